@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { findBrokenExports } from '../../tools/checks/exports.ts'
+import { findTarballProblems } from '../../tools/checks/tarball.ts'
+import { importableNames } from '../../tools/package-exports.ts'
+
+const exports = {
+  '.': { 'justonce-source': './src/index.ts', types: './dist/index.d.ts', default: './dist/index.js' },
+  './package.json': './package.json',
+}
+
+test('every target of exports must exist', () => {
+  expect(findBrokenExports(exports, () => true)).toEqual([])
+  expect(findBrokenExports(exports, (path) => !path.endsWith('.d.ts'))).toEqual([
+    expect.stringContaining('./dist/index.d.ts'),
+  ])
+  expect(findBrokenExports({ './x': { default: './dist/x.js' } }, () => true)).toHaveLength(2)
+})
+
+test('the names a user imports', () => {
+  expect(importableNames({ ...exports, './sqlite': './x.js' })).toEqual(['justonce', 'justonce/sqlite'])
+})
+
+test('the tarball holds the build and its pages, nothing else', () => {
+  const packed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js']
+  expect(findTarballProblems(packed)).toEqual([])
+  expect(findTarballProblems([...packed, 'src/index.ts'])).toHaveLength(1)
+  expect(findTarballProblems([...packed, 'dist/x.test.js'])).toHaveLength(1)
+  expect(findTarballProblems(packed.slice(1))).toHaveLength(1)
+  expect(findTarballProblems(packed.slice(0, -1))).toHaveLength(1)
+})

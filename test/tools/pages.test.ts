@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { findStaleErrorsPage } from '../../tools/checks/errors-page.ts'
+import { findBrokenPrograms, runnableBlocks } from '../../tools/checks/examples.ts'
+import { findBrokenSnippets } from '../../tools/checks/snippets.ts'
+import { findCodeBlocks } from '../../tools/code-blocks.ts'
+import { renderErrorsPage } from '../../tools/generate-errors-page.ts'
+
+const page = (...lines: string[]) => ({ path: 'docs/start.md', text: lines.join('\n') })
+const block = (info: string, code: string) => [`\`\`\`${info}`, code, '```']
+
+test('finds code blocks, their info words and their line', () => {
+  const text = [
+    '# Title',
+    ...block('ts run', 'one()'),
+    '- item',
+    '  ```sh',
+    '  ls',
+    '  ```',
+    '````md',
+    ...block('ts', 'x'),
+    '````',
+  ]
+  expect(findCodeBlocks(page(...text))).toEqual([
+    { path: 'docs/start.md', line: 3, language: 'ts', words: ['run'], code: 'one()' },
+    { path: 'docs/start.md', line: 7, language: 'sh', words: [], code: 'ls' },
+    { path: 'docs/start.md', line: 10, language: 'md', words: [], code: '```ts\nx\n```' },
+  ])
+})
+
+test('a snippet with a type error is reported at its line in the page', async () => {
+  const good = block('ts', "import { setTimeout } from 'node:timers/promises'\nawait setTimeout(1)")
+  const bad = block('ts', 'const count: number = "one"')
+  const ignored = block('ts ignore', 'const count: number = …')
+  expect(await findBrokenSnippets([page('# Title', ...good, ...ignored)])).toEqual([])
+  expect(await findBrokenSnippets([page('# Title', ...bad, ...good)])).toEqual([
+    expect.stringMatching(/^docs\/start\.md:3 error TS2322/),
+  ])
+})
+
+test('a program that prints something else, fails, or has no expectation is broken', async () => {
+  const run = (...text: string[]) => findBrokenPrograms(runnableBlocks(page(...text)))
+  const program = block('ts run', "const word: string = 'once'\nconsole.log(word)")
+  expect(await run(...program, 'prints', ...block('text', 'once'))).toEqual([])
+  expect(await run(...program, ...block('text', 'twice'))).toEqual([expect.stringContaining('instead of:\ntwice')])
+  expect(await run(...program)).toEqual([expect.stringContaining('says nowhere what it prints')])
+  expect(await run(...block('ts run', "throw new Error('no')"), ...block('text', ''))).toEqual([
+    expect.stringContaining('failed:'),
+  ])
+})
+
+test('the errors page is stale when the catalogue has moved on', () => {
+  const catalog = { TOO_LATE: { title: 'The message came too late', fix: 'Raise retentionMs.' } }
+  expect(findStaleErrorsPage(catalog, renderErrorsPage(catalog))).toEqual([])
+  expect(findStaleErrorsPage(catalog, renderErrorsPage({}))).toEqual([expect.stringContaining('is stale')])
+  expect(findStaleErrorsPage(catalog, undefined)).toEqual([expect.stringContaining('is missing')])
+})
+
+test('the errors page shows names as they are written', () => {
+  const catalog = { UNSAFE: { title: 'The body has a __proto__ property', fix: 'Remove it.' } }
+  expect(renderErrorsPage(catalog)).toContain('a \\_\\_proto\\_\\_ property.')
+})

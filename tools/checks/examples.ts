@@ -1,0 +1,69 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findCodeBlocks, readPages } from '../code-blocks.ts'
+import { fromRoot, listRepoPaths, makeScratchFolder, type RepoFile } from '../repo.ts'
+import { run } from '../run.ts'
+import type { Check } from './check.ts'
+
+export interface Program {
+  /** What the reader calls it: a path, or a page and line. */
+  name: string
+  expectedOutput: string | undefined
+  source: { file: string } | { code: string }
+}
+
+/** Runs each program against the sources and compares what it prints. */
+export async function findBrokenPrograms(programs: readonly Program[]): Promise<string[]> {
+  const folder = makeScratchFolder('examples')
+  const problems: string[] = []
+  try {
+    for (const [index, program] of programs.entries()) {
+      const problem = await whatIsWrong(program, join(folder, `program-${index}.ts`))
+      if (problem !== undefined) problems.push(`${program.name} ${problem}`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return problems
+}
+
+async function whatIsWrong({ source, expectedOutput }: Program, scratchFile: string): Promise<string | undefined> {
+  if (expectedOutput === undefined) return 'says nowhere what it prints'
+  if ('code' in source) writeFileSync(scratchFile, source.code)
+  const file = 'code' in source ? scratchFile : source.file
+  const { ok, stdout, output } = await run(process.execPath, ['--conditions=justonce-source', file], {
+    timeoutMs: 60_000,
+  })
+  if (!ok) return `failed:\n${output.trim()}`
+  if (stdout.trim() !== expectedOutput.trim())
+    return `printed:\n${stdout.trim()}\ninstead of:\n${expectedOutput.trim()}`
+  return undefined
+}
+
+/** The ```ts run blocks of a page; the ```text block that comes next is what they print. */
+export function runnableBlocks(page: RepoFile): Program[] {
+  const blocks = findCodeBlocks(page)
+  return blocks.flatMap((block, index) => {
+    if (block.language !== 'ts' || !block.words.includes('run')) return []
+    const next = blocks[index + 1]
+    const expectedOutput = next?.language === 'text' ? next.code : undefined
+    return [{ name: `${block.path}:${block.line}`, expectedOutput, source: { code: block.code } }]
+  })
+}
+
+function exampleFolders(): Program[] {
+  return listRepoPaths()
+    .filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path))
+    .map((path) => {
+      const expected = fromRoot(path.replace(/main\.ts$/, 'expected.txt'))
+      const expectedOutput = existsSync(expected) ? readFileSync(expected, 'utf8') : undefined
+      return { name: path, expectedOutput, source: { file: fromRoot(path) } }
+    })
+}
+
+export const examplesCheck: Check = {
+  name: 'examples',
+  async run() {
+    return { problems: await findBrokenPrograms([...readPages().flatMap(runnableBlocks), ...exampleFolders()]) }
+  },
+}

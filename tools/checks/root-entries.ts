@@ -1,0 +1,18 @@
+import { listRepoPaths } from '../repo.ts'
+import type { Check } from './check.ts'
+
+const maxEntries = 14
+
+/** The root is the first page a newcomer reads, so it stays short; dot files are not shown there. */
+export function findCrowdedRoot(paths: readonly string[]): string[] {
+  const entries = new Set(paths.map((path) => path.split('/')[0] as string).filter((entry) => !entry.startsWith('.')))
+  if (entries.size <= maxEntries) return []
+  return [`the root has ${entries.size} entries; the limit is ${maxEntries}: ${[...entries].sort().join(', ')}`]
+}
+
+export const rootEntriesCheck: Check = {
+  name: 'root-entries',
+  async run() {
+    return { problems: findCrowdedRoot(listRepoPaths()) }
+  },
+}

@@ -1,0 +1,87 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from '../build.ts'
+import { obtainOtherNodes } from '../other-nodes.ts'
+import { fromRoot } from '../repo.ts'
+import { nonEmptyLines, run } from '../run.ts'
+import type { Check, CheckResult } from './check.ts'
+
+const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+
+/** A tarball holds what was built and the pages beside it: no sources, no tests. */
+export function findTarballProblems(paths: readonly string[]): string[] {
+  const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !path.startsWith('dist/'))
+  const tests = paths.filter((path) => path.includes('.test.'))
+  return [
+    ...[...strangers, ...tests].map((path) => `the tarball contains ${path}`),
+    ...alwaysPacked.filter((path) => !paths.includes(path)).map((path) => `the tarball lacks ${path}`),
+    ...(paths.includes('dist/index.js') ? [] : ['the tarball lacks dist/index.js']),
+  ]
+}
+
+/** Packs, installs into an empty project, then uses the package as a stranger would. */
+export const tarballCheck: Check = {
+  name: 'tarball',
+  async run() {
+    const built = await build()
+    if (!built.ok) return { problems: ['the build failed', ...nonEmptyLines(built.output)] }
+    const project = mkdtempSync(join(tmpdir(), 'justonce-tarball-'))
+    try {
+      const problems = await packAndInstall(project)
+      if (problems.length > 0) return { problems }
+      const types = await compileAsUser(project)
+      const smoke = await runOnEveryNode(project)
+      return { ...smoke, problems: [...types, ...smoke.problems] }
+    } finally {
+      rmSync(project, { recursive: true, force: true })
+    }
+  },
+}
+
+async function packAndInstall(project: string): Promise<string[]> {
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', project])
+  if (!packed.ok) return [`npm pack failed: ${packed.output}`]
+  const [tarball] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true }))
+  cpSync(fromRoot('tools/tarball-smoke'), project, { recursive: true })
+  const installed = await run('npm', ['install', '--no-audit', '--no-fund', `./${tarball.filename}`], { cwd: project })
+  return [
+    ...findTarballProblems(tarball.files.map((file) => file.path)),
+    ...(installed.ok ? [] : [`npm install failed: ${installed.output}`]),
+  ]
+}
+
+async function compileAsUser(project: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const [module, resolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const types = ['--types', 'node', '--typeRoots', fromRoot('node_modules/@types')]
+    const args = ['--noEmit', '--strict', '--target', 'es2023', '--module', module, '--moduleResolution', resolution]
+    const { ok, output } = await run(fromRoot('node_modules/.bin/tsc'), [...args, ...types, 'smoke.mts'], {
+      cwd: project,
+    })
+    if (!ok) problems.push(`types, moduleResolution ${resolution}: ${output.trim()}`)
+  }
+  return problems
+}
+
+async function runOnEveryNode(project: string): Promise<CheckResult> {
+  const problems: string[] = []
+  const warnings: string[] = []
+  const current = { version: process.versions.node, executable: process.execPath, output: '' }
+  for (const { version, executable, output } of [...(await obtainOtherNodes()), current]) {
+    if (executable === undefined) {
+      const list = process.env.JUSTONCE_REQUIRE_ALL ? problems : warnings
+      list.push(`not tried on Node ${version}, which could not be installed: ${nonEmptyLines(output).at(-1) ?? ''}`)
+      continue
+    }
+    for (const script of ['smoke.mjs', 'smoke.cjs']) {
+      const finished = await run(executable, [script], { cwd: project, timeoutMs: 60_000 })
+      if (!finished.ok) problems.push(`${script} on Node ${version}: ${finished.output.trim()}`)
+    }
+  }
+  return { problems, warnings }
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromRoot, repoRoot } from './repo.ts'
+import { countTests, summaryLine } from './test-summary.ts'
+
+const reportFolder = mkdtempSync(join(tmpdir(), 'justonce-test-'))
+const reportFile = join(reportFolder, 'report.json')
+
+const vitest = spawn(
+  process.execPath,
+  [
+    fromRoot('node_modules/vitest/vitest.mjs'),
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${reportFile}`,
+    ...process.argv.slice(2),
+  ],
+  { cwd: repoRoot, stdio: 'inherit' },
+)
+
+// A terminal sends Ctrl-C to the whole process group; a second copy would make vitest skip its teardown.
+process.on('SIGINT', () => {
+  if (!process.stdin.isTTY) vitest.kill('SIGINT')
+})
+process.on('SIGTERM', () => vitest.kill('SIGTERM'))
+
+vitest.on('close', (code, signal) => {
+  const exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
+  const counts = countTests(readReport(), exitCode)
+  rmSync(reportFolder, { recursive: true, force: true })
+  console.log(summaryLine(counts))
+  process.exitCode = exitCode
+})
+
+function readReport(): unknown {
+  try {
+    return JSON.parse(readFileSync(reportFile, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
