@@ -1,0 +1,42 @@
+/** What happens, as it happens; for logs, metrics, tests. A listener that throws is ignored. */
+export type JustonceEvent =
+  | { readonly kind: 'processed'; readonly handler: string; readonly key: string; readonly type: string }
+  | {
+      readonly kind: 'duplicate'
+      readonly handler: string
+      readonly key: string
+      readonly type: string
+      readonly from: 'cache' | 'store'
+    }
+  | {
+      readonly kind: 'parked'
+      readonly handler: string
+      readonly key: string
+      readonly reason: string
+      readonly state: 'waiting' | 'dead'
+      readonly attempts: number
+      readonly error: unknown
+    }
+  | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
+  | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
+  | {
+      readonly kind: 'undone'
+      readonly reason: 'failure' | 'culprit' | 'held' | 'conflict' | 'commit-unknown'
+      readonly error: unknown
+      readonly messages: number
+    }
+  | { readonly kind: 'claim-held'; readonly handler: string; readonly key: string }
+  | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
+  | { readonly kind: 'store-down'; readonly error: unknown }
+  | { readonly kind: 'store-up' }
+  | { readonly kind: 'settle-failed'; readonly error: unknown; readonly deliveries: number }
+  | { readonly kind: 'after-commit-failed'; readonly handler: string; readonly error: unknown }
+  | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
+  | { readonly kind: 'relayed'; readonly sent: number; readonly failed: number }
+  | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
+
+export interface Events {
+  emit(event: JustonceEvent): void
+  /** The result ends the subscription. */
+  listen(listener: (event: JustonceEvent) => void): () => void
+}

@@ -1,0 +1,54 @@
+/** What the inbox knows about one (handler, key). */
+export interface InboxRecord {
+  /** `processed`: done for good. `parked`: it failed, and its parked row owns all further attempts. */
+  readonly state: 'processed' | 'parked'
+  readonly fingerprint: Uint8Array | undefined
+  readonly processedAt: Date
+  /** JSON text, for handlers that keep their result. */
+  readonly result?: string | undefined
+}
+
+export interface RecordKey {
+  readonly handler: string
+  readonly key: string
+}
+
+export interface ClaimRequest extends RecordKey {
+  /** A short hash of the content; undefined when the handler does not compare contents. */
+  readonly fingerprint: Uint8Array | undefined
+}
+
+export interface ClaimAnswer {
+  /** Changes whenever records may have vanished (forget, restore): caches from before it are worthless. */
+  readonly epoch: string
+  /** One entry for each request, in its order: the record that was there before, or undefined: the claim is ours. */
+  readonly existing: readonly (InboxRecord | undefined)[]
+}
+
+export interface RecordChange extends RecordKey {
+  readonly state: 'processed' | 'parked'
+  readonly result?: string | undefined
+}
+
+/** The records "handler h has processed message m". */
+export interface Inbox<Tx> {
+  /**
+   * Claims every key in one statement, plus one look at those that were there already.
+   * You must: wait while a rival's uncommitted claim is undecided (up to the transaction's lock timeout, then fail with
+   * an error that `classify` calls a conflict); take keys in the given order; treat keys as binary (`a` ≠ `A` ≠ `a `).
+   * You may assume: requests are sorted, distinct, at most a few hundred; keys are well-formed text without NUL.
+   * Not your job: comparing fingerprints, deciding what a record means.
+   */
+  claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>
+  /** Gives up claims that this same transaction made and whose handlers have not run. */
+  release(tx: Tx, keys: readonly RecordKey[]): Promise<void>
+  /** Changes records that exist: stores results, marks failures as parked and retried ones as processed. */
+  update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
+  /** Reads one record in its own short transaction; for people and tests, never for a decision to run. */
+  find(key: RecordKey): Promise<InboxRecord | undefined>
+  /**
+   * Removes a record on purpose, so that the message may run again, and changes the epoch, so that no cache still says
+   * otherwise. Resolves to whether there was one.
+   */
+  forget(key: RecordKey): Promise<boolean>
+}

@@ -1,0 +1,35 @@
+export type { Clock } from './clock.ts'
+export type { Events, JustonceEvent } from './events.ts'
+export type { ClaimAnswer, ClaimRequest, Inbox, InboxRecord, RecordChange, RecordKey } from './inbox.ts'
+export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
+export type { LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
+export type {
+  NewParkedMessage,
+  PackedMessage,
+  ParkedChange,
+  ParkedFilter,
+  ParkedMessage,
+  Parking,
+  StoredParkedMessage,
+} from './parking.ts'
+export type { Queue, QueuedMessage } from './queue.ts'
+export type { Schema } from './schema.ts'
+export type {
+  Guarantee,
+  JoinedStore,
+  Loan,
+  LoanOptions,
+  Parts,
+  Store,
+  StoreCapabilities,
+  StoreTrouble,
+  TransactionOptions,
+} from './store.ts'
+export type {
+  Delivery,
+  InsideTransaction,
+  PublishResult,
+  Settlement,
+  Transport,
+  TransportCapabilities,
+} from './transport.ts'

@@ -1,0 +1,42 @@
+/**
+ * A message as a transport hands it over: nothing decoded, nothing trusted. The body is kept as the bytes that
+ * arrived, so that a message which cannot be handled can be stored exactly as it was.
+ */
+export interface IncomingMessage {
+  /** The producer's id. Missing is allowed here; the engine refuses it unless the handler has `identify`. */
+  readonly id?: string | undefined
+  readonly type?: string | undefined
+  readonly body: Uint8Array
+  readonly headers: Headers
+  /** Messages of one key are handled in the order of their arrival. */
+  readonly key?: string | undefined
+  readonly sentAt?: Date | undefined
+  /** Where it came from: the queue, the topic, the route. */
+  readonly source: string
+  /** The broker's coordinate, for example `topic/3/1042`, for those who identify messages by position. */
+  readonly position?: string | undefined
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** A decoded and validated message, as handlers see it. */
+export interface Message<Body = unknown> {
+  readonly id: string
+  readonly type: string
+  readonly body: Body
+  readonly headers: Headers
+  readonly key?: string | undefined
+  readonly sentAt?: Date | undefined
+  readonly source: string
+  readonly position?: string | undefined
+}
+
+/** A message on its way out. Its id is fixed when it is published and stays the same however often it is sent. */
+export interface OutgoingMessage {
+  readonly id: string
+  readonly type: string
+  readonly body: Uint8Array
+  readonly headers: Headers
+  readonly key?: string | undefined
+  readonly sentAt: Date
+}

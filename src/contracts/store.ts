@@ -1,0 +1,116 @@
+import type { Inbox } from './inbox.ts'
+import type { Outbox } from './outbox.ts'
+import type { Parking } from './parking.ts'
+import type { Queue } from './queue.ts'
+import type { Schema } from './schema.ts'
+
+/**
+ * - `atomic`: record and effects commit together or not at all.
+ * - `isolated`: applied together unless a command fails or the primary is lost (Redis).
+ * - `lease`: the effects live elsewhere; a crash may repeat them.
+ */
+export type Guarantee = 'atomic' | 'isolated' | 'lease'
+
+export interface StoreCapabilities {
+  /** `lend` can cut a handler off. False: handlers run one to a transaction, and their connection is discarded on failure. */
+  readonly revocable: boolean
+  /** How many transactions can be open at once: the pool's size; 1 for a single connection. */
+  readonly connections: number
+}
+
+export interface TransactionOptions {
+  /** How long any statement may wait for a rival's lock before it fails as a conflict. */
+  readonly lockTimeoutMs?: number
+  /** The longest wait before the work begins, all told; then it rejects with an error that `classify` calls a conflict. */
+  readonly giveUpAfterMs?: number
+  /** The longest time between two statements; the database ends a holder that is silent for longer. */
+  readonly idleTimeoutMs?: number
+  /** When aborted the transaction must end undone soon, even while a statement is running. */
+  readonly signal?: AbortSignal
+}
+
+/** A native transaction lent to one handler, and taken back when the handler settles. */
+export interface Loan<Tx> {
+  /** Looks and works like the native client; transaction control through it is refused with `TX_CONTROL`. */
+  readonly tx: Tx
+  /** Calls that were begun through `tx` and have not settled. */
+  openCalls(): number
+  /** Resolves when all open calls have succeeded; rejects with the first that failed. */
+  settled(): Promise<void>
+  /** From now on every call through `tx` is refused with `TX_CLOSED` and reported. */
+  end(): void
+  /** Set when the borrower has ended or tried to end the transaction: then nothing of it may be committed. */
+  broken(): Error | undefined
+  /**
+   * What the worst failed call through `tx` meant, whether or not the handler let it out. Asked only when the handler
+   * has failed, and of the loan rather than of the error: a refused connection to somewhere else looks just like ours.
+   */
+  trouble(): StoreTrouble
+}
+
+export interface LoanOptions {
+  /** The handler's name, for messages. */
+  readonly borrower: string
+  /** A call came after the end. */
+  onLateCall(error: Error): void
+}
+
+/** Savepoints, one round trip at each boundary. A transaction has at most one open part. */
+export interface Parts<Tx> {
+  /** Closes the open part, if any, and opens the next. Rejects if what the open part did cannot be committed. */
+  next(tx: Tx): Promise<void>
+  /** Undoes the open part back to its beginning; it stays open, and the transaction can be used again. */
+  undo(tx: Tx): Promise<void>
+}
+
+/** What a failed call to the store means. */
+export type StoreTrouble =
+  /** Deadlock, lock timeout, serialization failure: the same work may succeed if run again. */
+  | 'conflict'
+  /** The store cannot be reached, or is shutting down: nothing will work until it is back. */
+  | 'unavailable'
+  /** Not the store's doing, or nothing that waiting would mend. */
+  | 'none'
+
+export interface Store<Tx = unknown> {
+  readonly name: string
+  readonly guarantee: Guarantee
+  readonly capabilities: StoreCapabilities
+  /**
+   * Runs the work in one READ COMMITTED transaction on a connection of its own and commits it.
+   * You must: *seal* it, so that a commit by anyone but you fails or is refused; undo everything when the work rejects,
+   * and never reuse the connection if that cannot be seen to have worked; look at what the commit answered; reject
+   * with what the work rejected with, with `COMMIT_UNKNOWN` when the answer was lost, and with `COMMIT_ROLLED_BACK` when the database undid it.
+   * You may assume: the first statement is a claim or a take, so opening may be delayed until then.
+   * Not your job: retrying.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Absent where a part of a transaction cannot be undone: then every message runs alone. */
+  readonly parts?: Parts<Tx>
+  /** Lends the transaction's native client to a handler. */
+  lend(tx: Tx, options: LoanOptions): Loan<Tx>
+  /** Joins a transaction that the caller has opened and will end. */
+  within(tx: Tx): JoinedStore<Tx>
+  readonly inbox: Inbox<Tx>
+  readonly parking: Parking<Tx>
+  readonly outbox?: Outbox<Tx>
+  readonly queue?: Queue<Tx>
+  readonly schema: Schema
+  classify(error: unknown): StoreTrouble
+  /** Resolves if the store can do work now. */
+  ping(): Promise<void>
+  /** Closes what the store itself has opened; a client that the user passed in stays open. */
+  close(): Promise<void>
+}
+
+/** A store inside the caller's transaction: whatever happens here is provisional until the caller commits. */
+export interface JoinedStore<Tx> {
+  readonly name: string
+  readonly guarantee: Guarantee
+  readonly tx: Tx
+  /** Runs the work in a savepoint, so that its failure leaves the caller's transaction usable. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>
+  lend(tx: Tx, options: LoanOptions): Loan<Tx>
+  readonly inbox: Inbox<Tx>
+  classify(error: unknown): StoreTrouble
+}

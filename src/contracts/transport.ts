@@ -1,0 +1,63 @@
+import type { IncomingMessage, OutgoingMessage } from './message.ts'
+
+/** One arrival of a message. It belongs to the connection that brought it and is settled once. */
+export interface Delivery {
+  readonly message: IncomingMessage
+  /** Deliveries of one lane are handled in order (a partition). */
+  readonly lane?: string | undefined
+  /** How often the broker has delivered it, this time included, where it counts. */
+  readonly count?: number | undefined
+  /** The broker says it may have delivered this before. */
+  readonly redelivered?: boolean | undefined
+}
+
+export type Settlement =
+  /** It has taken effect, or is kept elsewhere: the broker may forget it. */
+  | { readonly kind: 'done' }
+  /** Not handled; give it to anyone, at once, without counting it as an attempt where the broker can do that. */
+  | { readonly kind: 'release' }
+
+export interface TransportCapabilities {
+  /** `lane`: in order within a lane. `key`: in order within a message key. `none`: no promise. */
+  readonly order: 'none' | 'lane' | 'key'
+  /** What a delivery tells about earlier deliveries of its message. */
+  readonly deliveryCount: 'count' | 'flag' | 'none'
+}
+
+export type PublishResult = { readonly kind: 'sent' } | { readonly kind: 'refused'; readonly error: Error }
+
+/**
+ * For a transport that lives in the same database as the store (the database as a queue): settling and publishing
+ * inside the batch's transaction, so that there is no moment between the commit and the acknowledgement.
+ */
+export interface InsideTransaction {
+  /** The store whose transactions these are; used only when it is the very store of the app. */
+  readonly store: object
+  settle(tx: unknown, deliveries: readonly Delivery[]): Promise<void>
+  publish(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void>
+  /** The transaction has committed: forget these deliveries, wake whoever waits for what was published. */
+  committed(deliveries: readonly Delivery[], published: number): void
+}
+
+export interface Transport {
+  readonly name: string
+  readonly capabilities: TransportCapabilities
+  /**
+   * Yields deliveries in bulk, as they arrive, as many at a time as there are; never waits for more. At most
+   * `maxInFlight` are unsettled at any time. Ends when the signal is aborted.
+   * You must: reconnect by yourself; keep a delivery ours (extend its visibility) until it is settled or the process dies.
+   */
+  deliveries(options: {
+    readonly signal: AbortSignal
+    readonly maxInFlight: number
+  }): AsyncIterable<readonly Delivery[]>
+  /**
+   * Settles them in bulk. A delivery of an earlier connection is silently skipped: the broker will deliver it again.
+   * Rejects when the broker could not be told; the engine treats that as "will come again".
+   */
+  settle(deliveries: readonly Delivery[], settlement: Settlement): Promise<void>
+  /** One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown. */
+  publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
+  readonly inside?: InsideTransaction | undefined
+  close(): Promise<void>
+}

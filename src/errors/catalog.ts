@@ -1,0 +1,151 @@
+/**
+ * Every code, what it means and what to do about it. Messages and docs/reference/errors.md are made from here.
+ */
+export const catalog = {
+  MESSAGE_ID_MISSING: {
+    title: 'A message arrived without an id, so duplicates cannot be recognised',
+    fix: 'Set an id in the producer, or give every handler of this type identify(message).',
+  },
+  MESSAGE_ID_INVALID: {
+    title: 'The id of a message, or the key that identify() returned, cannot be used as a key',
+    fix: 'Use 1 to 255 characters of well-formed text without control characters.',
+  },
+  MESSAGE_TYPE_MISSING: {
+    title: 'A message arrived without a type, so no handler can be chosen',
+    fix: 'Set the type in the producer (CloudEvents type, a header, or what the transport page names).',
+  },
+  TYPE_UNKNOWN: {
+    title: 'No handler is registered for the type of a message',
+    fix: "Register a handler with app.on(type, …), or set unknownTypes: 'ignore'.",
+  },
+  BODY_NOT_JSON: {
+    title: 'The body of a message is not JSON',
+    fix: 'Publish JSON encoded as UTF-8.',
+  },
+  BODY_TOO_LARGE: {
+    title: 'The body of a message is larger than maxBodyBytes',
+    fix: 'Send a reference instead of the content, or raise maxBodyBytes.',
+  },
+  BODY_UNSAFE: {
+    title: 'The body of a message contains a __proto__ property, which can poison objects it is merged into',
+    fix: 'Remove the property in the producer; no honest message needs it.',
+  },
+  BODY_INVALID: {
+    title: 'The body of a message does not fit its schema',
+    fix: 'Mend the producer or the schema, then redrive the dead letter.',
+  },
+  HEADERS_INVALID: {
+    title: 'The headers of a message are not text, or larger than maxHeaderBytes together',
+    fix: 'Send few, short, textual headers; put content into the body.',
+  },
+  KEY_REUSED: {
+    title: 'A message has the key of another one but different content',
+    fix: "Give each message its own id in the producer; if the content may differ between retries, set fingerprint: 'none' or a function.",
+  },
+  HANDLER_FAILED: {
+    title: 'A handler threw',
+    fix: 'See the error history of the parked message; it is tried again until its attempts are used up.',
+  },
+  HANDLER_TIMEOUT: {
+    title: 'A handler took longer than its timeoutMs',
+    fix: 'Make it faster, or raise timeoutMs; heed context.signal so that work stops in time.',
+  },
+  WAITS_FOR_EARLIER_HANDLER: {
+    title: 'An earlier handler of the same message has failed, and this one follows it',
+    fix: 'It runs as soon as the earlier one has succeeded; register it as independent if it need not wait.',
+  },
+  TX_CLOSED: {
+    title: 'A handler used tx after it had settled',
+    fix: 'Await everything the handler starts: a lone promise, the rest of a rejected Promise.all, a timer.',
+  },
+  TX_CONTROL: {
+    title: 'A handler tried to begin, commit or roll back the transaction it was lent',
+    fix: 'Leave the transaction to justonce: throw to undo, return to commit, use SAVEPOINT for a part.',
+  },
+  TX_ENDED: {
+    title: 'The transaction was ended from inside the handler, so everything in it was undone',
+    fix: 'Find the statement that commits or rolls back (a helper, a trigger, ON CONFLICT ROLLBACK) and remove it.',
+  },
+  TX_ABORTED: {
+    title: 'A handler went on after a database error that had already aborted the transaction',
+    fix: 'Let the error out, or wrap the risky statement in a SAVEPOINT of your own.',
+  },
+  COMMIT_UNKNOWN: {
+    title: 'The connection was lost while the commit was under way, so its result is not known',
+    fix: 'Nothing: the consumer finds out by claiming again. With once(), call it again with the same key.',
+  },
+  COMMIT_ROLLED_BACK: {
+    title: 'The database answered the commit with a rollback',
+    fix: 'An error inside the transaction was swallowed; let it out.',
+  },
+  STORE_BUSY: {
+    title: 'Another transaction held the database for too long',
+    fix: 'Keep transactions short, or raise busyTimeoutMs.',
+  },
+  STORE_CLOSED: {
+    title: 'The store, its pool or its database is closed',
+    fix: 'Close the store after app.stop() has resolved, not before.',
+  },
+  STORE_FULL: {
+    title: 'The disk of the store is full',
+    fix: 'Make room; nothing is handled or acknowledged until then.',
+  },
+  ISOLATION_TOO_STRICT: {
+    title: 'The transaction that was joined is stricter than READ COMMITTED and met a rival',
+    fix: 'Open it as READ COMMITTED, or retry the whole transaction.',
+  },
+  GUARANTEE_TOO_WEAK: {
+    title: 'A handler asks for exactly-once effects from a store that cannot give them',
+    fix: "Use an atomic store, or say delivery: 'at-least-once' and make the handler idempotent.",
+  },
+  SCHEMA_MISSING: {
+    title: "The store's tables are not there",
+    fix: 'Call store.schema.install(), or run what store.schema.print() prints.',
+  },
+  SCHEMA_OLD: {
+    title: "The store's tables are of an older version than this code",
+    fix: 'Call store.schema.install(), or run what store.schema.print() prints.',
+  },
+  SCHEMA_NEW: {
+    title: "The store's tables are of a newer version than this code",
+    fix: 'Deploy the newer justonce; this one would not understand the tables.',
+  },
+  HANDLER_EXISTS: {
+    title: 'Two handlers have the same name',
+    fix: 'Give each handler a name of its own: it is half of the idempotency key.',
+  },
+  HANDLER_NAME_INVALID: {
+    title: 'A handler name cannot be used as a key',
+    fix: 'Use 1 to 100 printable characters.',
+  },
+  OPTION_UNKNOWN: {
+    title: 'An option is not known',
+    fix: 'Check the spelling.',
+  },
+  OPTION_INVALID: {
+    title: 'The value of an option makes no sense',
+    fix: 'See the reference of that option.',
+  },
+  POOL_TOO_SMALL: {
+    title: 'The connection pool is too small for the concurrency',
+    fix: 'Raise the pool size to at least concurrency + 1, or lower concurrency.',
+  },
+  APP_STARTED: {
+    title: 'The app has been started already, so nothing more can be registered',
+    fix: 'Register all handlers before app.start().',
+  },
+  APP_NOT_STARTABLE: {
+    title: 'The app has nothing to consume from, or was stopped before',
+    fix: 'Pass transport or transports to justonce(), and make a new app to start again.',
+  },
+  CLAIM_HELD: {
+    title: 'Another process holds the claim of this message and does not finish',
+    fix: 'Nothing: it is tried again later. If it lasts, look for a frozen process.',
+  },
+  PUBLISH_REFUSED: {
+    title: 'The broker refused a message',
+    fix: "Look at the cause; a transport's page lists what it can refuse.",
+  },
+} as const satisfies Record<string, { title: string; fix: string }>
+
+export type ErrorCode = keyof typeof catalog

@@ -1,0 +1,39 @@
+import { JustonceError } from './justonce-error.ts'
+
+/** Refuses options that nobody reads: a misspelt option is a setting that silently does not hold. */
+export function checkOptions(given: object, known: readonly string[], where: string): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const near = nearest(name, known)
+    const hint = near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
+    throw new JustonceError('OPTION_UNKNOWN', { message: `${where} has no option ${JSON.stringify(name)}. ${hint}` })
+  }
+}
+
+/** Refuses numbers that make no sense: NaN, negative, below the minimum. */
+export function checkNumber(value: number, name: string, minimum: number): void {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= minimum) return
+  throw new JustonceError('OPTION_INVALID', {
+    message: `${name} is ${String(value)}, but must be a number of at least ${minimum}.`,
+  })
+}
+
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)
+  return best !== undefined && best.distance <= Math.max(2, name.length / 3) ? best.candidate : undefined
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, substitution))
+    }
+    row = next
+  }
+  return row[b.length] as number
+}

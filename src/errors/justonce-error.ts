@@ -1,0 +1,30 @@
+import { catalog, type ErrorCode } from './catalog.ts'
+
+const brand = Symbol.for('justonce.error')
+
+export interface JustonceErrorOptions {
+  /** What happened, with the value seen. The fix from the catalogue is added to it. */
+  readonly message: string
+  readonly cause?: unknown
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** Every error that justonce itself raises. Recognise it by `code`; the message says what happened and what to do. */
+export class JustonceError extends Error {
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, options: JustonceErrorOptions) {
+    super(`${options.message} ${catalog[code].fix}`, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'JustonceError'
+    this.code = code
+    this.details = options.details ?? {}
+    Object.defineProperty(this, brand, { value: true })
+  }
+}
+
+/** Survives two installed copies of justonce, where `instanceof` would not. */
+export function isJustonceError(error: unknown, code?: ErrorCode): error is JustonceError {
+  if (typeof error !== 'object' || error === null || !(brand in error)) return false
+  return code === undefined || ('code' in error && error.code === code)
+}

@@ -1,0 +1,2 @@
+export { derivedId } from './derived-id.ts'
+export { uuidv7 } from './uuid-v7.ts'
