@@ -1,0 +1,111 @@
+import type { JustonceEvent } from '../contracts/index.ts'
+import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import type { Engine } from './engine.ts'
+import { judge } from './failure-policy.ts'
+import { unrouted } from './parked-rows.ts'
+import type { Committed } from './process-batch.ts'
+import type { Report } from './report.ts'
+import { runTogether } from './run-in-parts.ts'
+import type { Source } from './source.ts'
+import { unwrapped } from './undone.ts'
+import type { Outcomes, Run, RunOutcome, RunProducts } from './work.ts'
+
+/** The batch is committed: now, and not before, the broker is told and everyone else learns of it. */
+export async function afterTheCommit<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  committed: Committed<Tx>,
+  report: Report,
+): Promise<void> {
+  const { batch, runs, outcomes, epoch, done, published } = committed
+  if (source.inside !== undefined) source.inside.committed(done, published)
+  else if (done.length > 0) await source.acknowledge(done)
+  report.handled += done.length
+  const doneDeliveries = new Set(done)
+  if (batch.settles) {
+    for (const { delivery } of batch.works) if (!doneDeliveries.has(delivery)) report.again.push(delivery)
+  }
+  for (const { error } of batch.refusals) {
+    engine.events.emit({
+      kind: 'parked',
+      handler: unrouted,
+      key: '',
+      reason: error.code,
+      state: 'dead',
+      attempts: 0,
+      error,
+    })
+    source.refused?.(error)
+  }
+  for (const run of runs) {
+    const outcome = outcomes.get(run) as RunOutcome
+    const event = eventOf(run, outcome)
+    if (event !== undefined) engine.events.emit(event)
+    source.committed?.(run.handler.name, outcome)
+    if (outcome.kind === 'processed') {
+      if (epoch !== undefined)
+        engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
+      finish(engine, run, outcome.products, report)
+    }
+  }
+  for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
+}
+
+function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefined {
+  const { name: handler, type } = run.handler
+  const { key } = run
+  switch (outcome.kind) {
+    case 'processed':
+      return { kind: 'processed', handler, key, type }
+    case 'duplicate':
+    case 'parked':
+      return { kind: 'duplicate', handler, key, type, from: 'store' }
+    case 'failed':
+      return parkedEvent(run, outcome.error)
+    case 'conflict':
+      return { kind: 'parked', handler, key, reason: 'KEY_REUSED', state: 'dead', attempts: 0, error: undefined }
+    default:
+      return undefined
+  }
+}
+
+function parkedEvent<Tx>(run: Run<Tx>, error: unknown): JustonceEvent {
+  const { state, reason, attempts } = judge(error, run.handler.retry, 0, 0)
+  return { kind: 'parked', handler: run.handler.name, key: run.key, state, reason, attempts, error }
+}
+
+async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts): Promise<void> {
+  for (const hook of products.afterCommit) {
+    try {
+      await hook()
+    } catch (error) {
+      engine.events.emit({ kind: 'after-commit-failed', handler: run.handler.name, error })
+    }
+  }
+}
+
+/** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
+async function runAfterAck<Tx>(engine: Engine<Tx>, source: Source, run: Run<Tx>, report: Report): Promise<void> {
+  const outcomes: Outcomes<Tx> = new Map()
+  try {
+    await engine.store.transaction(async (tx) => {
+      await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, () => false)
+      await writeBookkeeping(engine, source, tx, gatherBookkeeping(engine, [run], outcomes, []), [])
+    })
+    const outcome = outcomes.get(run)
+    if (outcome?.kind === 'processed') finish(engine, run, outcome.products, report)
+    engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
+  } catch (error) {
+    engine.events.emit({
+      kind: 'at-most-once-failed',
+      handler: run.handler.name,
+      key: run.key,
+      error: unwrapped(error),
+    })
+  }
+}
+
+function finish<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts, report: Report): void {
+  if (products.afterCommit.length > 0) report.background.push(runHooks(engine, run, products))
+  if (products.outgoing.length > 0) engine.wakeRelay()
+}

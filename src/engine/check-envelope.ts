@@ -1,0 +1,49 @@
+import type { IncomingMessage } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+
+export interface EnvelopeLimits {
+  readonly maxBodyBytes: number
+  readonly maxHeaderBytes: number
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const controlCharacters = /[\u0000-\u001f\u007f]/
+
+/** Refuses what no handler should see: it looks at everything but the content of the body. */
+export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits): void {
+  if (message.id !== undefined) checkKey(message.id, 'The id of the message')
+  if (message.body.length > limits.maxBodyBytes) {
+    throw new JustonceError('BODY_TOO_LARGE', {
+      message: `The body has ${message.body.length} bytes, the limit is ${limits.maxBodyBytes}.`,
+      details: { bytes: message.body.length, limit: limits.maxBodyBytes },
+    })
+  }
+  let headerLength = 0
+  for (const [name, value] of Object.entries(message.headers)) {
+    if (typeof value !== 'string') {
+      throw new JustonceError('HEADERS_INVALID', {
+        message: `The header ${JSON.stringify(name)} is ${typeof value}, not text.`,
+      })
+    }
+    headerLength += name.length + value.length
+  }
+  if (headerLength > limits.maxHeaderBytes) {
+    throw new JustonceError('HEADERS_INVALID', {
+      message: `The headers have ${headerLength} characters together, the limit is ${limits.maxHeaderBytes}.`,
+    })
+  }
+}
+
+/** A key must come back from every database as it went in: two keys that merge would lose a message. */
+export function checkKey(key: string, what: string): void {
+  if (
+    typeof key !== 'string' ||
+    key.length === 0 ||
+    key.length > 255 ||
+    controlCharacters.test(key) ||
+    !key.isWellFormed()
+  ) {
+    const seen = typeof key === 'string' ? `${key.length} characters: ${JSON.stringify(key.slice(0, 60))}` : typeof key
+    throw new JustonceError('MESSAGE_ID_INVALID', { message: `${what} cannot be a key (${seen}).` })
+  }
+}

@@ -1,0 +1,71 @@
+import type { ClaimAnswer, ClaimRequest, InboxRecord } from '../contracts/index.ts'
+import { sameFingerprint } from '../encoding/fingerprint.ts'
+import type { Engine } from './engine.ts'
+import { Undone } from './undone.ts'
+import type { Outcomes, Run, RunOutcome } from './work.ts'
+
+/** Claims every run of a batch before any of them starts, and sorts out those that must not start. */
+export async function claimRuns<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  runs: readonly Run<Tx>[],
+  outcomes: Outcomes<Tx>,
+): Promise<string | undefined> {
+  const requests = claimRequests(runs)
+  if (requests.length === 0) return undefined
+  const { epoch, existing } = await claim(engine, tx, requests)
+  engine.recent.sawEpoch(epoch)
+  requests.forEach(({ run }, index) => {
+    const record = existing[index]
+    if (record !== undefined && !isParked(outcomes.get(run))) outcomes.set(run, outcomeOf(run, record))
+  })
+  for (const run of runs) {
+    if (run.handler.delivery === 'at-most-once' && !run.failure && !outcomes.has(run))
+      outcomes.set(run, { kind: 'after-ack' })
+  }
+  return epoch
+}
+
+async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {
+  try {
+    return await engine.store.inbox.claim(tx, requests)
+  } catch (error) {
+    throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
+  }
+}
+
+/**
+ * One request for each name of each handler: while a renamed handler's old processes are still running, both have to
+ * wait for the same records. Sorted, so that two batches never wait for each other's claims in a circle.
+ */
+export function claimRequests<Tx>(runs: readonly Run<Tx>[]): (ClaimRequest & { run: Run<Tx> })[] {
+  return runs
+    .filter((run) => isRecorded(run))
+    .flatMap((run) =>
+      [run.handler.name, ...run.handler.formerly].map((handler) => ({
+        handler,
+        key: run.key,
+        fingerprint: run.fingerprint,
+        run,
+      })),
+    )
+    .sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
+}
+
+/** At-least-once handlers pay nothing: they have no record. */
+export function isRecorded<Tx>(run: Run<Tx>): boolean {
+  return run.handler.delivery !== 'at-least-once'
+}
+
+function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {
+  if (!sameFingerprint(record.fingerprint, run.fingerprint)) return { kind: 'conflict', record }
+  return record.state === 'parked' ? { kind: 'parked' } : { kind: 'duplicate', record }
+}
+
+function isParked(outcome: RunOutcome | undefined): boolean {
+  return outcome?.kind === 'parked'
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,41 @@
+import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { EnvelopeLimits } from './check-envelope.ts'
+import type { Handler } from './handler.ts'
+import type { Isolation } from './isolation.ts'
+import type { RecentCommits } from './recent-commits.ts'
+import type { StandardSchema } from './standard-schema.ts'
+import type { Run } from './work.ts'
+
+/** Everything that processing a batch needs; one per store, shared by all lanes of a process. */
+export interface Engine<Tx> {
+  readonly store: Store<Tx>
+  readonly clock: Clock
+  readonly events: Events
+  readonly limits: EnvelopeLimits
+  readonly unknownTypes: 'dead-letter' | 'ignore'
+  /** Handlers of a type, in the order in which they run. */
+  handlersOf(type: string): readonly Handler<Tx>[]
+  handlerNamed(name: string): Handler<Tx> | undefined
+  /** All names under which messages may be parked here, former ones included. */
+  readonly handlerNames: readonly string[]
+  schemaOf(type: string): StandardSchema | undefined
+  /** Sets context for one message, for example a tenant, before each of its handlers. */
+  readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
+  readonly recent: RecentCommits
+  readonly isolation: Isolation
+  readonly timing: EngineTiming
+  /** Something was stored for the relay. */
+  wakeRelay(): void
+}
+
+export interface EngineTiming {
+  /** A batch stops starting handlers when it has run this much longer than planned. */
+  readonly overrunMs: number
+  /** How long a batch waits for a rival's lock: short, because all its messages wait with it. */
+  readonly batchLockTimeoutMs: number
+  /** The same for a message that runs alone, at its last try. */
+  readonly aloneLockTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** Conflicts of one message in a row before they count as a failed attempt. */
+  readonly conflictsPerAttempt: number
+}

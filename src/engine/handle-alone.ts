@@ -1,0 +1,76 @@
+import { afterTheCommit } from './after-the-commit.ts'
+import type { Engine } from './engine.ts'
+import { type Batch, processBatch } from './process-batch.ts'
+import type { Report } from './report.ts'
+import type { Source } from './source.ts'
+import { unwrapped } from './undone.ts'
+import { whyUndone } from './why-undone.ts'
+import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
+
+/** Runs that are known to fail, and with what: they are parked without being run again. */
+export type KnownFailures<Tx> = ReadonlyMap<Run<Tx>, unknown>
+
+/** Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. */
+export async function handleAlone<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  work: Work<Tx>,
+  report: Report,
+  failures: KnownFailures<Tx> = new Map(),
+): Promise<void> {
+  const earlier: Outcomes<Tx> = new Map()
+  for (const run of work.runs) {
+    const outcome = await settleRun(engine, source, { run, earlier, known: failures.get(run), report })
+    if (outcome === 'held') {
+      engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
+      report.held.push(work.delivery)
+      return
+    }
+    earlier.set(run, outcome)
+  }
+}
+
+interface RunAlone<Tx> {
+  readonly run: Run<Tx>
+  readonly earlier: Outcomes<Tx>
+  readonly known: unknown
+  readonly report: Report
+}
+
+/** Tries until the run is decided: processed, parked or a duplicate. Conflicts are bounded; then they are a failure. */
+async function settleRun<Tx>(engine: Engine<Tx>, source: Source, alone: RunAlone<Tx>): Promise<RunOutcome | 'held'> {
+  const { timing, clock } = engine
+  let failure = alone.known === undefined ? alone.run.failure : { error: alone.known }
+  for (let tries = 1; ; tries++) {
+    const run: Run<Tx> = { ...alone.run, failure }
+    try {
+      const committed = await processBatch(engine, source, batchOfOne(engine, run, alone, tries))
+      await afterTheCommit(engine, source, committed, alone.report)
+      return committed.outcomes.get(run) as RunOutcome
+    } catch (error) {
+      const why = whyUndone(engine, error)
+      if (why === 'held') return 'held'
+      if (why === 'unavailable') throw unwrapped(error)
+      engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
+      const again = why === 'conflict' || why === 'commit-unknown'
+      // Known to fail and failing even without being run: then it is the store's failure, not the message's.
+      if (!again && failure !== undefined) throw error
+      if (!again || tries >= timing.conflictsPerAttempt) failure = { error: unwrapped(error) }
+      else await clock.sleep(2 ** Math.min(tries, 6) * (1 + clock.random()))
+    }
+  }
+}
+
+function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, tries: number): Batch<Tx> {
+  const { batchLockTimeoutMs, aloneLockTimeoutMs } = engine.timing
+  return {
+    works: [{ delivery: run.work.delivery, runs: [run] }],
+    refusals: [],
+    known: [],
+    earlier: alone.earlier,
+    settles: run.work.runs.at(-1) === alone.run,
+    partSize: Number.POSITIVE_INFINITY,
+    // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
+    lockTimeoutMs: Math.min(batchLockTimeoutMs * 2 ** (tries - 1), aloneLockTimeoutMs),
+  }
+}

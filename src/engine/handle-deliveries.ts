@@ -1,0 +1,111 @@
+import type { Delivery } from '../contracts/index.ts'
+import { afterTheCommit } from './after-the-commit.ts'
+import type { Engine } from './engine.ts'
+import { handleAlone } from './handle-alone.ts'
+import { type Batch, type Committed, processBatch } from './process-batch.ts'
+import { emptyReport, type Report } from './report.ts'
+import { type SortedOut, sortOut } from './sort-out.ts'
+import type { Source } from './source.ts'
+import { Undone, unwrapped } from './undone.ts'
+import { type WhyUndone, whyUndone } from './why-undone.ts'
+import type { Run } from './work.ts'
+
+/**
+ * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
+ * once something has failed, each alone when the store reports a conflict.
+ * Resolves when every delivery is committed and acknowledged or listed in the report as not handled. Rejects when the
+ * store is unavailable; the caller then keeps the deliveries and calls again with the same ones: what was committed
+ * before shows as duplicates.
+ */
+export async function handleDeliveries<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  deliveries: readonly Delivery[],
+): Promise<Report> {
+  const report = emptyReport()
+  const sorted = await sortOut(engine, deliveries)
+  report.again.push(...sorted.again)
+  if (sorted.shared.length + sorted.refusals.length > 0) await handleTogether(engine, source, sorted, report)
+  else if (sorted.known.length > 0) await source.acknowledge(sorted.known)
+  for (const work of sorted.alone) await handleAlone(engine, source, work, report)
+  return report
+}
+
+async function handleTogether<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  sorted: SortedOut<Tx>,
+  report: Report,
+): Promise<void> {
+  let batch: Batch<Tx> = {
+    works: sorted.shared,
+    refusals: sorted.refusals,
+    known: sorted.known,
+    earlier: new Map(),
+    settles: true,
+    partSize: engine.isolation.partSize,
+    lockTimeoutMs: engine.timing.batchLockTimeoutMs,
+  }
+  for (let lostCommits = 0; ; ) {
+    const attempt = await tryBatch(engine, source, batch)
+    if (attempt.undone === undefined) {
+      engine.isolation.succeeded()
+      return await afterTheCommit(engine, source, attempt.committed, report)
+    }
+    const { undone, error } = attempt
+    const owner = ownerOf(batch, undone, error)
+    if (undone === 'commit-unknown' && lostCommits++ < 3) {
+      // Nobody would redeliver it. Claiming again waits for our own lost transaction and finds out.
+    } else if (owner !== undefined) {
+      batch = { ...batch, works: batch.works.filter((work) => work !== owner.work) }
+      await handleAlone(engine, source, owner.work, report, new Map([[owner, unwrapped(error)]]))
+      if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch)
+    } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
+      engine.isolation.failed()
+      batch = { ...batch, partSize: 1 }
+    } else {
+      if (undone === 'conflict' || undone === 'held') report.conflicts++
+      return await handleEachAlone(engine, source, batch, report)
+    }
+  }
+}
+
+type Attempt<Tx> =
+  | { readonly undone: undefined; readonly committed: Committed<Tx> }
+  | { readonly undone: Exclude<WhyUndone, 'unavailable'>; readonly error: unknown }
+
+async function tryBatch<Tx>(engine: Engine<Tx>, source: Source, batch: Batch<Tx>): Promise<Attempt<Tx>> {
+  try {
+    return { undone: undefined, committed: await processBatch(engine, source, batch) }
+  } catch (error) {
+    const undone = whyUndone(engine, error)
+    if (undone === 'unavailable') throw unwrapped(error)
+    engine.events.emit({ kind: 'undone', reason: undone, error: unwrapped(error), messages: batch.works.length })
+    return { undone, error }
+  }
+}
+
+/** The run that has to answer for it, where that is certain: then it need not be run again to find out. */
+function ownerOf<Tx>(batch: Batch<Tx>, why: WhyUndone, error: unknown): Run<Tx> | undefined {
+  if (why === 'culprit' && error instanceof Undone) return error.run as Run<Tx> | undefined
+  const [only, another] = batch.works.flatMap((work) => work.runs)
+  return why === 'failure' && another === undefined ? only : undefined
+}
+
+async function handleEachAlone<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  batch: Batch<Tx>,
+  report: Report,
+): Promise<void> {
+  await acknowledgeKnown(source, batch)
+  for (const refusal of batch.refusals) {
+    const committed = await processBatch(engine, source, { ...batch, works: [], known: [], refusals: [refusal] })
+    await afterTheCommit(engine, source, committed, report)
+  }
+  for (const work of batch.works) await handleAlone(engine, source, work, report)
+}
+
+async function acknowledgeKnown<Tx>(source: Source, { known }: Batch<Tx>): Promise<void> {
+  if (known.length > 0) await source.acknowledge(known)
+}

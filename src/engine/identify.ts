@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto'
+import type { Message } from '../contracts/index.ts'
+import { canonicalJson } from '../encoding/canonical-json.ts'
+import { JustonceError } from '../errors/index.ts'
+
+/** For `identify`: two messages with equal bodies are one. Only where the producer has no ids at all. */
+export function byContent(message: Message): string {
+  return `content-${hash('sha256', canonicalJson(message.body) ?? '', 'hex')}`
+}
+
+/** For `identify`: the broker's coordinate. It does not see a producer that sends the same thing twice. */
+export function byPosition(message: Message): string {
+  if (message.position !== undefined) return message.position
+  throw new JustonceError('MESSAGE_ID_MISSING', { message: `Messages from ${message.source} have no position.` })
+}

@@ -1,0 +1,98 @@
+import type { Delivery } from '../contracts/index.ts'
+import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import { claimRuns } from './claim.ts'
+import type { Engine } from './engine.ts'
+import { planExecutions } from './executions.ts'
+import { runInParts, runTogether } from './run-in-parts.ts'
+import type { Source } from './source.ts'
+import { Undone } from './undone.ts'
+import type { Outcomes, Refusal, Run, Work } from './work.ts'
+
+/** What one transaction is to do. */
+export interface Batch<Tx> {
+  readonly works: readonly Work<Tx>[]
+  /** Messages that no handler can take: they become dead letters. */
+  readonly refusals: readonly Refusal[]
+  /** Deliveries that need nothing but to be settled. */
+  readonly known: readonly Delivery[]
+  /** What has become of other runs of the same messages, where a message is handled in several transactions. */
+  readonly earlier: Outcomes<Tx>
+  /** False while further transactions of the same messages follow. */
+  readonly settles: boolean
+  /** How many calls share a part; infinite: all share the bare transaction, and one failure undoes it. */
+  readonly partSize: number
+  readonly lockTimeoutMs: number
+}
+
+/** What one committed transaction has done. */
+export interface Committed<Tx> {
+  readonly batch: Batch<Tx>
+  readonly runs: readonly Run<Tx>[]
+  readonly outcomes: Outcomes<Tx>
+  readonly epoch: string | undefined
+  /** Deliveries that the broker may forget. */
+  readonly done: readonly Delivery[]
+  readonly published: number
+}
+
+/**
+ * The heart: the promise is kept here. Claims, effects, outgoing messages and what became of each message commit in one
+ * transaction or not at all, and nothing is acknowledged before this has resolved.
+ * Rejects with everything undone; what to do then is decided in handle-deliveries.ts.
+ */
+export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, batch: Batch<Tx>): Promise<Committed<Tx>> {
+  const { parts } = engine.store
+  const runs = batch.works.flatMap((work) => work.runs)
+  const executions = planExecutions(batch.works)
+  const timeIsUp = overrun(engine, batch)
+
+  return await inTransaction(engine, batch.lockTimeoutMs, async (tx) => {
+    const outcomes: Outcomes<Tx> = new Map(batch.earlier)
+
+    // First on purpose: a rival must wait for these keys before it can do any effect.
+    const epoch = await claimRuns(engine, tx, runs, outcomes)
+
+    if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY || runs.length === 1) {
+      await runTogether(engine, tx, executions, outcomes, timeIsUp)
+    } else {
+      await runInParts(engine, { parts, size: batch.partSize }, tx, executions, outcomes, timeIsUp)
+    }
+
+    // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
+    const books = gatherBookkeeping(engine, runs, outcomes, batch.refusals)
+    const done = doneDeliveries(batch, outcomes)
+    await writeBookkeeping(engine, source, tx, books, done)
+    return { batch, runs, outcomes, epoch, done, published: books.outgoing.length }
+  })
+}
+
+async function inTransaction<Tx, T>(
+  engine: Engine<Tx>,
+  lockTimeoutMs: number,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController()
+  const options = { lockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs, signal: abort.signal }
+  return await engine.store.transaction(async (tx) => {
+    try {
+      return await work(tx)
+    } catch (error) {
+      // Nobody knows what a culprit still has under way: the connection must not be used again.
+      if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)
+      throw error
+    }
+  }, options)
+}
+
+/** A batch that takes far longer than planned holds its locks for too long: it commits what it has and leaves the rest. */
+function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
+  if (batch.works.length === 1) return () => false
+  const endsAt = engine.clock.monotonicMs() + engine.timing.overrunMs
+  return () => engine.clock.monotonicMs() > endsAt
+}
+
+function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes<Tx>): readonly Delivery[] {
+  if (!batch.settles) return []
+  const begun = batch.works.filter(({ runs }) => runs.every((run) => outcomes.get(run)?.kind !== 'unstarted'))
+  return [...batch.known, ...begun.map(({ delivery }) => delivery), ...batch.refusals.map(({ delivery }) => delivery)]
+}

@@ -1,0 +1,19 @@
+import type { Delivery } from '../contracts/index.ts'
+
+/** What is left to the caller after a batch. */
+export interface Report {
+  /** Not begun: to be handled with the next batch, before anything that came later. */
+  readonly again: Delivery[]
+  /** A rival holds their claim and does not finish: to be tried later, while others go on. */
+  readonly held: Delivery[]
+  /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
+  conflicts: number
+  /** Messages handled, duplicates included. */
+  handled: number
+  /** Hooks that are still running. */
+  readonly background: Promise<void>[]
+}
+
+export function emptyReport(): Report {
+  return { again: [], held: [], conflicts: 0, handled: 0, background: [] }
+}

@@ -1,0 +1,108 @@
+import type { Parts } from '../contracts/index.ts'
+import type { Engine } from './engine.ts'
+import { type Execution, split } from './executions.ts'
+import { maxPartsPerTransaction } from './isolation.ts'
+import { runHandler } from './run-handler.ts'
+import { Undone } from './undone.ts'
+import type { Outcomes, Run } from './work.ts'
+
+/** Tells when a batch must not begin another handler. */
+export type TimeIsUp = () => boolean
+
+/** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
+export async function runTogether<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  executions: readonly Execution<Tx>[],
+  outcomes: Outcomes<Tx>,
+  timeIsUp: TimeIsUp,
+): Promise<void> {
+  for (const execution of executions) {
+    try {
+      await runOne(engine, tx, execution, outcomes, timeIsUp)
+    } catch (error) {
+      throw error instanceof Undone ? error : new Undone('failure', error)
+    }
+  }
+}
+
+/** Runs them in parts of the given size, so that a failure undoes only its part; a failed part is run again in smaller ones. */
+export async function runInParts<Tx>(
+  engine: Engine<Tx>,
+  { parts, size }: { readonly parts: Parts<Tx>; readonly size: number },
+  tx: Tx,
+  executions: readonly Execution<Tx>[],
+  outcomes: Outcomes<Tx>,
+  timeIsUp: TimeIsUp,
+): Promise<void> {
+  const queue = chunks(executions, size)
+  let open: Execution<Tx>[] = []
+  for (let boundaries = 1; ; boundaries++) {
+    if (boundaries > maxPartsPerTransaction) throw new Undone('failure', new Error('too many parts in one transaction'))
+    try {
+      await parts.next(tx)
+    } catch (error) {
+      if (engine.store.classify(error) !== 'none') throw error
+      // Only now does it show that a handler of the open part has swallowed a database error.
+      await parts.undo(tx)
+      setAside(open, error, outcomes, queue)
+      open = []
+    }
+    const next = queue.shift()
+    if (next === undefined) return
+    open = next
+    try {
+      for (const execution of open) await runOne(engine, tx, execution, outcomes, timeIsUp)
+    } catch (error) {
+      if (error instanceof Undone) throw error
+      await parts.undo(tx)
+      setAside(open, error, outcomes, queue)
+      open = []
+    }
+  }
+}
+
+/** A run that failed alone has failed; of several nobody knows which, so they go again in smaller parts. */
+function setAside<Tx>(open: Execution<Tx>[], error: unknown, outcomes: Outcomes<Tx>, queue: Execution<Tx>[][]): void {
+  for (const { runs } of open) for (const run of runs) outcomes.delete(run)
+  const runs = open.flatMap((execution) => execution.runs)
+  if (runs.length === 1) outcomes.set(runs[0] as Run<Tx>, { kind: 'failed', error })
+  else if (runs.length > 1) queue.unshift(...split(open))
+}
+
+async function runOne<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  execution: Execution<Tx>,
+  outcomes: Outcomes<Tx>,
+  timeIsUp: TimeIsUp,
+): Promise<void> {
+  const runs = execution.runs.filter((run) => mayRun(run, outcomes, timeIsUp))
+  if (runs.length === 0) return
+  const products = await runHandler(engine, tx, { handler: execution.handler, runs })
+  for (const run of runs) {
+    const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
+    outcomes.set(run, { kind: 'processed', products: own })
+  }
+}
+
+/** Decides the runs that must not start; what was decided by the claim stays as it is. */
+function mayRun<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>, timeIsUp: TimeIsUp): boolean {
+  if (outcomes.has(run)) return false
+  const behind = run.handler.independent ? undefined : unfinishedBefore(run, outcomes)
+  if (behind !== undefined) outcomes.set(run, { kind: 'waiting', behind: behind.handler.name })
+  else if (run.failure !== undefined) outcomes.set(run, { kind: 'failed', error: run.failure.error })
+  else if (timeIsUp()) outcomes.set(run, { kind: 'unstarted' })
+  else return true
+  return false
+}
+
+function unfinishedBefore<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): Run<Tx> | undefined {
+  const earlier = run.work.runs.filter((other) => other.handler.step < run.handler.step)
+  return earlier.find((other) => ['failed', 'parked', 'waiting'].includes(outcomes.get(other)?.kind ?? ''))
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  if (size >= items.length) return [[...items]]
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}

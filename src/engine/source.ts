@@ -1,0 +1,14 @@
+import type { Delivery, InsideTransaction } from '../contracts/index.ts'
+import type { RunOutcome } from './work.ts'
+
+/** Where a batch came from, as far as the engine needs it. */
+export interface Source {
+  /** Present when the transport lives in the store's own database. */
+  readonly inside: InsideTransaction | undefined
+  /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
+  acknowledge(deliveries: readonly Delivery[]): Promise<void>
+  /** Told what became of each run, once that is committed. */
+  committed?(handler: string, outcome: RunOutcome): void
+  /** Told of a message that no handler could take, once it is kept as a dead letter. */
+  refused?(error: Error): void
+}
