@@ -1,0 +1,61 @@
+import type { Clock, Events, Store } from '../contracts/index.ts'
+
+/**
+ * Closed while the store is down: nobody takes, nobody handles, everything in hand is held. Deliveries are not given
+ * back meanwhile, because brokers drop or dead-letter what is returned too often.
+ */
+export class StoreGate {
+  readonly #store: Pick<Store, 'ping'>
+  readonly #clock: Clock
+  readonly #events: Events
+  #reopening: Promise<void> | undefined
+  #failuresInARow = 0
+
+  constructor(store: Pick<Store, 'ping'>, clock: Clock, events: Events) {
+    this.#store = store
+    this.#clock = clock
+    this.#events = events
+  }
+
+  get isOpen(): boolean {
+    return this.#reopening === undefined
+  }
+
+  /** Resolves when the store can be used, or when the signal is aborted. */
+  async open(signal: AbortSignal): Promise<void> {
+    if (this.#reopening === undefined || signal.aborted) return
+    const { promise: aborted, resolve } = Promise.withResolvers<void>()
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort, { once: true })
+    await Promise.race([this.#reopening, aborted])
+    signal.removeEventListener('abort', onAbort)
+  }
+
+  worked(): void {
+    this.#failuresInARow = 0
+  }
+
+  close(error: unknown, signal: AbortSignal): void {
+    this.#failuresInARow++
+    if (this.#reopening !== undefined) return
+    this.#events.emit({ kind: 'store-down', error })
+    this.#reopening = this.#probe(signal).finally(() => {
+      this.#reopening = undefined
+    })
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // It also slows down a store that answers the probe and fails at work.
+      const waitMs = Math.min(50 * 2 ** Math.min(this.#failuresInARow, 7), 5_000)
+      await this.#clock.sleep(waitMs * (0.5 + this.#clock.random()), signal)
+      try {
+        await this.#store.ping()
+        this.#events.emit({ kind: 'store-up' })
+        return
+      } catch {
+        this.#failuresInARow++
+      }
+    }
+  }
+}
