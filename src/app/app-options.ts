@@ -1,0 +1,70 @@
+import type { Clock, Message, Store, Transport } from '../contracts/index.ts'
+import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import type { Messages } from './messages.ts'
+import type { TxOf } from './types.ts'
+
+export interface AppOptions<S extends Store, Map extends object> {
+  readonly store: S
+  /** Where messages come from and go to; or several, by name. Messages are published to the first. */
+  readonly transport?: Transport
+  readonly transports?: Readonly<Record<string, Transport>>
+  readonly messages?: Messages<Map>
+  /** Batches in flight at once, for each transport. As many as suit the store, at most 4, if not given. */
+  readonly concurrency?: number
+  /** The largest batch, and how long one should take. 50 messages and 100 ms if not given. */
+  readonly batch?: { readonly max?: number; readonly budgetMs?: number }
+  /** What happens to messages of a type without a handler. */
+  readonly unknownTypes?: 'dead-letter' | 'ignore'
+  readonly maxBodyBytes?: number
+  readonly maxHeaderBytes?: number
+  /** Called before each handler with the transaction it gets: sets a tenant, a search path. */
+  readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
+  /** `install` brings the store's tables up to date at the start; `check` only refuses to start when they are not. */
+  readonly schema?: 'install' | 'check'
+  /** How often parked messages and the outbox are looked at when nothing wakes them. 1 s if not given. */
+  readonly pollMs?: number
+  readonly clock?: Clock
+}
+
+const known = [
+  'store',
+  'transport',
+  'transports',
+  'messages',
+  'concurrency',
+  'batch',
+  'unknownTypes',
+  'maxBodyBytes',
+  'maxHeaderBytes',
+  'beforeEach',
+  'schema',
+  'pollMs',
+  'clock',
+]
+
+export function checkAppOptions<S extends Store, Map extends object>(options: AppOptions<S, Map>): void {
+  checkOptions(options, known, 'justonce()')
+  checkOptions(options.batch ?? {}, ['max', 'budgetMs'], 'batch')
+  checkNumber(options.concurrency ?? 1, 'concurrency', 1)
+  checkNumber(options.batch?.max ?? 1, 'batch.max', 1)
+  checkNumber(options.batch?.budgetMs ?? 1, 'batch.budgetMs', 1)
+  checkNumber(options.maxBodyBytes ?? 0, 'maxBodyBytes', 0)
+  checkNumber(options.maxHeaderBytes ?? 0, 'maxHeaderBytes', 0)
+  checkNumber(options.pollMs ?? 1, 'pollMs', 1)
+  if (options.transport !== undefined && options.transports !== undefined) {
+    throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given both transport and transports.' })
+  }
+}
+
+/** As many batches as the pool can carry while leaving connections for everything else. */
+export function decideConcurrency(store: Store, wanted: number | undefined, transports: number): number {
+  const { connections } = store.capabilities
+  if (connections === 1) return 1
+  const concurrency = wanted ?? Math.max(1, Math.min(4, Math.floor(connections / 2 / Math.max(1, transports))))
+  if (concurrency * transports + 1 > connections) {
+    throw new JustonceError('POOL_TOO_SMALL', {
+      message: `The pool of ${store.name} has ${connections} connections; ${transports} transports with concurrency ${concurrency} need ${concurrency * transports + 1}.`,
+    })
+  }
+  return concurrency
+}

@@ -1,0 +1,54 @@
+import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { Isolation } from '../engine/isolation.ts'
+import { RecentCommits } from '../engine/recent-commits.ts'
+import type { StandardSchema } from '../engine/standard-schema.ts'
+import type { AppOptions } from './app-options.ts'
+import type { Handlers } from './handlers.ts'
+
+export interface BatchSettings {
+  readonly max: number
+  readonly budgetMs: number
+}
+
+export function decideBatch(options: {
+  readonly batch?: { readonly max?: number; readonly budgetMs?: number }
+}): BatchSettings {
+  return { max: options.batch?.max ?? 50, budgetMs: options.batch?.budgetMs ?? 100 }
+}
+
+export function buildEngine<S extends Store, Map extends object>(
+  options: AppOptions<S, Map>,
+  parts: { readonly handlers: Handlers; readonly clock: Clock; readonly events: Events; wakeRelay(): void },
+): Engine<unknown> {
+  const { handlers, clock, events } = parts
+  const batch = decideBatch(options)
+  const schemas = (options.messages?.schemas ?? {}) as Readonly<Record<string, StandardSchema>>
+  return {
+    store: options.store,
+    clock,
+    events,
+    limits: { maxBodyBytes: options.maxBodyBytes ?? 1_048_576, maxHeaderBytes: options.maxHeaderBytes ?? 65_536 },
+    unknownTypes: options.unknownTypes ?? 'dead-letter',
+    handlersOf: (type) => handlers.ofType(type),
+    handlerNamed: (name) => handlers.named(name),
+    get handlerNames() {
+      return handlers.names
+    },
+    schemaOf: (type) => (Object.hasOwn(schemas, type) ? schemas[type] : undefined),
+    beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
+    recent: new RecentCommits(clock),
+    isolation: new Isolation(batch.max),
+    timing: {
+      overrunMs: batch.budgetMs * 4,
+      batchLockTimeoutMs: 200,
+      aloneLockTimeoutMs: 5_000,
+      // A holder that is silent for longer than any handler may take is frozen or gone.
+      get idleTimeoutMs() {
+        return handlers.longestTimeoutMs + 10_000
+      },
+      conflictsPerAttempt: 10,
+    },
+    wakeRelay: parts.wakeRelay,
+  }
+}

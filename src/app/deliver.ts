@@ -1,0 +1,52 @@
+import type { IncomingMessage } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { handleDeliveries } from '../engine/handle-deliveries.ts'
+import type { RunOutcome } from '../engine/work.ts'
+import { JustonceError } from '../errors/index.ts'
+import type { DeliveryOutcome, HandlerOutcome, MessageToDeliver } from './types.ts'
+
+/** Runs one message through the engine and reports what each handler made of it. */
+export async function deliver(engine: Engine<unknown>, given: MessageToDeliver): Promise<DeliveryOutcome> {
+  const handlers: Record<string, HandlerOutcome> = {}
+  let refused: Error | undefined
+  const source = {
+    inside: undefined,
+    acknowledge: async () => {},
+    committed: (handler: string, outcome: RunOutcome) => {
+      handlers[handler] = summary(outcome)
+    },
+    refused: (error: Error) => {
+      refused = error
+    },
+  }
+  // The memory of recent commits would answer without the details that a test wants to see.
+  engine.recent.clear()
+  const report = await handleDeliveries(engine, source, [{ message: toIncoming(given) }])
+  await Promise.all(report.background)
+  if (report.held.length > 0) {
+    throw new JustonceError('CLAIM_HELD', { message: `Message ${given.id} is being handled by someone else.` })
+  }
+  return refused === undefined ? { handlers } : { handlers, refused }
+}
+
+function summary(outcome: RunOutcome): HandlerOutcome {
+  switch (outcome.kind) {
+    case 'duplicate':
+      return { status: 'duplicate', processedAt: outcome.record.processedAt }
+    case 'failed':
+      return { status: 'parked', error: outcome.error }
+    case 'parked':
+    case 'waiting':
+      return { status: 'parked' }
+    case 'conflict':
+      return { status: 'conflict' }
+    default:
+      return { status: 'processed' }
+  }
+}
+
+function toIncoming(given: MessageToDeliver): IncomingMessage {
+  const { body, headers, source, ...rest } = given
+  const bytes = body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body) ?? '')
+  return { ...rest, body: bytes, headers: headers ?? {}, source: source ?? 'deliver' }
+}

@@ -1,0 +1,25 @@
+import { channel } from 'node:diagnostics_channel'
+import type { Events, JustonceEvent } from '../contracts/index.ts'
+
+const diagnostics = channel('justonce')
+
+/** Passes events to listeners and to the diagnostics channel `justonce`. A failing listener cannot hurt the engine. */
+export function eventHub(): Events {
+  const listeners = new Set<(event: JustonceEvent) => void>()
+  return {
+    emit(event) {
+      if (diagnostics.hasSubscribers) diagnostics.publish(event)
+      for (const listener of listeners) {
+        try {
+          listener(event)
+        } catch {
+          // Told in the contract: a listener that throws is ignored.
+        }
+      }
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

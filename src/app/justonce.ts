@@ -1,0 +1,110 @@
+import { systemClock } from '../clock/index.ts'
+import type { Store, Transport } from '../contracts/index.ts'
+import { packMessage } from '../encoding/packed-message.ts'
+import type { Handler, PublishOptions } from '../engine/handler.ts'
+import { encodeOutgoing } from '../engine/outgoing.ts'
+import { JustonceError } from '../errors/index.ts'
+import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
+import { buildEngine, decideBatch } from './build-engine.ts'
+import { deliver } from './deliver.ts'
+import { eventHub } from './event-hub.ts'
+import { decideHandler, type HandlerOptions } from './handler-options.ts'
+import { Handlers } from './handlers.ts'
+import { insideOf, Running } from './running.ts'
+import type { App } from './types.ts'
+
+/**
+ * Makes an app: handlers whose effects happen once for each message, however often it is delivered.
+ *
+ * ```ts
+ * const app = justonce({ store: postgresStore({ pool }), transport })
+ * app.on('note.created', 'tag-note', async (message, { tx }) => { … })
+ * await app.start()
+ * ```
+ */
+export function justonce<S extends Store, Map extends object = Record<string, unknown>>(
+  options: AppOptions<S, Map>,
+): App<S, Map> {
+  checkAppOptions(options)
+  const { store } = options
+  const clock = options.clock ?? systemClock
+  const events = eventHub()
+  const handlers = new Handlers()
+  const transports = options.transport === undefined ? Object.values(options.transports ?? {}) : [options.transport]
+  let state: 'new' | 'started' | 'stopped' = 'new'
+  let running: Running | undefined
+  const engine = buildEngine(options, { handlers, clock, events, wakeRelay: () => running?.wakeRelay() })
+
+  function register<Body>(type: string, given: string | HandlerOptions<Body>, call: Handler['call']): void {
+    if (state !== 'new')
+      throw new JustonceError('APP_STARTED', { message: `Cannot register a handler for ${type} now.` })
+    // From here on bodies are unknown: that they have the type of Body is between the schema and the caller.
+    const named = (typeof given === 'string' ? { name: given } : given) as unknown as HandlerOptions
+    const handler = decideHandler(type, named, handlers.countOf(type), call)
+    if (handler.delivery === 'exactly-once' && store.guarantee === 'lease') {
+      throw new JustonceError('GUARANTEE_TOO_WEAK', {
+        message: `Handler ${handler.name} is exactly-once, but the guarantee of ${store.name} is only a lease: a crash may repeat the effect.`,
+      })
+    }
+    handlers.add(handler)
+  }
+
+  return {
+    events,
+    on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
+    onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
+    deliver: (message) => deliver(engine, message),
+
+    async publish(type, body, { tx, ...given } = {}) {
+      const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now() })
+      const [first] = transports as [Transport?]
+      const inside = first === undefined ? undefined : insideOf(store, first)
+      if (tx !== undefined && inside !== undefined) await inside.publish(tx, [message])
+      else if (tx !== undefined) await outboxOf(store).append(tx, [{ id: message.id, message: packMessage(message) }])
+      else await sendNow(first, message)
+      return message.id
+    },
+
+    async start() {
+      if (state !== 'new' || transports.length === 0 || handlers.isEmpty) {
+        const why =
+          state !== 'new' ? `it is ${state}` : transports.length === 0 ? 'it has no transport' : 'it has no handler'
+        throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
+      }
+      const concurrency = decideConcurrency(store, options.concurrency, transports.length)
+      await (options.schema === 'check' ? store.schema.check() : store.schema.install())
+      state = 'started'
+      running = new Running(engine, {
+        transports,
+        consumer: { concurrency, batch: decideBatch(options), heldDelayMs: 1_000 },
+        pollMs: options.pollMs ?? 1_000,
+      })
+      running.start()
+    },
+
+    async stop() {
+      state = 'stopped'
+      await running?.stop()
+    },
+  }
+}
+
+async function sendNow(
+  transport: Transport | undefined,
+  message: Parameters<Transport['publish']>[0][number],
+): Promise<void> {
+  if (transport === undefined)
+    throw new JustonceError('APP_NOT_STARTABLE', { message: 'publish() has no transport to send to.' })
+  const [result] = await transport.publish([message])
+  if (result?.kind === 'refused') {
+    throw new JustonceError('PUBLISH_REFUSED', {
+      message: `${transport.name} refused message ${message.id} of type ${message.type}.`,
+      cause: result.error,
+    })
+  }
+}
+
+function outboxOf(store: Store) {
+  if (store.outbox !== undefined) return store.outbox
+  throw new JustonceError('OPTION_INVALID', { message: `publish() was given tx, but ${store.name} has no outbox.` })
+}

@@ -1,0 +1,71 @@
+import type { Events, IncomingMessage, Message, Outbox, Store } from '../contracts/index.ts'
+import type { PublishOptions } from '../engine/handler.ts'
+import type { HandlerOptions } from './handler-options.ts'
+
+/** The native transaction type of a store. */
+export type TxOf<S extends Store> = S['lend'] extends (tx: infer Tx, ...rest: never[]) => unknown ? Tx : never
+
+type TypeName<Map extends object> = keyof Map & string
+
+/** Stores a message in the same transaction; it leaves after the commit. Resolves to its id. */
+export type Publish<Map extends object> = <Type extends TypeName<Map>>(
+  type: Type,
+  body: Map[Type],
+  options?: PublishOptions,
+) => Promise<string>
+
+/** What a handler is given. `publish` is there only where the store can keep outgoing messages. */
+export type HandlerContext<S extends Store, Map extends object> = {
+  readonly tx: TxOf<S>
+  /** Aborted when the handler's time is up. */
+  readonly signal: AbortSignal
+  /** Runs after the commit, at most once: a crash in between loses it. */
+  afterCommit(work: () => unknown): void
+} & (S extends { readonly outbox: Outbox<never> } ? { readonly publish: Publish<Map> } : unknown)
+
+/** What became of a message for one handler. */
+export type HandlerOutcome =
+  | { readonly status: 'processed' }
+  | { readonly status: 'duplicate'; readonly processedAt: Date }
+  | { readonly status: 'parked'; readonly error?: unknown }
+  | { readonly status: 'conflict' }
+
+/** What became of a message: for each handler, or why it reached none. */
+export interface DeliveryOutcome {
+  readonly handlers: Readonly<Record<string, HandlerOutcome>>
+  readonly refused?: Error
+}
+
+/** A message as `deliver` takes it: the body may be a value, which is then encoded as JSON. */
+export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readonly body?: unknown }
+
+export interface App<S extends Store, Map extends object> {
+  /** Registers a handler for one type of message. Handlers of a type run in the order of their registration. */
+  on<Type extends TypeName<Map>, Body = Map[Type]>(
+    type: Type,
+    handler: string | HandlerOptions<Body>,
+    run: (message: Message<Body>, context: HandlerContext<S, Map>) => unknown,
+  ): void
+  /** The same for a handler that takes many messages with a few statements. On failure they are split until the culprit is alone. */
+  onBatch<Type extends TypeName<Map>, Body = Map[Type]>(
+    type: Type,
+    handler: string | HandlerOptions<Body>,
+    run: (messages: readonly Message<Body>[], context: HandlerContext<S, Map>) => unknown,
+  ): void
+  /**
+   * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that commits;
+   * without, it goes to the transport and this resolves when the broker has it.
+   */
+  publish<Type extends TypeName<Map>>(
+    type: Type,
+    body: Map[Type],
+    options?: PublishOptions & { readonly tx?: TxOf<S> },
+  ): Promise<string>
+  /** Runs one message through the engine, without a transport: for tests. */
+  deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
+  /** Prepares the store and begins to consume. */
+  start(): Promise<void>
+  /** Stops taking, finishes what is running, gives back the rest. */
+  stop(): Promise<void>
+  readonly events: Events
+}

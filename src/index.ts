@@ -1,0 +1,20 @@
+export type { AppOptions } from './app/app-options.ts'
+export type { HandlerOptions } from './app/handler-options.ts'
+export { justonce } from './app/justonce.ts'
+export { type Messages, messages } from './app/messages.ts'
+export type {
+  App,
+  DeliveryOutcome,
+  HandlerContext,
+  HandlerOutcome,
+  MessageToDeliver,
+  Publish,
+  TxOf,
+} from './app/types.ts'
+export type * from './contracts/index.ts'
+export type { DeliveryMode, PublishOptions } from './engine/handler.ts'
+export { byContent, byPosition } from './engine/identify.ts'
+export { type OnceContext, type OnceKey, type OnceOutcome, once } from './engine/once.ts'
+export type { StandardSchema } from './engine/standard-schema.ts'
+export { type ErrorCode, isJustonceError, JustonceError, PermanentError } from './errors/index.ts'
+export { derivedId, uuidv7 } from './ids/index.ts'
