@@ -1,0 +1,74 @@
+import type { Clock, Delivery, Transport, TransportCapabilities } from '../../contracts/index.ts'
+import { type Entry, laneOf, type MemoryBroker } from './memory-broker.ts'
+import { toIncoming } from './message-to-send.ts'
+
+export interface MemoryConnectionOptions {
+  readonly broker: MemoryBroker
+  readonly name: string
+  readonly clock: Clock
+  readonly order: TransportCapabilities['order']
+  readonly visibilityMs: number | undefined
+}
+
+interface Reader {
+  unsettled: number
+}
+
+/** One process's view of the messages: what it holds goes back when it closes. */
+export function memoryConnection({ broker, name, clock, order, visibilityMs }: MemoryConnectionOptions): Transport {
+  const held = new Map<Delivery, { readonly entry: Entry; readonly reader: Reader }>()
+  // Replaced by close(): readers of an earlier one end, and what it held is no longer here to be settled.
+  let incarnation = {}
+
+  /** Forgets those that are still held and answers their entries. */
+  const letGo = (deliveries: Iterable<Delivery>): Entry[] => {
+    const entries: Entry[] = []
+    for (const delivery of deliveries) {
+      const holding = held.get(delivery)
+      if (holding === undefined) continue
+      held.delete(delivery)
+      holding.reader.unsettled--
+      entries.push(holding.entry)
+    }
+    return entries
+  }
+
+  const hold = (entries: readonly Entry[], reader: Reader): readonly Delivery[] => {
+    const deliveries = entries.map((entry) => {
+      const lane = order === 'lane' ? laneOf(entry.message) : undefined
+      const delivery = { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1 }
+      held.set(delivery, { entry, reader })
+      return delivery
+    })
+    reader.unsettled += deliveries.length
+    if (visibilityMs !== undefined) clock.timer(visibilityMs, () => broker.giveBack(letGo(deliveries)))
+    return deliveries
+  }
+
+  return {
+    name,
+    capabilities: { order, deliveryCount: 'count' },
+    async *deliveries({ signal, maxInFlight }) {
+      const reader: Reader = { unsettled: 0 }
+      const mine = incarnation
+      while (!signal.aborted && incarnation === mine) {
+        const entries = broker.take(mine, maxInFlight - reader.unsettled)
+        if (entries.length === 0) await broker.changed(signal)
+        else yield hold(entries, reader)
+      }
+    },
+    async settle(deliveries, settlement) {
+      const entries = letGo(deliveries)
+      if (settlement.kind === 'done') broker.remove(entries)
+      else broker.giveBack(entries)
+    },
+    async publish(messages) {
+      broker.add(messages.map((message) => toIncoming(message, name)))
+      return messages.map(() => ({ kind: 'sent' as const }))
+    },
+    async close() {
+      incarnation = {}
+      broker.giveBack(letGo([...held.keys()]))
+    },
+  }
+}

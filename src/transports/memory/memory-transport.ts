@@ -1,0 +1,77 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Clock, IncomingMessage, Transport, TransportCapabilities } from '../../contracts/index.ts'
+import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import { memoryBroker } from './memory-broker.ts'
+import { memoryConnection } from './memory-connection.ts'
+import { type MessageToSend, toIncoming } from './message-to-send.ts'
+
+export interface MemoryTransportOptions {
+  /** Default `memory`. */
+  readonly name?: string
+  readonly clock?: Clock
+  /** Default `key`. With `lane` the lane of a message is its key. */
+  readonly order?: TransportCapabilities['order']
+  /**
+   * After this time an unsettled delivery comes again, even though its consumer still works on it: a fault to test
+   * with. Default: never.
+   */
+  readonly visibilityMs?: number
+}
+
+/** A transport without a broker: for tests, examples and trying things out. Messages end with the process. */
+export interface MemoryTransport extends Transport {
+  /** Makes messages deliverable. The same one sent twice is a duplicate. */
+  send(messages: MessageToSend | readonly MessageToSend[]): void
+  /** Sends the message of this id once more, also one that was published or is settled. */
+  duplicate(id: string): void
+  /** Not with any consumer; in the order in which they will be delivered. */
+  pending(): readonly IncomingMessage[]
+  /** Delivered, and neither settled nor given back. */
+  unsettled(): readonly IncomingMessage[]
+  /** Settled as done, in that order; a message that was sent twice appears twice. */
+  settled(): readonly IncomingMessage[]
+  /** Resolves when nothing is pending or unsettled. */
+  idle(): Promise<void>
+  /** Another connection to the same messages: another process, as far as this transport can tell. */
+  connect(): Transport
+}
+
+/**
+ * @example
+ * const transport = memoryTransport()
+ * transport.send({ id: 'm1', type: 'note.created', body: { noteId: 1 } })
+ * transport.duplicate('m1')
+ * await transport.idle()
+ */
+export function memoryTransport(options: MemoryTransportOptions = {}): MemoryTransport {
+  checkOptions(options, ['name', 'clock', 'order', 'visibilityMs'], 'memoryTransport()')
+  if (options.visibilityMs !== undefined) checkNumber(options.visibilityMs, 'visibilityMs', 1)
+  const { name = 'memory', clock = systemClock, order = 'key', visibilityMs } = options
+  const broker = memoryBroker(order)
+  const connect = (): Transport => memoryConnection({ broker, name, clock, order, visibilityMs })
+
+  return {
+    ...connect(),
+    connect,
+    send(messages) {
+      broker.add((isList(messages) ? messages : [messages]).map((message) => toIncoming(message, name)))
+    },
+    duplicate(id) {
+      const message = broker.find(id)
+      if (message === undefined) {
+        throw new JustonceError('OPTION_INVALID', { message: `duplicate('${id}'): no message of this id was sent.` })
+      }
+      broker.add([message])
+    },
+    pending: broker.pending,
+    unsettled: broker.unsettled,
+    settled: broker.settled,
+    async idle() {
+      while (!broker.isIdle()) await broker.changed()
+    },
+  }
+}
+
+function isList(messages: MessageToSend | readonly MessageToSend[]): messages is readonly MessageToSend[] {
+  return Array.isArray(messages)
+}

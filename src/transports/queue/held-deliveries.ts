@@ -1,0 +1,117 @@
+import type { Clock, Delivery, Queue, QueuedMessage } from '../../contracts/index.ts'
+
+/** One iteration and how many of its deliveries are unsettled. */
+export interface Reader {
+  unsettled: number
+}
+
+interface Held {
+  readonly ticket: string
+  readonly deliveries: number
+  readonly reader: Reader
+  /** On its way to be settled: still unsettled, but no longer ours to hide. */
+  settling: boolean
+}
+
+export interface HeldDeliveriesOptions<Tx> {
+  readonly queue: Queue<Tx>
+  readonly name: string
+  readonly visibilityMs: number
+  readonly clock: Clock
+  onError(error: unknown): void
+  /** Some of them are settled, so that there is room for others. */
+  onRoom(): void
+}
+
+/** What has been delivered and is not settled; kept hidden from others for as long as this process lives. */
+export interface HeldDeliveries {
+  add(delivery: Delivery, queued: QueuedMessage, reader: Reader): void
+  tickets(deliveries: readonly Delivery[]): readonly string[]
+  forget(deliveries: readonly Delivery[]): void
+  /**
+   * Lets `how` settle those that are held, and forgets them whether it succeeds or not: what could not be settled must
+   * come again, and it comes when nobody hides it any longer. Resolves to how many there were.
+   */
+  settle(deliveries: readonly Delivery[], how: (taken: readonly QueuedTicket[]) => Promise<void>): Promise<number>
+  giveBack(deliveries: readonly Delivery[]): Promise<number>
+  /** Gives everything back and stops hiding. */
+  giveBackAll(): Promise<number>
+}
+
+export type QueuedTicket = Pick<QueuedMessage, 'ticket' | 'deliveries'>
+
+export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeliveries {
+  const { queue, name, visibilityMs, clock, onError, onRoom } = options
+  const held = new Map<Delivery, Held>()
+  let renewal: { cancel(): void } | undefined
+  let renewing: Promise<void> = Promise.resolve()
+
+  const present = (deliveries: readonly Delivery[]): Held[] =>
+    deliveries.flatMap((delivery) => held.get(delivery) ?? [])
+
+  const renew = async (): Promise<void> => {
+    const taken = [...held.values()].filter(({ settling }) => !settling).map(toTicket)
+    if (taken.length > 0) await queue.hide(name, taken, visibilityMs).catch(onError)
+  }
+
+  /** A third of the time, so that one failed renewal does not lose anything. */
+  const renewLater = (): void => {
+    renewal ??= clock.timer(visibilityMs / 3, () => {
+      renewing = renew().then(() => {
+        renewal = undefined
+        if (held.size > 0) renewLater()
+      })
+    })
+  }
+
+  const forget = (deliveries: readonly Delivery[]): void => {
+    for (const delivery of deliveries) {
+      const each = held.get(delivery)
+      if (each === undefined) continue
+      held.delete(delivery)
+      each.reader.unsettled--
+    }
+    onRoom()
+  }
+
+  const settle: HeldDeliveries['settle'] = async (deliveries, how) => {
+    const settling = deliveries.filter((delivery) => held.get(delivery)?.settling === false)
+    if (settling.length === 0) return 0
+    const taken = present(settling)
+    for (const each of taken) each.settling = true
+    try {
+      await how(taken.map(toTicket))
+      return settling.length
+    } finally {
+      forget(settling)
+    }
+  }
+
+  const giveBack = (deliveries: readonly Delivery[]): Promise<number> =>
+    settle(deliveries, async (taken) => {
+      // A renewal that is under way would hide again what is given back.
+      await renewing
+      await queue.hide(name, taken, 0)
+    })
+
+  return {
+    add(delivery, { ticket, deliveries }, reader) {
+      held.set(delivery, { ticket, deliveries, reader, settling: false })
+      reader.unsettled++
+      renewLater()
+    },
+    tickets: (deliveries) => present(deliveries).map(({ ticket }) => ticket),
+    forget,
+    settle,
+    giveBack,
+    async giveBackAll() {
+      renewal?.cancel()
+      renewal = undefined
+      return giveBack([...held.keys()])
+    },
+  }
+}
+
+function toTicket({ ticket, deliveries }: Held): QueuedTicket {
+  return { ticket, deliveries }
+}

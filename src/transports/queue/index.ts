@@ -1,0 +1,1 @@
+export { type QueueTransport, type QueueTransportOptions, queueTransport } from './queue-transport.ts'

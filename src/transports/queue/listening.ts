@@ -1,0 +1,36 @@
+import type { Clock, Queue } from '../../contracts/index.ts'
+
+export interface ListeningOptions {
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly retryMs: number
+  wake(): void
+  onError(error: unknown): void
+}
+
+/**
+ * Listens, until the signal is aborted, for what other processes send. While it cannot, polling serves.
+ * Resolves when the listening has ended.
+ */
+export async function listenForNews<Tx>(queue: Queue<Tx>, name: string, options: ListeningOptions): Promise<void> {
+  const { signal, clock, retryMs, wake, onError } = options
+  while (!signal.aborted && queue.listen !== undefined) {
+    try {
+      const stop = await queue.listen(name, wake)
+      // What was sent before the listening began rang nobody.
+      wake()
+      await aborted(signal)
+      await stop()
+    } catch (error) {
+      onError(error)
+      await clock.sleep(retryMs, signal)
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

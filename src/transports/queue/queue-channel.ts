@@ -1,0 +1,59 @@
+import type { Clock, Queue } from '../../contracts/index.ts'
+
+/** Other processes are told at most this often that something was sent. */
+const announceEveryMs = 50
+
+/** What the transports of one process on one queue share, so that they wake each other without the database. */
+export interface QueueChannel {
+  /** The result ends it. */
+  onSent(wake: () => void): () => void
+  /** Something was sent and committed: wakes this process at once, and the others through the store. */
+  sent(how: { readonly clock: Clock; onError(error: unknown): void }): void
+  /** Announces now what would be announced soon: the process may be about to end. */
+  flush(): Promise<void>
+}
+
+const channels = new WeakMap<object, Map<string, QueueChannel>>()
+
+export function queueChannel<Tx>(store: { readonly queue: Queue<Tx> }, name: string): QueueChannel {
+  const ofStore = channels.get(store) ?? new Map<string, QueueChannel>()
+  channels.set(store, ofStore)
+  const channel = ofStore.get(name) ?? newChannel(store.queue, name)
+  ofStore.set(name, channel)
+  return channel
+}
+
+function newChannel<Tx>(queue: Queue<Tx>, name: string): QueueChannel {
+  const wakes = new Set<() => void>()
+  let pause: { cancel(): void } | undefined
+  let again: (() => Promise<void>) | undefined
+
+  return {
+    onSent(wake) {
+      wakes.add(wake)
+      return () => void wakes.delete(wake)
+    },
+    sent({ clock, onError }) {
+      for (const wake of wakes) wake()
+      if (queue.announce === undefined) return
+      const announce = async (): Promise<void> => {
+        pause = clock.timer(announceEveryMs, () => {
+          pause = undefined
+          const next = again
+          again = undefined
+          void next?.()
+        })
+        await queue.announce?.(name).catch(onError)
+      }
+      if (pause === undefined) void announce()
+      else again = announce
+    },
+    async flush() {
+      const last = again
+      again = undefined
+      pause?.cancel()
+      pause = undefined
+      await last?.()
+    },
+  }
+}

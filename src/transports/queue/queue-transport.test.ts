@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Delivery, OutgoingMessage, Queue } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import { memoryStore } from '../../stores/memory/index.ts'
+import { type SqliteStore, sqliteStore } from '../../stores/sqlite/index.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { type QueueTransportOptions, queueTransport } from './queue-transport.ts'
+
+type Database = Parameters<Parameters<SqliteStore<import('node:sqlite').DatabaseSync>['transaction']>[0]>[0]
+
+let store: SqliteStore<Database>
+
+beforeEach(async () => {
+  store = sqliteStore({ path: ':memory:' })
+  await store.schema.install()
+})
+afterEach(() => store.close())
+
+/** The real store with some calls of its queue watched or replaced. */
+function storeWith(queue: Partial<Queue<Database>>): QueueTransportOptions<Database>['store'] {
+  return { ...store, queue: { ...store.queue, ...queue } }
+}
+
+/** Without the store's own wake-ups: only the transport's are left. */
+const deaf = { listen: undefined, announce: undefined } as const
+
+function message(id: string): OutgoingMessage {
+  return { id, type: 'note.created', body: Uint8Array.of(1), headers: {}, sentAt: new Date(0) }
+}
+
+function read(transport: ReturnType<typeof queueTransport>, maxInFlight = 10) {
+  const stopping = new AbortController()
+  const iterator = transport.deliveries({ signal: stopping.signal, maxInFlight })[Symbol.asyncIterator]()
+  return {
+    async next(): Promise<readonly Delivery[]> {
+      const result = await iterator.next()
+      return result.done ? [] : result.value
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ message }) => message.id)
+
+describe('waking', () => {
+  test('a waiting reader is woken by what this process publishes, without a poll', async () => {
+    const options = { store: storeWith(deaf), clock: fakeClock() }
+    const [publisher, reader] = [queueTransport(options), queueTransport(options)]
+    const arrival = read(reader).next()
+    await publisher.publish([message('m1')])
+    expect(idsOf(await arrival)).toEqual(['m1'])
+  })
+
+  test('a waiting reader is woken by a commit that published', async () => {
+    const options = { store: storeWith(deaf), clock: fakeClock() }
+    const { inside } = queueTransport(options)
+    const arrival = read(queueTransport(options)).next()
+    await options.store.transaction((tx) => inside.publish(tx, [message('m1')]))
+    inside.committed([], 1)
+    expect(idsOf(await arrival)).toEqual(['m1'])
+  })
+
+  test('a waiting reader is woken by what another one releases', async () => {
+    const options = { store: storeWith(deaf), clock: fakeClock() }
+    const [one, other] = [queueTransport(options), queueTransport(options)]
+    await one.publish([message('m1')])
+    const held = await read(one).next()
+    const arrival = read(other).next()
+    await one.settle(held, { kind: 'release' })
+    expect((await arrival)[0]?.count).toBe(2)
+  })
+
+  test('without any wake-up it is found by the next poll', async () => {
+    const clock = fakeClock()
+    const arrival = read(queueTransport({ store: storeWith(deaf), clock, pollMs: 500 })).next()
+    await queueTransport({ store: storeWith(deaf), clock }).publish([message('m1')])
+    await clock.advance(500)
+    expect(idsOf(await arrival)).toEqual(['m1'])
+  })
+
+  test('other processes are told at most every 50 ms, and of the last one too', async () => {
+    const clock = fakeClock()
+    const announce = vi.fn(async () => {})
+    const transport = queueTransport({ store: storeWith({ announce }), clock, queue: 'notes' })
+    for (const id of ['m1', 'm2', 'm3']) await transport.publish([message(id)])
+    expect(announce.mock.calls).toEqual([['notes']])
+    await clock.advance(50)
+    expect(announce).toHaveBeenCalledTimes(2)
+    await clock.advance(50)
+    expect(announce).toHaveBeenCalledTimes(2)
+    for (const id of ['m4', 'm5']) await transport.publish([message(id)])
+    await transport.close()
+    expect(announce).toHaveBeenCalledTimes(4)
+  })
+
+  test('what was sent just before the listening began is found without a poll', async () => {
+    const listening = Promise.withResolvers<() => Promise<void>>()
+    const looked = Promise.withResolvers<void>()
+    const take: Queue<Database>['take'] = async (...call) => {
+      const taken = await store.queue.take(...call)
+      looked.resolve()
+      return taken
+    }
+    const deafAtFirst = storeWith({ take, listen: () => listening.promise })
+    const arrival = read(queueTransport({ store: deafAtFirst, queue: 'notes', clock: fakeClock() })).next()
+    await looked.promise
+    await queueTransport({ store: storeWith(deaf), queue: 'notes' }).publish([message('m1')])
+    listening.resolve(async () => {})
+    expect(idsOf(await arrival)).toEqual(['m1'])
+  })
+
+  test('listening ends when the loop is left without an abort', async () => {
+    const stop = vi.fn(async () => {})
+    const transport = queueTransport({ store: storeWith({ listen: async () => stop }), clock: fakeClock() })
+    await transport.publish([message('m1')])
+    const signal = new AbortController().signal
+    for await (const deliveries of transport.deliveries({ signal, maxInFlight: 1 })) {
+      expect(idsOf(deliveries)).toEqual(['m1'])
+      break
+    }
+    expect(stop).toHaveBeenCalledOnce()
+  })
+
+  test('listening that fails is reported and tried again, and ends with the iteration', async () => {
+    const clock = fakeClock()
+    const onError = vi.fn()
+    const stop = vi.fn(async () => {})
+    const listen = vi.fn(async () => stop)
+    listen.mockRejectedValueOnce(new Error('no connection left'))
+    const reading = read(queueTransport({ store: storeWith({ listen }), clock, onError }))
+    const end = reading.next()
+    await clock.advance(5_000)
+    expect(onError.mock.calls).toEqual([[new Error('no connection left')]])
+    expect(listen).toHaveBeenCalledTimes(2)
+    reading.stop()
+    expect(await end).toEqual([])
+    expect(stop).toHaveBeenCalledOnce()
+  })
+})
+
+describe('hiding', () => {
+  test('unsettled deliveries are hidden anew every third of the time, settled ones no more', async () => {
+    const clock = fakeClock()
+    const hide = vi.fn(store.queue.hide)
+    const transport = queueTransport({ store: storeWith({ hide }), clock, queue: 'notes', visibilityMs: 30_000 })
+    await transport.publish([message('m1'), message('m2')])
+    const [first, second] = await read(transport).next()
+    await clock.advance(9_999)
+    expect(hide).not.toHaveBeenCalled()
+    await clock.advance(1)
+    expect(hide.mock.lastCall?.[1]).toHaveLength(2)
+    expect(hide.mock.lastCall?.[2]).toBe(30_000)
+    await transport.settle([first as Delivery], { kind: 'done' })
+    await clock.advance(10_000)
+    expect(hide.mock.lastCall?.[1]).toHaveLength(1)
+    await store.transaction((tx) => transport.inside.settle(tx, [second as Delivery]))
+    transport.inside.committed([second as Delivery], 0)
+    await clock.advance(100_000)
+    expect(hide).toHaveBeenCalledTimes(2)
+    expect(clock.waiting()).toBe(0)
+  })
+
+  test('a living consumer keeps what it holds for as long as it works, a dead one for visibilityMs', async () => {
+    const clock = fakeClock()
+    const memory = memoryStore({ clock })
+    const living = queueTransport({ store: memory, queue: 'notes', clock, visibilityMs: 30_000 })
+    const dead = queueTransport({ store: memory, queue: 'notes', clock: fakeClock(), visibilityMs: 30_000 })
+    await living.publish([message('m1'), message('m2')])
+    const [held] = await read(living, 1).next()
+    await read(dead, 1).next()
+    await clock.advance(29_999)
+    expect(await memory.queue.count('notes')).toEqual({ ready: 0, hidden: 2 })
+    await clock.advance(3_600_000)
+    expect(await memory.queue.count('notes')).toEqual({ ready: 1, hidden: 1 })
+    await living.settle([held as Delivery], { kind: 'done' })
+    expect(await memory.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+  })
+
+  test('a renewal that fails is reported and tried again', async () => {
+    const clock = fakeClock()
+    const onError = vi.fn()
+    const hide = vi.fn(store.queue.hide).mockRejectedValueOnce(new Error('store is down'))
+    const transport = queueTransport({ store: storeWith({ hide }), clock, visibilityMs: 30_000, onError })
+    await transport.publish([message('m1')])
+    await read(transport).next()
+    await clock.advance(20_000)
+    expect(onError.mock.calls).toEqual([[new Error('store is down')]])
+    expect(hide).toHaveBeenCalledTimes(2)
+  })
+
+  test('what is given back stays visible even when a renewal is under way', async () => {
+    const clock = fakeClock()
+    const renewal = Promise.withResolvers<void>()
+    const hide = vi.fn(store.queue.hide).mockImplementationOnce(async (...call) => {
+      await renewal.promise
+      await store.queue.hide(...call)
+    })
+    const transport = queueTransport({ store: storeWith({ hide }), clock, queue: 'notes', visibilityMs: 30_000 })
+    await transport.publish([message('m1')])
+    const held = await read(transport).next()
+    await clock.advance(10_000)
+    const released = transport.settle(held, { kind: 'release' })
+    renewal.resolve()
+    await released
+    expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+  })
+
+  test('what is being given back is not hidden anew meanwhile', async () => {
+    const clock = fakeClock()
+    const giving = Promise.withResolvers<void>()
+    const hide = vi.fn(store.queue.hide).mockReturnValueOnce(giving.promise)
+    const transport = queueTransport({ store: storeWith({ hide }), clock, visibilityMs: 30_000 })
+    await transport.publish([message('m1')])
+    const released = transport.settle(await read(transport).next(), { kind: 'release' })
+    await clock.advance(10_000)
+    expect(hide).toHaveBeenCalledOnce()
+    giving.resolve()
+    await released
+  })
+
+  test('what could not be settled is hidden no more, so that it comes again', async () => {
+    const clock = fakeClock()
+    const hide = vi.fn(store.queue.hide)
+    const remove = vi.fn(store.queue.remove).mockRejectedValueOnce(new Error('store is down'))
+    const transport = queueTransport({ store: storeWith({ hide, remove }), clock })
+    await transport.publish([message('m1')])
+    const held = await read(transport, 1).next()
+    await expect(transport.settle(held, { kind: 'done' })).rejects.toThrow('store is down')
+    await clock.advance(100_000)
+    expect(hide).not.toHaveBeenCalled()
+  })
+})
+
+describe('ending', () => {
+  /** A take that has its messages and does not answer yet. */
+  function slowTake() {
+    const [taken, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const take: Queue<Database>['take'] = async (...call) => {
+      const messages = await store.queue.take(...call)
+      taken.resolve()
+      await answer.promise
+      return messages
+    }
+    return { take, taken: taken.promise, answer: answer.resolve }
+  }
+
+  test('what a take brings after the abort is given back before the iteration ends', async () => {
+    const { take, taken, answer } = slowTake()
+    const transport = queueTransport({ store: storeWith({ take }), queue: 'notes', clock: fakeClock() })
+    await transport.publish([message('m1'), message('m2')])
+    const reading = read(transport)
+    const end = reading.next()
+    await taken
+    reading.stop()
+    answer()
+    expect(await end).toEqual([])
+    expect(await store.queue.count('notes')).toEqual({ ready: 2, hidden: 0 })
+  })
+
+  test('close waits for the take that is under way and gives back what it brings', async () => {
+    const { take, taken, answer } = slowTake()
+    const transport = queueTransport({ store: storeWith({ take }), queue: 'notes', clock: fakeClock() })
+    await transport.publish([message('m1')])
+    const end = read(transport).next()
+    await taken
+    const afterClose = transport.close().then(() => store.queue.count('notes'))
+    await new Promise((resolve) => setImmediate(resolve))
+    answer()
+    expect(await afterClose).toEqual({ ready: 1, hidden: 0 })
+    expect(await end).toEqual([])
+  })
+
+  test('a closed transport can be read again', async () => {
+    const transport = queueTransport({ store, clock: fakeClock() })
+    await transport.publish([message('m1')])
+    await read(transport).next()
+    await transport.close()
+    expect((await read(transport).next())[0]?.count).toBe(2)
+  })
+})
+
+describe('trouble', () => {
+  test('a store that is down does not end the iteration', async () => {
+    const clock = fakeClock()
+    const onError = vi.fn(() => {
+      throw new Error('the log is full')
+    })
+    const down = new Error('store is down')
+    const take = vi.fn(store.queue.take)
+    for (let failure = 0; failure < 10; failure++) take.mockRejectedValueOnce(down)
+    const transport = queueTransport({ store: storeWith({ take, ...deaf }), clock, onError })
+    await transport.publish([message('m1')])
+    const arrival = read(transport).next()
+    await clock.advance(100 * 0.75)
+    expect(take).toHaveBeenCalledTimes(2)
+    await clock.advance(60_000)
+    expect(idsOf(await arrival)).toEqual(['m1'])
+    expect(onError).toHaveBeenCalledTimes(10)
+  })
+
+  test('an abort ends the pause after a failure', async () => {
+    const take = vi.fn(store.queue.take).mockRejectedValue(new Error('store is down'))
+    const failed = Promise.withResolvers<unknown>()
+    const options = { store: storeWith({ take }), clock: fakeClock(), onError: failed.resolve }
+    const reading = read(queueTransport(options))
+    const end = reading.next()
+    await failed.promise
+    reading.stop()
+    expect(await end).toEqual([])
+  })
+
+  test('a message whose envelope cannot be read is delivered without an id', async () => {
+    const body = Uint8Array.of(1, 2, 3)
+    await store.queue.send(undefined, 'notes', [{ envelope: Uint8Array.of(0xff), body }])
+    const [delivery] = await read(queueTransport({ store, queue: 'notes', clock: fakeClock() })).next()
+    expect(delivery?.message).toEqual({ body, headers: {}, source: 'queue:notes' })
+  })
+})
+
+describe('options', () => {
+  test.for([
+    ['store is sqlite', { store: { ...sqliteStore({ path: ':memory:' }), queue: undefined } }],
+    ['queue is ""', { queue: '' }],
+    ['queue is "a\\nb"', { queue: 'a\nb' }],
+    ['visibilityMs is 0', { visibilityMs: 0 }],
+    ['visibilityMs is NaN', { visibilityMs: Number.NaN }],
+    ['pollMs is -1', { pollMs: -1 }],
+    ['pollMs is Infinity', { pollMs: Number.POSITIVE_INFINITY }],
+  ] as const)('%s: refused', ([seen, wrong]) => {
+    const create = () => queueTransport({ store, ...wrong } as QueueTransportOptions<Database>)
+    expect(create).toThrow(expect.toSatisfy((error: unknown) => isJustonceError(error, 'OPTION_INVALID')))
+    expect(create).toThrow(seen)
+  })
+
+  test('one that is not known is refused, with the nearest that is', () => {
+    const misspelt = { store, visibilityMS: 1_000 } as QueueTransportOptions<Database>
+    expect(() => queueTransport(misspelt)).toThrow('Did you mean visibilityMs?')
+  })
+})

@@ -1,0 +1,125 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Clock, InsideTransaction, OutgoingMessage, Queue, Store, Transport } from '../../contracts/index.ts'
+import { packMessage } from '../../encoding/packed-message.ts'
+import { bell } from './bell.ts'
+import { checkQueueOptions } from './check-queue-options.ts'
+import { heldDeliveries } from './held-deliveries.ts'
+import { listenForNews } from './listening.ts'
+import { queueChannel } from './queue-channel.ts'
+import { readQueue } from './read-queue.ts'
+
+export interface QueueTransportOptions<Tx> {
+  readonly store: Store<Tx> & { readonly queue: Queue<Tx> }
+  /** Default `default`. */
+  readonly queue?: string
+  /**
+   * How long a message stays hidden after its consumer has died. A living one keeps hiding it for as long as it works.
+   * Default 30,000.
+   */
+  readonly visibilityMs?: number
+  /** How often an idle consumer looks by itself; where the store can tell, it need not wait for that. Default 200. */
+  readonly pollMs?: number
+  readonly clock?: Clock
+  /** Failures that the transport deals with by itself: the store was down and will be asked again. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** A transport that lives in the same database as the store, so that settling is part of the transaction. */
+export interface QueueTransport extends Transport {
+  readonly inside: InsideTransaction
+}
+
+/**
+ * The database as a broker: no other server, and no moment between the commit and the acknowledgement.
+ *
+ * @example
+ * const store = postgresStore({ pool })
+ * const app = justonce({ store, transport: queueTransport({ store, queue: 'notes' }) })
+ */
+export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTransport {
+  checkQueueOptions(options)
+  const { store, queue: name = 'default', visibilityMs = 30_000, pollMs = 200, clock = systemClock } = options
+  const { queue } = store
+  const source = `queue:${name}`
+  const onError = quiet(options.onError)
+  const channel = queueChannel(store, name)
+  const [news, room] = [bell(clock), bell(clock)]
+  const held = heldDeliveries({ queue, name, visibilityMs, clock, onError, onRoom: room.ring })
+  const pack = (messages: readonly OutgoingMessage[]) => messages.map((message) => packMessage(message, source))
+  const announceSent = (): void => channel.sent({ clock, onError })
+  const underWay = new Set<Promise<unknown>>()
+  const watch = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work)
+    const forget = (): void => void underWay.delete(work)
+    work.then(forget, forget)
+    return work
+  }
+  const reading = { queue, name, source, visibilityMs, pollMs, clock, held, news, room, onError, watch }
+  let closing = new AbortController()
+
+  return {
+    name: source,
+    capabilities: { order: 'none', deliveryCount: 'count' },
+    async *deliveries({ signal: wanted, maxInFlight }) {
+      const left = new AbortController()
+      const signal = AbortSignal.any([wanted, closing.signal, left.signal])
+      if (signal.aborted) return
+      const stopHearing = channel.onSent(news.ring)
+      const listening = watch(listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.ring, onError }))
+      try {
+        yield* readQueue(reading, { signal, maxInFlight })
+      } finally {
+        left.abort()
+        stopHearing()
+        await listening
+      }
+    },
+    async settle(deliveries, settlement) {
+      if (settlement.kind === 'done') {
+        await held.settle(deliveries, (taken) => queue.remove(undefined, name, taken.map(ticketOf)))
+      } else if ((await held.giveBack(deliveries)) > 0) announceSent()
+    },
+    async publish(messages) {
+      if (messages.length > 0) {
+        await queue.send(undefined, name, pack(messages))
+        announceSent()
+      }
+      return messages.map(() => ({ kind: 'sent' as const }))
+    },
+    inside: {
+      store,
+      async settle(tx, deliveries) {
+        const tickets = held.tickets(deliveries)
+        if (tickets.length > 0) await queue.remove(tx as Tx, name, tickets)
+      },
+      async publish(tx, messages) {
+        if (messages.length > 0) await queue.send(tx as Tx, name, pack(messages))
+      },
+      committed(deliveries, published) {
+        held.forget(deliveries)
+        if (published > 0) announceSent()
+      },
+    },
+    async close() {
+      closing.abort()
+      closing = new AbortController()
+      await Promise.allSettled(underWay)
+      const given = await held.giveBackAll().catch(onError)
+      if (given) announceSent()
+      await channel.flush()
+    },
+  }
+}
+
+function ticketOf({ ticket }: { readonly ticket: string }): string {
+  return ticket
+}
+
+/** A report that fails must not become a failure of what it reports. */
+function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error)
+    } catch {}
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock, Delivery, Queue } from '../../contracts/index.ts'
+import type { Bell } from './bell.ts'
+import type { HeldDeliveries, Reader } from './held-deliveries.ts'
+import { toDelivery } from './to-delivery.ts'
+
+/** One take asks for no more, however large `maxInFlight` is: it is one statement and one answer. */
+const largestTake = 1_000
+
+export interface QueueReadingOptions<Tx> {
+  readonly queue: Queue<Tx>
+  readonly name: string
+  readonly source: string
+  readonly visibilityMs: number
+  readonly pollMs: number
+  readonly clock: Clock
+  readonly held: HeldDeliveries
+  /** Rings when something may have been sent. */
+  readonly news: Bell
+  /** Rings when something was settled. */
+  readonly room: Bell
+  onError(error: unknown): void
+  /** Told of every take, so that closing can wait for those that are under way. */
+  watch<T>(take: Promise<T>): Promise<T>
+}
+
+/**
+ * Takes what is there and yields it at once. A store that is down does not end it: it goes on when the store is back.
+ * Nothing is taken ahead, so that all there is to give back at the end is what a take brings after the abort.
+ */
+export async function* readQueue<Tx>(
+  options: QueueReadingOptions<Tx>,
+  { signal, maxInFlight }: { readonly signal: AbortSignal; readonly maxInFlight: number },
+): AsyncGenerator<readonly Delivery[], void, void> {
+  const { pollMs, clock, news, room, onError, watch } = options
+  const reader: Reader = { unsettled: 0 }
+  let failures = 0
+
+  while (!signal.aborted) {
+    // Before looking: a ring that comes while we look must not be missed.
+    const [roomRings, newsRings] = [room.rings(), news.rings()]
+    const limit = Math.min(maxInFlight - reader.unsettled, largestTake)
+    if (limit < 1) {
+      await room.rung(roomRings, signal)
+      continue
+    }
+    const deliveries = await watch(take(options, { reader, limit, signal })).catch(onError)
+    if (deliveries === undefined) {
+      await clock.sleep(backoffMs(failures++, clock), signal)
+      continue
+    }
+    failures = 0
+    if (deliveries.length > 0) yield deliveries
+    else await news.rung(newsRings, signal, pollMs)
+  }
+}
+
+async function take<Tx>(
+  { queue, name, source, visibilityMs, held, onError }: QueueReadingOptions<Tx>,
+  { reader, limit, signal }: { readonly reader: Reader; readonly limit: number; readonly signal: AbortSignal },
+): Promise<readonly Delivery[]> {
+  const taken = await queue.take(name, { limit, visibilityMs })
+  const deliveries = taken.map((queued) => {
+    const delivery = toDelivery(queued, source)
+    held.add(delivery, queued, reader)
+    return delivery
+  })
+  if (!signal.aborted) return deliveries
+  await held.giveBack(deliveries).catch(onError)
+  return []
+}
+
+/** 100 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
+function backoffMs(failures: number, clock: Clock): number {
+  return Math.min(100 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
+}
