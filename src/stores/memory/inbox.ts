@@ -1,0 +1,61 @@
+import type { Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import type { MemoryDatabase } from './memory-database.ts'
+import { type MemoryTx, transactionOf } from './memory-tx.ts'
+import type { Transactions } from './transactions.ts'
+
+/** No two pairs have the same text. */
+export function rowKey({ handler, key }: RecordKey): string {
+  return JSON.stringify([handler, key])
+}
+
+export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
+  return {
+    async claim(tx, requests) {
+      const { database } = transactionOf(tx)
+      const existing = requests.map((request) => {
+        const record = database.inbox.get(rowKey(request))
+        if (record !== undefined) return copyOf(record)
+        const fingerprint = request.fingerprint && new Uint8Array(request.fingerprint)
+        const processedAt = new Date(database.now())
+        database.inbox.set(rowKey(request), { state: 'processed', fingerprint, processedAt, result: undefined })
+        return undefined
+      })
+      return { epoch: epochOf(database), existing }
+    },
+    async release(tx, keys) {
+      const { database } = transactionOf(tx)
+      for (const key of keys) database.inbox.delete(rowKey(key))
+    },
+    async update(tx, changes) {
+      const { database } = transactionOf(tx)
+      for (const { state, result, ...key } of changes) {
+        const record = database.inbox.get(rowKey(key))
+        if (record === undefined) continue
+        database.inbox.set(rowKey(key), { ...record, state, result, processedAt: new Date(database.now()) })
+      }
+    },
+    find: (key) =>
+      transactions.read((database) => {
+        const record = database.inbox.committed(rowKey(key))
+        return record && copyOf(record)
+      }),
+    forget: (key) =>
+      transactions.short(({ database }) => {
+        const removed = database.inbox.delete(rowKey(key))
+        if (removed) database.epoch.set('epoch', String(database.nextNumber()))
+        return removed
+      }),
+  }
+}
+
+function epochOf(database: MemoryDatabase): string {
+  return database.epoch.get('epoch') ?? '0'
+}
+
+function copyOf(record: InboxRecord): InboxRecord {
+  return {
+    ...record,
+    fingerprint: record.fingerprint && new Uint8Array(record.fingerprint),
+    processedAt: new Date(record.processedAt),
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock, InboxRecord, OutboxMessage, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
+import { FairMutex } from '../sql/fair-mutex.ts'
+import { NestedTurns } from '../sql/nested-turns.ts'
+import { systemTimers } from '../sql/system-timers.ts'
+import { Table } from './table.ts'
+
+export interface MemoryDatabaseOptions {
+  /** What time it is for deadlines, delays and leases. Default: the real time. */
+  readonly clock?: Pick<Clock, 'now' | 'timer' | 'monotonicMs'> | undefined
+  /** How long one transaction may keep the others waiting before they fail as a conflict. Default 10 000. */
+  readonly busyTimeoutMs?: number | undefined
+}
+
+export interface OutboxRow extends OutboxMessage {
+  readonly number: number
+  readonly state: 'pending' | 'dead'
+  readonly attempts: number
+  readonly nextAt: number
+  readonly lease: string | undefined
+}
+
+export interface QueueRow {
+  readonly number: number
+  readonly queue: string
+  readonly message: PackedMessage
+  readonly deliveries: number
+  readonly visibleAt: number
+}
+
+export type ParkedRow = StoredParkedMessage & { readonly number: number }
+
+/** What several memory stores can share, as several processes share a database. */
+export class MemoryDatabase {
+  readonly inbox = new Table<InboxRecord>()
+  readonly parked = new Table<ParkedRow>()
+  readonly outbox = new Table<OutboxRow>()
+  readonly queue = new Table<QueueRow>()
+  /** What handlers write through `tx`. */
+  readonly values = new Table<{ readonly value: unknown }>()
+  readonly epoch = new Table<string>()
+  readonly turns: FairMutex
+  readonly savepointTurns: NestedTurns
+  readonly listeners = new Set<{ readonly queue: string; wake(): void }>()
+  readonly #clock: Pick<Clock, 'now' | 'timer' | 'monotonicMs'>
+  #numbers = 0
+
+  constructor({ clock, busyTimeoutMs = 10_000 }: MemoryDatabaseOptions = {}) {
+    this.#clock = clock ?? { now: () => new Date(), ...systemTimers }
+    this.turns = new FairMutex(this.#clock, busyTimeoutMs)
+    this.savepointTurns = new NestedTurns(this.#clock, busyTimeoutMs)
+  }
+
+  now(): number {
+    return this.#clock.now().getTime()
+  }
+
+  /** Never the same again, also when the transaction that asked is undone. */
+  nextNumber(): number {
+    return ++this.#numbers
+  }
+
+  get depth(): number {
+    return this.inbox.depth
+  }
+
+  push(): void {
+    for (const table of this.#tables()) table.push()
+  }
+
+  keepTo(depth: number): void {
+    for (const table of this.#tables()) table.keepTo(depth)
+  }
+
+  undoTo(depth: number): void {
+    for (const table of this.#tables()) table.undoTo(depth)
+  }
+
+  /** The value of one key that is committed, a copy of it. */
+  committedValue(key: string): unknown {
+    return structuredClone(this.values.committed(key)?.value)
+  }
+
+  #tables(): Table<unknown>[] {
+    return [this.inbox, this.parked, this.outbox, this.queue, this.values, this.epoch] as Table<unknown>[]
+  }
+}

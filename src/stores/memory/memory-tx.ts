@@ -1,0 +1,65 @@
+import { JustonceError } from '../../errors/index.ts'
+import type { MemoryDatabase } from './memory-database.ts'
+
+/** What handlers write through: names and values that commit together or not at all. Values are copied in and out. */
+export interface MemoryTx {
+  get<Value = unknown>(key: string): Value | undefined
+  set(key: string, value: unknown): void
+  /** Resolves to whether there was one. */
+  delete(key: string): boolean
+  has(key: string): boolean
+  /** All whose key begins with the prefix, in the order of their keys. */
+  entries(prefix?: string): [key: string, value: unknown][]
+}
+
+/** One open transaction. */
+export interface MemoryTransaction {
+  readonly database: MemoryDatabase
+  /** How many layers there are while no part is open; a part is one more. */
+  partDepth: number | undefined
+  readonly sentTo: Set<string>
+  ended: boolean
+}
+
+export interface Lent {
+  readonly transaction: MemoryTransaction
+  /** Throws when it is over. */
+  check(): void
+}
+
+const lents = new WeakMap<MemoryTx, Lent>()
+
+export function lentTx(lent: Lent): MemoryTx {
+  const { values } = lent.transaction.database
+  const checked = (): typeof values => {
+    lent.check()
+    return values
+  }
+  const tx: MemoryTx = {
+    get: <Value>(key: string) => structuredClone(checked().get(key)?.value) as Value | undefined,
+    set: (key, value) => checked().set(key, { value: structuredClone(value) }),
+    delete: (key) => checked().delete(key),
+    has: (key) => checked().get(key) !== undefined,
+    entries: (prefix = '') =>
+      checked()
+        .entries()
+        .filter(([key]) => key.startsWith(prefix))
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, { value }]) => [key, structuredClone(value)]),
+  }
+  lents.set(tx, lent)
+  return tx
+}
+
+/** The transaction behind a `tx`, lent on or not; throws when it is over. */
+export function transactionOf(tx: MemoryTx): MemoryTransaction {
+  const lent = lents.get(tx)
+  if (lent === undefined)
+    throw new JustonceError('OPTION_INVALID', { message: 'This tx does not come from a memory store.' })
+  lent.check()
+  return lent.transaction
+}
+
+export function closedTxError(borrower: string): JustonceError {
+  return new JustonceError('TX_CLOSED', { message: `${borrower} used tx after it had settled.` })
+}

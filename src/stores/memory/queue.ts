@@ -1,0 +1,59 @@
+import type { Queue } from '../../contracts/index.ts'
+import { byNumber, copyOfMessage } from './copies.ts'
+import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
+import { type Transactions, wakeListeners } from './transactions.ts'
+
+export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
+  const inside = async (tx: MemoryTx | undefined, work: (transaction: MemoryTransaction) => void): Promise<void> =>
+    tx === undefined ? transactions.short(work) : work(transactionOf(tx))
+  return {
+    send: (tx, queue, messages) =>
+      inside(tx, ({ database, sentTo }) => {
+        sentTo.add(queue)
+        for (const message of messages) {
+          const number = database.nextNumber()
+          const row = { number, queue, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
+          database.queue.set(String(number), row)
+        }
+      }),
+    take: (queue, { limit, visibilityMs }) =>
+      transactions.short(({ database }) => {
+        const now = database.now()
+        const visible = database.queue.values().filter((row) => row.queue === queue && row.visibleAt <= now)
+        return visible
+          .sort(byNumber)
+          .slice(0, limit)
+          .map((row) => {
+            const ticket = String(row.number)
+            const deliveries = row.deliveries + 1
+            database.queue.set(ticket, { ...row, deliveries, visibleAt: now + visibilityMs })
+            return { ticket, message: copyOfMessage(row.message), deliveries }
+          })
+      }),
+    remove: (tx, queue, tickets) =>
+      inside(tx, ({ database }) => {
+        for (const ticket of tickets) if (database.queue.get(ticket)?.queue === queue) database.queue.delete(ticket)
+      }),
+    hide: (queue, taken, visibilityMs) =>
+      transactions.short(({ database }) => {
+        for (const { ticket, deliveries } of taken) {
+          const row = database.queue.get(ticket)
+          if (row === undefined || row.queue !== queue || row.deliveries !== deliveries) continue
+          database.queue.set(ticket, { ...row, visibleAt: database.now() + visibilityMs })
+        }
+      }),
+    count: (queue) =>
+      transactions.read((database) => {
+        const now = database.now()
+        const rows = database.queue.committedEntries().filter(([, row]) => row.queue === queue)
+        const ready = rows.filter(([, row]) => row.visibleAt <= now).length
+        return { ready, hidden: rows.length - ready }
+      }),
+    async listen(queue, wake) {
+      const listener = { queue, wake }
+      transactions.database.listeners.add(listener)
+      return async () => void transactions.database.listeners.delete(listener)
+    },
+    announce: async (queue) => wakeListeners(transactions.database, queue),
+  }
+}

@@ -1,0 +1,130 @@
+import { JustonceError } from '../../errors/index.ts'
+import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import { inTransaction, isOpen, readPragma, type SqliteDatabase } from './sqlite-database.ts'
+import { closedError, explained } from './sqlite-errors.ts'
+import { statementsOf } from './statements.ts'
+
+/**
+ * The seal: while its row is there the deferred foreign key, which points to nothing, lets no COMMIT through. A
+ * temporary table costs no write to the file, and violations are counted for the connection as a whole.
+ */
+const createSeal = `CREATE TEMP TABLE IF NOT EXISTS justonce_seal (
+  id integer PRIMARY KEY,
+  opens integer NOT NULL REFERENCES justonce_seal (id) DEFERRABLE INITIALLY DEFERRED
+)`
+
+/** How to get a connection, and whether it is ours to close and to open again. */
+export type ConnectionSource<Database> =
+  | { readonly kind: 'opened'; open(): Database }
+  | { readonly kind: 'given'; readonly database: Database }
+
+/** The one connection that writes. Whoever uses it must have the turn. */
+export class Connection<Database extends SqliteDatabase> {
+  readonly #source: ConnectionSource<Database>
+  #database: Database | undefined
+  #discarded = false
+
+  constructor(source: ConnectionSource<Database>) {
+    this.#source = source
+  }
+
+  /** Opens it if need be: the file may have been out of reach a moment ago. */
+  async ready(patience: Patience): Promise<Database> {
+    if (this.#database !== undefined && isOpen(this.#database)) return this.#database
+    const database = this.#open()
+    try {
+      await retryWhileBusy(() => prepareConnection(database), patience)
+    } catch (error) {
+      this.#closeOwn(database)
+      throw explained(error)
+    }
+    this.#database = database
+    return database
+  }
+
+  /** The open connection, if there is one. */
+  get current(): Database | undefined {
+    return this.#database !== undefined && isOpen(this.#database) ? this.#database : undefined
+  }
+
+  async begin(patience: Patience): Promise<Database> {
+    const database = await this.ready(patience)
+    const statements = statementsOf(database)
+    try {
+      await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), patience)
+      statements.run('INSERT INTO temp.justonce_seal (id, opens) VALUES (1, 0)')
+    } catch (error) {
+      this.undo(database)
+      throw explained(error)
+    }
+    return database
+  }
+
+  /** Breaks the seal and commits; the caller undoes what could not be committed. */
+  async commit(database: Database, patience: Patience): Promise<void> {
+    const unbroken = inTransaction(database)
+    if (!unbroken || statementsOf(database).run('DELETE FROM temp.justonce_seal WHERE id = 1') !== 1) {
+      throw new JustonceError('TX_ENDED', { message: 'The transaction was not the one that was begun.' })
+    }
+    try {
+      await retryWhileBusy(() => database.exec('COMMIT'), patience)
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  /** Never throws. A connection that does not let go of its transaction is not used again. */
+  undo(database: Database): void {
+    try {
+      if (inTransaction(database)) database.exec('ROLLBACK')
+      if (!inTransaction(database)) return
+    } catch {
+      // Looked at below, like a rollback that did nothing.
+    }
+    this.#database = undefined
+    this.#discarded = true
+    this.#closeOwn(database)
+  }
+
+  close(): void {
+    if (this.#database !== undefined) this.#closeOwn(this.#database)
+    this.#database = undefined
+    this.#discarded = true
+  }
+
+  #open(): Database {
+    if (this.#source.kind === 'given') {
+      const { database } = this.#source
+      if (this.#discarded || !isOpen(database)) throw closedError()
+      return database
+    }
+    try {
+      return this.#source.open()
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  #closeOwn(database: Database): void {
+    if (this.#source.kind === 'given') return
+    try {
+      database.close()
+    } catch {
+      // Closed already, or busy with a statement that nobody will finish: dropped either way.
+    }
+  }
+}
+
+function prepareConnection(database: SqliteDatabase): void {
+  database.exec('PRAGMA busy_timeout = 0')
+  if (inTransaction(database))
+    throw new JustonceError('OPTION_INVALID', { message: 'The SQLite database has a transaction open already.' })
+  database.exec('PRAGMA journal_mode = WAL')
+  // FULL makes every commit durable before it is acknowledged; some builds default to NORMAL.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  if (Number(readPragma(database, 'foreign_keys')) !== 1)
+    throw new JustonceError('OPTION_INVALID', {
+      message: 'This build of SQLite has no foreign keys, without which a transaction cannot be sealed.',
+    })
+  database.exec(createSeal)
+}

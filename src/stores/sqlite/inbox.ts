@@ -1,0 +1,64 @@
+import type { Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import type { Reader } from './reader.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { bytes, now, type Statements } from './statements.ts'
+import { statementsIn, type Transactions } from './transactions.ts'
+
+const insertRecord = `INSERT INTO justonce_inbox (handler, key, fingerprint, processed_at, state)
+  VALUES (?, ?, ?, ${now}, 'processed') ON CONFLICT DO NOTHING`
+const selectRecord = `SELECT fingerprint, processed_at, state, result FROM justonce_inbox WHERE handler = ? AND key = ?`
+const updateRecord = `UPDATE justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
+const deleteRecord = `DELETE FROM justonce_inbox WHERE handler = ? AND key = ?`
+const selectEpoch = `SELECT value FROM justonce_meta WHERE name = 'epoch'`
+const changeEpoch = `UPDATE justonce_meta SET value = lower(hex(randomblob(8))) WHERE name = 'epoch'`
+
+interface RecordRow {
+  readonly fingerprint: Uint8Array | null
+  readonly processed_at: number
+  readonly state: 'processed' | 'parked'
+  readonly result: string | null
+}
+
+/** Whoever claims has the write lock by then, so no rival can be undecided: there is a record or there is none. */
+export function sqliteInbox<Database extends SqliteDatabase>(
+  transactions: Transactions<Database>,
+  reader: Reader,
+): Inbox<Database> {
+  return {
+    async claim(tx, requests) {
+      const statements = statementsIn(tx)
+      const existing = requests.map(({ handler, key, fingerprint }) => {
+        const inserted = statements.run(insertRecord, handler, key, fingerprint ?? null) === 1
+        return inserted ? undefined : findRecord(statements, { handler, key })
+      })
+      return { epoch: statements.get<{ value: string }>(selectEpoch)?.value ?? '', existing }
+    },
+    async release(tx, keys) {
+      const statements = statementsIn(tx)
+      for (const { handler, key } of keys) statements.run(deleteRecord, handler, key)
+    },
+    async update(tx, changes) {
+      const statements = statementsIn(tx)
+      for (const { handler, key, state, result } of changes)
+        statements.run(updateRecord, state, result ?? null, handler, key)
+    },
+    find: (key) => reader.read((statements) => findRecord(statements, key)),
+    forget: ({ handler, key }) =>
+      transactions.short((statements) => {
+        const removed = statements.run(deleteRecord, handler, key) === 1
+        if (removed) statements.run(changeEpoch)
+        return removed
+      }),
+  }
+}
+
+function findRecord(statements: Statements, { handler, key }: RecordKey): InboxRecord | undefined {
+  const row = statements.get<RecordRow>(selectRecord, handler, key)
+  if (row === undefined) return undefined
+  return {
+    state: row.state,
+    fingerprint: row.fingerprint === null ? undefined : bytes(row.fingerprint),
+    processedAt: new Date(row.processed_at),
+    result: row.result ?? undefined,
+  }
+}

@@ -1,0 +1,57 @@
+import { JustonceError } from '../../errors/index.ts'
+import { canTellTransactions, type SqliteDatabase } from './sqlite-database.ts'
+
+export interface SqliteTuning {
+  /** How long to wait for other processes that hold the file before failing as a conflict. Default 10 000. */
+  readonly busyTimeoutMs?: number | undefined
+}
+
+export interface SqlitePathOptions extends SqliteTuning {
+  /** The file; `:memory:` for a database that lives and dies with the store. */
+  readonly path: string
+}
+
+export interface SqliteOpenOptions<Database> extends SqlitePathOptions {
+  /** Opens a connection with another library: `(path) => new BetterSqlite3(path)`. */
+  open(path: string): Database
+}
+
+export interface SqliteGivenOptions<Database> extends SqliteTuning {
+  readonly database: Database
+  /**
+   * A promise that nobody else uses this connection from now on: a statement run on it between two steps of a handler
+   * would become part of the handler's transaction, and vanish with it.
+   */
+  readonly exclusive: true
+}
+
+const known = ['path', 'open', 'database', 'exclusive', 'busyTimeoutMs']
+
+export function checkOptions(options: object): void {
+  const { path, open, database, exclusive, busyTimeoutMs } = options as Record<string, unknown>
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new JustonceError('OPTION_UNKNOWN', { message: `sqliteStore() has no option '${unknown}'.` })
+  if ((path === undefined) === (database === undefined)) invalid('sqliteStore() wants either path or database.')
+  if (database === undefined && (typeof path !== 'string' || path === ''))
+    invalid(`path is ${JSON.stringify(path)}, not the name of a file.`)
+  if (open !== undefined && (database !== undefined || typeof open !== 'function'))
+    invalid('open must be a function, and goes with path.')
+  if (database !== undefined) checkGiven(database, exclusive)
+  if (busyTimeoutMs !== undefined && !(typeof busyTimeoutMs === 'number' && busyTimeoutMs >= 0))
+    invalid(`busyTimeoutMs is ${String(busyTimeoutMs)}, not a number of milliseconds.`)
+}
+
+function checkGiven(database: unknown, exclusive: unknown): void {
+  if (exclusive !== true)
+    invalid(
+      'A database was given without exclusive: true. Any statement that other code runs on it while a handler awaits ' +
+        "would join the handler's transaction and be undone with it: pass path instead, or give the connection up.",
+    )
+  if (typeof database !== 'object' || database === null || !canTellTransactions(database as SqliteDatabase))
+    invalid('database is not a DatabaseSync of node:sqlite (Node 22.16 or later) or a Database of better-sqlite3.')
+}
+
+function invalid(message: string): never {
+  throw new JustonceError('OPTION_INVALID', { message })
+}

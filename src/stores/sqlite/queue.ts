@@ -1,0 +1,71 @@
+import type { PackedMessage, Queue, QueuedMessage } from '../../contracts/index.ts'
+import type { QueueWatch } from './queue-watch.ts'
+import type { Reader } from './reader.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { bytes, now, type Statements } from './statements.ts'
+import { statementsIn, type Transactions } from './transactions.ts'
+
+const insertMessage = `INSERT INTO justonce_queue (queue, envelope, body, deliveries, visible_at) VALUES (?, ?, ?, 0, 0)`
+const visible = `SELECT ticket FROM justonce_queue WHERE queue = ? AND visible_at <= ${now} ORDER BY ticket LIMIT ?`
+const takeVisible = `UPDATE justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
+  WHERE ticket IN (${visible}) RETURNING ticket, envelope, body, deliveries`
+const deleteMessage = `DELETE FROM justonce_queue WHERE queue = ? AND ticket = ?`
+const hideTaken = `UPDATE justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
+const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready
+  FROM justonce_queue WHERE queue = ?`
+
+interface QueueRow {
+  readonly ticket: number
+  readonly envelope: Uint8Array
+  readonly body: Uint8Array
+  readonly deliveries: number
+}
+
+export function sqliteQueue<Database extends SqliteDatabase>(
+  transactions: Transactions<Database>,
+  reader: Reader,
+  watch: QueueWatch,
+): Queue<Database> {
+  const inside = async (tx: Database | undefined, work: (statements: Statements) => void): Promise<void> =>
+    tx === undefined ? transactions.short(work) : work(statementsIn(tx))
+  return {
+    send: (tx, queue, messages) => inside(tx, (statements) => insertAll(statements, queue, messages)),
+    async take(queue, { limit, visibilityMs }) {
+      // Mostly there is nothing to take, and then nobody should have to wait for the write lock.
+      if (!(await reader.read((statements) => hasVisible(statements, queue)))) return []
+      const rows = await transactions.short((statements) =>
+        statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit),
+      )
+      return rows.sort((a, b) => a.ticket - b.ticket).map(queuedMessage)
+    },
+    remove: (tx, queue, tickets) =>
+      inside(tx, (statements) => {
+        for (const ticket of tickets) statements.run(deleteMessage, queue, Number(ticket))
+      }),
+    hide: (queue, taken, visibilityMs) =>
+      transactions.short((statements) => {
+        for (const { ticket, deliveries } of taken)
+          statements.run(hideTaken, Math.ceil(visibilityMs), queue, Number(ticket), deliveries)
+      }),
+    async count(queue) {
+      const row = await reader.read((statements) =>
+        statements.get<{ total: number; ready: number }>(countVisible, queue),
+      )
+      return { ready: row?.ready ?? 0, hidden: (row?.total ?? 0) - (row?.ready ?? 0) }
+    },
+    listen: (queue, wake) => watch.listen(queue, wake),
+    announce: async (queue) => watch.announce(queue),
+  }
+}
+
+export function hasVisible(statements: Statements, queue: string): boolean {
+  return statements.get(visible, queue, 1) !== undefined
+}
+
+function insertAll(statements: Statements, queue: string, messages: readonly PackedMessage[]): void {
+  for (const { envelope, body } of messages) statements.run(insertMessage, queue, envelope, body)
+}
+
+function queuedMessage({ ticket, envelope, body, deliveries }: QueueRow): QueuedMessage {
+  return { ticket: String(ticket), deliveries, message: { envelope: bytes(envelope), body: bytes(body) } }
+}

@@ -1,0 +1,69 @@
+import type { FairMutex } from '../sql/fair-mutex.ts'
+import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { closedError, explained } from './sqlite-errors.ts'
+import { type Statements, statementsOf } from './statements.ts'
+
+/** Sees what is committed, without waiting for the transaction that may be open. */
+export interface Reader {
+  read<T>(look: (statements: Statements) => T): Promise<T>
+  /** Changes when another connection has committed; undefined while that cannot be told. */
+  dataVersion(): number | undefined
+  close(): void
+}
+
+/** A second connection to the same file. */
+export function connectedReader(open: () => SqliteDatabase, patience: Patience): Reader {
+  let database: SqliteDatabase | undefined
+  let closed = false
+  const connected = (): SqliteDatabase => {
+    if (closed) throw closedError()
+    if (database === undefined) {
+      const opened = open()
+      opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
+      database = opened
+    }
+    return database
+  }
+  return {
+    read: (look) =>
+      retryWhileBusy(() => look(statementsOf(connected())), patience).catch((error) => {
+        throw explained(error)
+      }),
+    dataVersion: () => dataVersionOf(connected()),
+    close() {
+      closed = true
+      database?.close()
+      database = undefined
+    },
+  }
+}
+
+/** For a database in memory, and for a connection that the user gave: there is no second one, so reads take turns. */
+export function sharedReader<Database extends SqliteDatabase>(
+  connection: Connection<Database>,
+  turns: FairMutex,
+  patience: Patience,
+): Reader {
+  return {
+    async read(look) {
+      const endTurn = await turns.acquire()
+      try {
+        const database = await connection.ready(patience)
+        return await retryWhileBusy(() => look(statementsOf(database)), patience)
+      } finally {
+        endTurn()
+      }
+    },
+    dataVersion() {
+      // Inside a transaction the version stands still.
+      return turns.idle && connection.current !== undefined ? dataVersionOf(connection.current) : undefined
+    },
+    close() {},
+  }
+}
+
+function dataVersionOf(database: SqliteDatabase): number {
+  return Number(statementsOf(database).get<{ data_version: number }>('PRAGMA data_version')?.data_version)
+}

@@ -1,0 +1,41 @@
+export type SqliteValue = null | number | bigint | string | Uint8Array
+
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { readonly changes: number | bigint }
+  get(...values: SqliteValue[]): unknown
+  all(...values: SqliteValue[]): unknown[]
+}
+
+/** What the store needs of a connection: `DatabaseSync` of node:sqlite and `Database` of better-sqlite3 both fit. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown
+  prepare(sql: string): SqliteStatement
+  close(): unknown
+}
+
+/** The members that the two libraries name differently. */
+interface Flags {
+  readonly isTransaction?: boolean
+  readonly inTransaction?: boolean
+  readonly isOpen?: boolean
+  readonly open?: boolean | (() => void)
+}
+
+/** False also for a closed database. */
+export function inTransaction(database: SqliteDatabase): boolean {
+  const flags = database as Flags
+  return isOpen(database) && (flags.isTransaction ?? flags.inTransaction ?? false)
+}
+
+export function isOpen(database: SqliteDatabase): boolean {
+  const { isOpen, open } = database as Flags
+  return isOpen ?? open !== false
+}
+
+export function canTellTransactions(database: SqliteDatabase): boolean {
+  return 'isTransaction' in database || 'inTransaction' in database
+}
+
+export function readPragma(database: SqliteDatabase, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() as object)[0]
+}

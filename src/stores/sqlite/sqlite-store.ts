@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Loan, LoanOptions, Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
+import { FairMutex } from '../sql/fair-mutex.ts'
+import { NestedTurns } from '../sql/nested-turns.ts'
+import { systemTimers } from '../sql/system-timers.ts'
+import { Connection, type ConnectionSource } from './connection.ts'
+import { Guard } from './guard.ts'
+import { sqliteInbox } from './inbox.ts'
+import { guardOf, lentDatabase } from './lent-database.ts'
+import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
+import { sqliteOutbox } from './outbox.ts'
+import { sqliteParking } from './parking.ts'
+import { sqliteParts } from './parts.ts'
+import { sqliteQueue } from './queue.ts'
+import { queueWatch } from './queue-watch.ts'
+import { connectedReader, sharedReader } from './reader.ts'
+import { hasTables, sqliteSchema } from './schema.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { classify, closedError } from './sqlite-errors.ts'
+import { now } from './statements.ts'
+import { Transactions } from './transactions.ts'
+import { joinedStore } from './within.ts'
+
+export interface SqliteStore<Database> extends Store<Database> {
+  readonly parts: Parts<Database>
+  readonly outbox: Outbox<Database>
+  readonly queue: Queue<Database>
+}
+
+/**
+ * A store in a SQLite file, on a connection of its own. `tx` is the native connection.
+ *
+ * @example
+ * const store = sqliteStore({ path: 'app.db' })
+ * const store = sqliteStore({ path: 'app.db', open: (path) => new BetterSqlite3(path) })
+ */
+export function sqliteStore(options: SqlitePathOptions): SqliteStore<DatabaseSync>
+export function sqliteStore<Database extends SqliteDatabase>(
+  options: SqliteOpenOptions<Database> | SqliteGivenOptions<Database>,
+): SqliteStore<Database>
+export function sqliteStore(
+  options: SqlitePathOptions | SqliteOpenOptions<SqliteDatabase> | SqliteGivenOptions<SqliteDatabase>,
+): SqliteStore<SqliteDatabase> {
+  checkOptions(options)
+  const busyTimeoutMs = options.busyTimeoutMs ?? 10_000
+  const patience = { patienceMs: busyTimeoutMs }
+  const source = sourceOf(options)
+  const turns = new FairMutex(systemTimers, busyTimeoutMs)
+  const connection = new Connection(source)
+  const transactions = new Transactions(connection, turns, busyTimeoutMs)
+  const canOpenAnother = source.kind === 'opened' && 'path' in options && options.path !== ':memory:'
+  const reader = canOpenAnother ? connectedReader(source.open, patience) : sharedReader(connection, turns, patience)
+  const watch = queueWatch(reader)
+  const inbox = sqliteInbox(transactions, reader)
+  const savepointTurns = new NestedTurns(systemTimers, busyTimeoutMs)
+  return {
+    name: 'sqlite',
+    guarantee: 'atomic',
+    capabilities: { revocable: true, connections: 1 },
+    transaction: (work, options) => transactions.run(work, options),
+    parts: sqliteParts(),
+    lend,
+    within: (tx) => joinedStore(tx, { inbox, savepointTurns, lend }),
+    inbox,
+    parking: sqliteParking(reader),
+    outbox: sqliteOutbox(transactions, reader),
+    queue: sqliteQueue(transactions, reader, watch),
+    schema: sqliteSchema(transactions, reader),
+    classify,
+    // A real write: a full or read-only disk lets a transaction begin, but not commit.
+    ping: () =>
+      transactions.short((statements) => {
+        if (hasTables(statements)) statements.run(touch)
+      }),
+    async close() {
+      watch.close()
+      await turns.close(closedError())
+      reader.close()
+      connection.close()
+    },
+  }
+}
+
+const touch = `INSERT INTO justonce_meta (name, value) VALUES ('pinged_at', ${now})
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+function sourceOf(
+  options: SqlitePathOptions | SqliteOpenOptions<SqliteDatabase> | SqliteGivenOptions<SqliteDatabase>,
+): ConnectionSource<SqliteDatabase> {
+  if ('database' in options) return { kind: 'given', database: options.database }
+  const { path } = options
+  if ('open' in options) return { kind: 'opened', open: () => options.open(path) }
+  return {
+    kind: 'opened',
+    open: () => {
+      // Loaded only here, so that better-sqlite3 can be used where node:sqlite is missing.
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+      return new DatabaseSync(path)
+    },
+  }
+}
+
+function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateCall }: LoanOptions): Loan<Database> {
+  const parent = guardOf(tx)
+  const database = (parent?.database ?? tx) as Database
+  const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, parent })
+  return {
+    tx: lentDatabase(database, guard),
+    // Every call is over before it returns.
+    openCalls: () => 0,
+    settled: async () => {},
+    end: () => guard.end(),
+    broken: () => guard.broken(),
+    trouble: () => guard.trouble(),
+  }
+}

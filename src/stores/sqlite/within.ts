@@ -1,0 +1,55 @@
+import type { Inbox, JoinedStore, Loan, LoanOptions } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { NestedTurns } from '../sql/nested-turns.ts'
+import { guardOf } from './lent-database.ts'
+import { inTransaction, type SqliteDatabase } from './sqlite-database.ts'
+import { classify } from './sqlite-errors.ts'
+import { statementsOf } from './statements.ts'
+import { statementsIn } from './transactions.ts'
+
+export interface JoinOptions<Database> {
+  readonly inbox: Inbox<Database>
+  readonly savepointTurns: NestedTurns
+  lend(tx: Database, options: LoanOptions): Loan<Database>
+}
+
+export function joinedStore<Database extends SqliteDatabase>(
+  tx: Database,
+  { inbox, savepointTurns, lend }: JoinOptions<Database>,
+): JoinedStore<Database> {
+  const database = guardOf(tx)?.database ?? tx
+  if (!inTransaction(database))
+    throw new JustonceError('OPTION_INVALID', { message: 'within(tx) was called without an open transaction.' })
+  return {
+    name: 'sqlite',
+    guarantee: 'atomic',
+    tx,
+    savepoint: (work) => savepointTurns.run(database, () => inSavepoint(tx, work)),
+    lend,
+    inbox,
+    classify,
+  }
+}
+
+let savepoints = 0
+
+async function inSavepoint<T>(tx: SqliteDatabase, work: () => Promise<T>): Promise<T> {
+  const name = `justonce_joined_${++savepoints}`
+  statementsIn(tx).exec(`SAVEPOINT ${name}`)
+  try {
+    const value = await work()
+    statementsIn(tx).exec(`RELEASE ${name}`)
+    return value
+  } catch (error) {
+    undo(guardOf(tx)?.database ?? tx, name)
+    throw error
+  }
+}
+
+function undo(database: SqliteDatabase, name: string): void {
+  try {
+    statementsOf(database).exec(`ROLLBACK TO ${name}; RELEASE ${name}`)
+  } catch {
+    // The savepoint is gone, perhaps with its transaction: the error of the work says more.
+  }
+}

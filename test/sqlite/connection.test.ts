@@ -1,0 +1,174 @@
+import { mkdirSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type Library, libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
+
+let folder: ReturnType<typeof scratchFolder>
+let path: string
+
+beforeEach(() => {
+  folder = scratchFolder()
+  path = folder.file('app.db')
+})
+afterEach(() => folder.remove())
+
+const claim = { handler: 'h', key: 'm1', fingerprint: undefined }
+
+describe('the options of sqliteStore()', () => {
+  const invalid = (code: string) => expect.objectContaining({ code })
+
+  it('a connection that others may use is refused, and why is said', () => {
+    const database = new DatabaseSync(':memory:')
+    // @ts-expect-error exclusive is required
+    expect(() => sqliteStore({ database })).toThrow(/join the handler's transaction/)
+    // @ts-expect-error exclusive: false is no promise
+    expect(() => sqliteStore({ database, exclusive: false })).toThrow(invalid('OPTION_INVALID'))
+  })
+
+  it('what makes no sense is refused', () => {
+    expect(() => sqliteStore({ path: '' })).toThrow(invalid('OPTION_INVALID'))
+    expect(() => sqliteStore({ path, busyTimeoutMs: -1 })).toThrow(invalid('OPTION_INVALID'))
+    expect(() => sqliteStore({ path, busyTimeoutMs: Number.NaN })).toThrow(invalid('OPTION_INVALID'))
+    expect(() => sqliteStore({} as { path: string })).toThrow(invalid('OPTION_INVALID'))
+    expect(() => sqliteStore({ path, bussyTimeoutMs: 1 } as { path: string })).toThrow(/bussyTimeoutMs/)
+  })
+})
+
+describe('a connection that was given up to the store', () => {
+  it('works, whatever its defaults, and stays open when the store is closed', async () => {
+    const database = new DatabaseSync(path, {
+      returnArrays: true,
+      readBigInts: true,
+      enableForeignKeyConstraints: false,
+    })
+    const store = sqliteStore({ database, exclusive: true })
+    await store.schema.install()
+    await store.schema.check()
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [claim])
+      await store.queue.send(tx, 'notes', [{ envelope: Uint8Array.of(1), body: Uint8Array.of(2) }])
+      expect(tx.prepare('SELECT 7').get()).toEqual([7n])
+    })
+    expect((await store.inbox.find(claim))?.processedAt.getTime()).toBeGreaterThan(0)
+    const [taken] = await store.queue.take('notes', { limit: 1, visibilityMs: 1000 })
+    expect(taken).toEqual({
+      ticket: '1',
+      deliveries: 1,
+      message: { envelope: Uint8Array.of(1), body: Uint8Array.of(2) },
+    })
+    await store.close()
+    expect(database.isOpen).toBe(true)
+    database.close()
+  })
+
+  it('is refused while it has a transaction open, and is closed for good when its owner closes it', async () => {
+    const database = new DatabaseSync(path)
+    const store = sqliteStore({ database, exclusive: true })
+    database.exec('BEGIN')
+    await expect(store.ping()).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+    database.exec('COMMIT')
+    await store.ping()
+    database.close()
+    const error = await store.ping().catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'STORE_CLOSED' })
+    expect(store.classify(error)).toBe('unavailable')
+    await store.close()
+  })
+
+  it('in memory it listens to what is announced', async () => {
+    const store = sqliteStore({ path: ':memory:' })
+    await store.schema.install()
+    const woken = Promise.withResolvers<void>()
+    const stop = await store.queue.listen?.('notes', woken.resolve)
+    await store.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+    await store.queue.announce?.('notes')
+    await woken.promise
+    expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+    await stop?.()
+    await store.close()
+  })
+})
+
+describe.each(libraries.map((library) => [library.name, library] as const))(
+  'a connection of %s',
+  (_, library: Library) => {
+    const pragma = (tx: TestDatabase, name: string) => Object.values(tx.prepare(`PRAGMA ${name}`).get() as object)[0]
+
+    it('writes ahead, syncs every commit and checks foreign keys', async () => {
+      const store = library.store({ path })
+      const settings = await store.transaction(async (tx) =>
+        ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'].map((name) => pragma(tx, name)),
+      )
+      expect(settings).toEqual(['wal', 2, 1, 0])
+      await store.close()
+    })
+
+    it('two concurrent transactions never interleave, however often their work pauses', async () => {
+      const store = library.store({ path })
+      await store.schema.install()
+      const steps: string[] = []
+      const work = (name: string) =>
+        store.transaction(async () => {
+          for (let step = 0; step < 3; step++) {
+            steps.push(`${name}${step}`)
+            await new Promise(setImmediate)
+          }
+        })
+      await Promise.all([work('a'), work('b'), work('c')])
+      expect(steps).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2', 'c0', 'c1', 'c2'])
+      await store.close()
+    })
+
+    it('a ticket is never given out again: whoever removes an old one late removes nothing else', async () => {
+      const store = library.store({ path })
+      await store.schema.install()
+      const send = () => store.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+      await send()
+      const [old] = await store.queue.take('notes', { limit: 1, visibilityMs: 60_000 })
+      const tickets = [old?.ticket ?? '']
+      await store.queue.remove(undefined, 'notes', tickets)
+      await send()
+      await store.queue.remove(undefined, 'notes', tickets)
+      expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+      await store.close()
+    })
+
+    it('a file out of reach is unavailable, and is opened as soon as it can be', async () => {
+      const later = folder.file('later')
+      const store = library.store({ path: `${later}/app.db` })
+      const error = await store.ping().catch((reason: unknown) => reason)
+      expect(store.classify(error)).toBe('unavailable')
+      mkdirSync(later)
+      await store.ping()
+      await store.schema.install()
+      await store.close()
+    })
+
+    it('a connection that is closed under an open transaction leaves nothing, and another is opened', async () => {
+      let native: TestDatabase | undefined
+      const store = library.storeOn(path, (database) => {
+        native ??= database
+      })
+      await store.schema.install()
+      const work = store.transaction(async (tx) => {
+        await store.inbox.claim(tx, [claim])
+        native?.close()
+        await store.inbox.update(tx, [{ ...claim, state: 'processed' }])
+      })
+      const error = await work.catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'STORE_CLOSED' })
+      expect(store.classify(error)).toBe('unavailable')
+      expect(await store.inbox.find(claim)).toBeUndefined()
+      expect((await store.transaction((tx) => store.inbox.claim(tx, [claim]))).existing).toEqual([undefined])
+      await store.close()
+    })
+
+    it('a damaged file is unavailable rather than a reason to park every message', async () => {
+      const store = library.store({ path: import.meta.filename })
+      const error = await store.ping().catch((reason: unknown) => reason)
+      expect(store.classify(error)).toBe('unavailable')
+      await store.close()
+    })
+  },
+)

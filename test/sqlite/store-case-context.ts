@@ -1,0 +1,85 @@
+import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
+import { type Library, scratchFolder, type TestDatabase } from './open-sqlite.ts'
+
+const createEffects = `
+  CREATE TABLE effects (name text NOT NULL);
+  CREATE TABLE ruinous (name text UNIQUE ON CONFLICT ROLLBACK);
+  INSERT INTO ruinous (name) VALUES ('taken');
+  CREATE TABLE orphans (id integer PRIMARY KEY, parent integer REFERENCES orphans (id) DEFERRABLE INITIALLY DEFERRED);
+`
+const insertEffect = 'INSERT INTO effects (name) VALUES (?)'
+const controls = ['BEGIN', 'COMMIT', 'END', 'ROLLBACK', 'SELECT 1; COMMIT', '/* so */ COMMIT; BEGIN IMMEDIATE']
+
+/** Patient enough for a slow machine; some cases wait it out. */
+const busyTimeoutMs = 700
+
+/** A file of its own for each case. */
+export async function openStoreCase(library: Library): Promise<StoreCaseContext<TestDatabase>> {
+  const folder = scratchFolder()
+  const openStore = (name: string) => library.store({ path: folder.file(name), busyTimeoutMs })
+  const store = openStore('app.db')
+  const rival = openStore('app.db')
+  const empty = [openStore('empty.db'), openStore('empty.db')] as const
+  await store.schema.install()
+  const outside = library.open(folder.file('app.db'))
+  outside.exec(createEffects)
+  return {
+    store,
+    rival,
+    declares: ['tables'],
+    effects: sqliteEffects(outside, () => library.open(folder.file('app.db'))),
+    openEmpty: async () => empty,
+    async close() {
+      for (const each of [store, rival, ...empty]) await each.close()
+      outside.close()
+      folder.remove()
+    },
+  }
+}
+
+function sqliteEffects(outside: TestDatabase, open: () => TestDatabase): Effects<TestDatabase> {
+  return {
+    async write(tx, name) {
+      tx.prepare(insertEffect).run(name)
+    },
+    async count(name) {
+      const row = outside.prepare('SELECT count(*) AS rows FROM effects WHERE name = ?').get(name)
+      return (row as { rows: number }).rows
+    },
+    writeBadly: async (tx) => tx.prepare('INSERT INTO effects (name) VALUES (NULL)').run(),
+    writeRuinously: async (tx) => tx.exec(`INSERT INTO ruinous (name) VALUES ('taken')`),
+    writeFailingAtCommit: async (tx) => tx.exec('INSERT INTO orphans (id, parent) VALUES (1, 0)'),
+    commit: async (tx) => tx.exec('COMMIT'),
+    controls: [
+      ...controls.map((sql) => ({ name: `exec ${sql}`, run: async (tx: TestDatabase) => tx.exec(sql) })),
+      { name: 'prepare COMMIT', run: async (tx) => tx.prepare('COMMIT').run() },
+      { name: 'close()', run: async (tx) => tx.close() },
+    ],
+    async inSavepoint(tx, work) {
+      tx.exec('SAVEPOINT mine')
+      try {
+        await work()
+        tx.exec('RELEASE mine')
+      } catch (error) {
+        tx.exec('ROLLBACK TO mine; RELEASE mine')
+        throw error
+      }
+    },
+    prepareWrite(tx) {
+      const statement = tx.prepare(insertEffect)
+      return async (name) => void statement.run(name)
+    },
+    async transaction(work) {
+      const database = open()
+      try {
+        database.exec('BEGIN IMMEDIATE')
+        const value = await work(database)
+        database.exec('COMMIT')
+        return value
+      } finally {
+        // Closing undoes what was not committed.
+        database.close()
+      }
+    },
+  }
+}
