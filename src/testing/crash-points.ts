@@ -1,0 +1,119 @@
+import type { Delivery, InsideTransaction, Store, Transport } from '../contracts/index.ts'
+import { overriding } from './overriding.ts'
+
+/**
+ * The moments at which a consumer may die, in the order in which a message passes them.
+ * - `before-claim`: delivered, and nothing written.
+ * - `after-claim`: claimed in a transaction that is still open; no handler has run.
+ * - `between-writes`: inside a handler. Only the handler knows where that is, so it calls `die` by itself.
+ * - `before-commit`: everything is written, and the commit is not sent.
+ * - `after-commit`: committed, and the broker has not been told.
+ * - `after-ack`: the broker has forgotten the message.
+ */
+export type CrashPoint =
+  | 'before-claim'
+  | 'after-claim'
+  | 'between-writes'
+  | 'before-commit'
+  | 'after-commit'
+  | 'after-ack'
+
+export const crashPoints: readonly CrashPoint[] = [
+  'before-claim',
+  'after-claim',
+  'between-writes',
+  'before-commit',
+  'after-commit',
+  'after-ack',
+]
+
+export interface ReachedPoint {
+  readonly point: CrashPoint
+  /** The keys of the messages that share this moment: one transaction, or one acknowledgement. */
+  readonly keys: readonly string[]
+}
+
+/** Called every time the point is reached, and waited for. If it returns, everything goes on as if it had not been there. */
+export type Die = (reached: ReachedPoint) => unknown
+
+/**
+ * A store that calls `die` when a batch reaches the point. Points that are not the store's are left to
+ * `crashingTransport` and to the handler, so that both can be given the same one.
+ *
+ * @example
+ * const die = () => process.kill(process.pid, 'SIGKILL')
+ * const store = crashingStore(sqliteStore({ path: 'app.db' }), 'before-commit', die)
+ * const transport = crashingTransport(queueTransport({ store }), 'before-commit', die)
+ */
+export function crashingStore<S extends Store>(store: S, point: CrashPoint, die: Die): S {
+  const inner: Store = store
+  const claimed = new WeakMap<object, string[]>()
+  const reach = async (at: CrashPoint, keys: readonly string[]): Promise<void> => {
+    if (at === point && keys.length > 0) await die({ point, keys })
+  }
+  const replaced: Partial<Store> = {
+    async transaction(work, options) {
+      const keys: string[] = []
+      const value = await inner.transaction(async (tx) => {
+        claimed.set(tx as object, keys)
+        const result = await work(tx)
+        await reach('before-commit', keys)
+        return result
+      }, options)
+      await reach('after-commit', keys)
+      return value
+    },
+    inbox: overriding(inner.inbox, {
+      async claim(tx, requests) {
+        const keys = requests.map(({ key }) => key)
+        await reach('before-claim', keys)
+        const answer = await inner.inbox.claim(tx, requests)
+        claimed.get(tx as object)?.push(...keys)
+        await reach('after-claim', keys)
+        return answer
+      },
+    }),
+    parking: overriding(inner.parking, {
+      // The next attempt of a parked message: taking its row is what claiming is the first time.
+      async takeDue(tx, options) {
+        const taken = await inner.parking.takeDue(tx, options)
+        const keys = taken.map(({ key }) => key)
+        claimed.get(tx as object)?.push(...keys)
+        await reach('after-claim', keys)
+        return taken
+      },
+    }),
+  }
+  return overriding(store, replaced as Partial<S>)
+}
+
+/**
+ * A transport that calls `die` when messages have been acknowledged. For one that settles inside the transaction that
+ * is the moment after the commit, and there `die` is not waited for.
+ */
+export function crashingTransport<T extends Transport>(transport: T, point: CrashPoint, die: Die): T {
+  if (point !== 'after-ack') return transport
+  const inner: Transport = transport
+  const acknowledged = (deliveries: readonly Delivery[]): unknown =>
+    deliveries.length > 0 ? die({ point, keys: deliveries.map(({ message }) => message.id ?? '') }) : undefined
+  const replaced: Partial<Transport> = {
+    async settle(deliveries, settlement) {
+      await inner.settle(deliveries, settlement)
+      if (settlement.kind === 'done') await acknowledged(deliveries)
+    },
+    inside: inner.inside && insideThatDies(inner.inside, acknowledged),
+  }
+  return overriding(transport, replaced as Partial<T>)
+}
+
+function insideThatDies(
+  inside: InsideTransaction,
+  acknowledged: (deliveries: readonly Delivery[]) => unknown,
+): InsideTransaction {
+  return overriding(inside, {
+    committed(deliveries, published) {
+      inside.committed(deliveries, published)
+      void acknowledged(deliveries)
+    },
+  })
+}

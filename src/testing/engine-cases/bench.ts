@@ -1,0 +1,110 @@
+import { justonce } from '../../app/justonce.ts'
+import type { App } from '../../app/types.ts'
+import type { JustonceEvent, Outbox, Store } from '../../contracts/index.ts'
+import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
+import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
+
+/** As if it had an outbox: cases that publish need one, so it is there when they run. */
+export type BenchStore = Store<unknown> & { readonly outbox: Outbox<unknown> }
+
+/** The real engine on the store of a case, fed by a transport in memory. */
+export interface Bench {
+  readonly store: BenchStore
+  readonly rival: BenchStore
+  readonly effects: Effects<unknown>
+  /** The transaction of an application, as `effects.transaction` opens it. */
+  transaction<T>(work: (tx: unknown) => Promise<T>): Promise<T>
+  /** An app of one lane, which is stopped when the case ends. */
+  app(options?: {
+    readonly store?: BenchStore
+    readonly pollMs?: number
+    readonly transport?: MemoryTransport
+  }): BenchApp
+}
+
+export interface BenchApp {
+  readonly app: App<BenchStore, Record<string, unknown>>
+  readonly transport: MemoryTransport
+  readonly events: readonly JustonceEvent[]
+  /** Sends them at once, so that they make one batch, and resolves when all of them are settled. */
+  handle(...messages: readonly MessageToSend[]): Promise<void>
+  /** Resolves when everything that follows a commit is done, too. */
+  stop(): Promise<void>
+}
+
+/** A case that runs the engine. It fails when the engine and this store do not keep the promise together. */
+export function engineCase(each: {
+  readonly name: string
+  readonly needs?: readonly CaseNeed[]
+  run(bench: Bench): Promise<void>
+}): StoreCase {
+  return {
+    name: each.name,
+    needs: ['atomic', ...(each.needs ?? [])],
+    async run(context) {
+      const { effects, store, rival } = context as unknown as StoreCaseContext<unknown>
+      const apps: BenchApp[] = []
+      const bench: Bench = {
+        store: store as BenchStore,
+        rival: rival as BenchStore,
+        effects,
+        transaction: (work) => (effects.transaction ?? store.transaction)(work),
+        app(options = {}) {
+          const opened = openApp({ store: store as BenchStore, ...options })
+          apps.push(opened)
+          return opened
+        },
+      }
+      await each.run(bench)
+      await Promise.all(apps.map((app) => app.stop()))
+    },
+  }
+}
+
+function openApp(options: { store: BenchStore; pollMs?: number; transport?: MemoryTransport }): BenchApp {
+  const { store, transport = memoryTransport(), pollMs = 20 } = options
+  const app = justonce<BenchStore>({ store, transport, pollMs, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
+  const events: JustonceEvent[] = []
+  app.events.listen((event) => events.push(event))
+  let started: Promise<void> | undefined
+  let stopped: Promise<void> | undefined
+  return {
+    app,
+    transport,
+    events,
+    async handle(...messages) {
+      transport.send(messages)
+      started ??= app.start()
+      await started
+      await transport.idle()
+    },
+    async stop() {
+      await started
+      stopped ??= app.stop()
+      await stopped
+    },
+  }
+}
+
+export function note(id: string, changes: Partial<MessageToSend> = {}): MessageToSend {
+  return { id, type: 'note.created', body: { id }, ...changes }
+}
+
+export const anHour = 3_600_000
+
+/** A failure that is not tried again while the case runs. */
+export const later = { retry: { backoff: () => anHour } } as const
+
+export async function countsOf(
+  effects: Effects<unknown>,
+  ...names: readonly string[]
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = await effects.count(name)
+  return counts
+}
+
+/** Guards a case about batches against running them one by one. */
+export function largestBatch(events: readonly JustonceEvent[]): number {
+  return Math.max(0, ...events.map((event) => (event.kind === 'batch' ? event.messages : 0)))
+}

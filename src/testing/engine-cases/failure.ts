@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { PermanentError } from '../../errors/index.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
+
+const parkedKey = (key: string) => ({ handler: 'tag-note', key })
+
+export const failureCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'failure: its effects are gone, its record is parked, its attempt is counted, and its neighbours are processed',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events, transport, stop } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'm3') throw new Error('not this one')
+      })
+      await handle(note('m1'), note('m2'), note('m3'), note('m4'), note('m5'))
+      await stop()
+      assert.equal(largestBatch(events), 5)
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4', 'm5'), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
+      assert.equal((await store.inbox.find(parkedKey('m3')))?.state, 'parked')
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ key, state, attempts, reason }) => [key, state, attempts, reason]),
+        [['m3', 'waiting', 1, 'HANDLER_FAILED']],
+      )
+      assert.match(rows[0]?.errors ?? '', /not this one/)
+      assert.equal(transport.settled().length, 5)
+    },
+  }),
+  engineCase({
+    name: 'failure: a duplicate of a parked message is acknowledged and does not run, wherever it arrives',
+    async run({ store, rival, effects, app }) {
+      let runs = 0
+      const first = app()
+      const second = app({ store: rival })
+      for (const { app: notes } of [first, second])
+        notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+          runs++
+          await effects.write(tx, id)
+          throw new Error('no')
+        })
+      await first.handle(note('m1'))
+      const before = runs
+      await first.handle(note('m1'), note('m1'))
+      await second.handle(note('m1'))
+      assert.equal(runs, before)
+      assert.equal(await effects.count('m1'), 0)
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key, attempts }) => [key, attempts]),
+        [['m1', 1]],
+      )
+      assert.equal(first.transport.settled().length, 3)
+      assert.equal(second.transport.settled().length, 1)
+    },
+  }),
+  engineCase({
+    name: 'failure: a later attempt that succeeds leaves one effect, a processed record and nothing parked',
+    async run({ store, effects, app }) {
+      let runs = 0
+      const { app: notes, handle, transport } = app()
+      notes.on('note.created', { name: 'tag-note', retry: { backoff: () => 0 } }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (++runs < 4) throw new Error('not yet')
+      })
+      await handle(note('m1'))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      assert.equal(await effects.count('m1'), 1)
+      assert.equal((await store.inbox.find(parkedKey('m1')))?.state, 'processed')
+      const before = runs
+      await handle(note('m1'))
+      assert.equal(runs, before)
+      assert.equal(transport.settled().length, 2)
+    },
+  }),
+  engineCase({
+    name: 'failure: when its attempts are used up it is a dead letter, and a PermanentError makes it one at once',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      const retry = { attempts: 3, backoff: () => 0 }
+      notes.on('note.created', { name: 'tag-note', retry }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        throw id === 'm2' ? new PermanentError('never') : new Error('again')
+      })
+      await handle(note('m1'), note('m2'))
+      const dead = async () => ((await store.parking.count({ state: 'dead' })) === 2 ? true : undefined)
+      await eventually(dead, 'the last attempt')
+      const rows = await store.parking.list()
+      assert.deepEqual(rows.map(({ key, state, attempts }) => [key, state, attempts]).sort(), [
+        ['m1', 'dead', 3],
+        ['m2', 'dead', 1],
+      ])
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 0, m2: 0 })
+    },
+  }),
+  engineCase({
+    name: 'failure: a swallowed database error is that message alone, in a batch of five',
+    needs: ['bad-write', 'poisoning'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events, stop } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'm3') await effects.writeBadly?.(tx).catch(() => {})
+      })
+      await handle(note('m1'), note('m2'), note('m3'), note('m4'), note('m5'))
+      await stop()
+      assert.equal(largestBatch(events), 5)
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4', 'm5'), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key }) => key),
+        ['m3'],
+      )
+    },
+  }),
+  engineCase({
+    name: 'failure: an error at the commit is the failure of the message that caused it',
+    needs: ['deferred-failure'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'm2') await effects.writeFailingAtCommit?.(tx)
+      })
+      await handle(note('m1'), note('m2'), note('m3'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 0, m3: 1 })
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key }) => key),
+        ['m2'],
+      )
+    },
+  }),
+  engineCase({
+    name: 'failure: text that databases refuse, in a body, an error or a header, harms no neighbour',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id, body }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'm2') throw new Error(`cannot take ${(body as { text: string }).text}`)
+      })
+      const text = 'NUL \0 and lone \ud800'
+      await handle(note('m1'), note('m2', { body: { text }, headers: { note: text } }), note('m3'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 0, m3: 1 })
+      const [row] = await store.parking.list()
+      assert.equal(row?.key, 'm2')
+      assert.equal(JSON.parse(new TextDecoder().decode(row.message.body)).text, text)
+    },
+  }),
+  engineCase({
+    name: 'failure: a batch handler is split until the culprit stands alone',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.onBatch('note.created', { name: 'tag-note', ...later }, async (messages, { tx }) => {
+        for (const { id } of messages) await effects.write(tx, id)
+        if (messages.some(({ id }) => id === 'm3')) throw new Error('not this one')
+      })
+      await handle(...['m1', 'm2', 'm3', 'm4', 'm5'].map((id) => note(id)))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4', 'm5'), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key, attempts }) => [key, attempts]),
+        [['m3', 1]],
+      )
+    },
+  }),
+  engineCase({
+    name: 'failure: what cannot be encoded, a result or a published body, is that message alone',
+    needs: ['outbox'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', keepResult: true, ...later }, async ({ id }, { tx, publish }) => {
+        await effects.write(tx, id)
+        if (id === 'm2') return 12n
+        if (id === 'm3') await publish('note.tagged', { big: 12n })
+        return { id }
+      })
+      await handle(...['m1', 'm2', 'm3', 'm4'].map((id) => note(id)))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4'), { m1: 1, m2: 0, m3: 0, m4: 1 })
+      assert.deepEqual((await store.parking.list()).map(({ key }) => key).sort(), ['m2', 'm3'])
+      assert.equal((await store.inbox.find(parkedKey('m1')))?.result, '{"id":"m1"}')
+      assert.deepEqual(await store.outbox.count(), { pending: 0, dead: 0 })
+    },
+  }),
+]

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from '../store-case.ts'
+import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
+
+export const identityCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'identity: a message that comes many times, at once and later, takes effect once',
+    async run({ effects, app }) {
+      const { app: notes, handle, transport } = app()
+      notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
+      await handle(note('m1'), note('m2'), note('m1'), note('m1'))
+      await handle(note('m2'), note('m1'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 1, m2: 1 })
+      assert.equal(transport.settled().length, 6)
+    },
+  }),
+  engineCase({
+    name: 'identity: two processes that get the same messages in different order leave each effect once',
+    async run({ rival, effects, app }) {
+      const messages = Array.from({ length: 30 }, (_, index) => note(`m${index}`, { key: `key ${index % 7}` }))
+      const apps = [app(), app({ store: rival })]
+      for (const { app: notes } of apps) notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
+      await Promise.all(apps.map(({ handle }, index) => handle(...(index === 0 ? messages : messages.toReversed()))))
+      const counts = await countsOf(effects, ...messages.map(({ id }) => id as string))
+      assert.deepEqual(
+        Object.values(counts),
+        messages.map(() => 1),
+      )
+    },
+  }),
+  engineCase({
+    name: 'identity: two processes whose handlers want the same rows in different order lose and double nothing',
+    needs: ['row-locks', 'concurrent'],
+    async run({ store, rival, effects, app }) {
+      const apps = [app(), app({ store: rival })]
+      for (const { app: notes } of apps)
+        notes.on('note.created', 'tag-note', async ({ id, headers }, { tx }) => {
+          await effects.lock?.(tx, headers.row ?? '')
+          await effects.write(tx, id)
+        })
+      const rows = ['a', 'b', 'c', 'd']
+      const messages = apps.map((_, index) =>
+        (index === 0 ? rows : rows.toReversed()).map((row) => note(`${index} ${row}`, { headers: { row } })),
+      )
+      await Promise.all(apps.map(({ handle }, index) => handle(...(messages[index] ?? []))))
+      const counts = await countsOf(effects, ...messages.flat().map(({ id }) => id as string))
+      assert.deepEqual(
+        Object.values(counts),
+        messages.flat().map(() => 1),
+      )
+      assert.equal(await store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'identity: the same id with other content is a dead letter, in this process and in another',
+    async run({ store, rival, effects, app }) {
+      const first = app()
+      const second = app({ store: rival })
+      for (const { app: notes } of [first, second])
+        notes.on('note.created', 'tag-note', ({ body }, { tx }) => effects.write(tx, (body as { text: string }).text))
+      await first.handle(note('m1', { body: { text: 'one' } }))
+      await first.handle(note('m1', { body: { text: 'two' } }))
+      await second.handle(note('m1', { body: { text: 'three' } }), note('m1', { body: { text: 'one' } }))
+      await second.handle(note('m1', { body: { text: 'three' } }))
+      assert.deepEqual(await countsOf(effects, 'one', 'two', 'three'), { one: 1, two: 0, three: 0 })
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ state, reason }) => [state, reason]),
+        [
+          ['dead', 'KEY_REUSED'],
+          ['dead', 'KEY_REUSED'],
+        ],
+      )
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
+    },
+  }),
+  engineCase({
+    name: 'identity: what an operator has made forgotten runs again, although this process remembers it',
+    async run({ rival, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
+      await handle(note('m1'), note('m2'))
+      assert.equal(await rival.inbox.forget({ handler: 'tag-note', key: 'm1' }), true)
+      // Whatever is claimed next brings word of the new epoch.
+      await handle(note('m3'))
+      await handle(note('m1'), note('m2'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 2, m2: 1, m3: 1 })
+    },
+  }),
+  engineCase({
+    name: 'identity: a renamed handler knows what it did under its old name',
+    async run({ rival, effects, app }) {
+      const before = app()
+      before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
+      await before.handle(note('m1'), note('m2'))
+      const after = app({ store: rival })
+      after.app.on('note.created', { name: 'tag-note', formerly: ['label-note'] }, ({ id }, { tx }) =>
+        effects.write(tx, id),
+      )
+      await after.handle(note('m2'), note('m1'), note('m3'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 1, m3: 1 })
+    },
+  }),
+  engineCase({
+    name: 'identity: an at-least-once handler has tx but no record, and runs every time',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'refresh', delivery: 'at-least-once' }, ({ id }, { tx }) =>
+        effects.write(tx, id),
+      )
+      await handle(note('m1'))
+      await handle(note('m1'))
+      assert.equal(await effects.count('m1'), 2)
+      assert.equal(await store.inbox.find({ handler: 'refresh', key: 'm1' }), undefined)
+    },
+  }),
+  engineCase({
+    name: 'identity: an at-most-once handler runs once, also when it fails',
+    async run({ store, effects, app }) {
+      let runs = 0
+      const { app: notes, handle, stop } = app()
+      notes.on('note.created', { name: 'ping', delivery: 'at-most-once' }, async ({ id }, { tx }) => {
+        runs++
+        await effects.write(tx, id)
+        if (id === 'm1') throw new Error('no')
+      })
+      await handle(note('m1'))
+      await handle(note('m1'), note('m2'))
+      await stop()
+      assert.equal(runs, 2)
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 0, m2: 1 })
+      assert.equal(await store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'identity: in a batch messages run in the order of their keys, those of one key as they came',
+    async run({ app }) {
+      const { app: notes, handle, events, stop } = app()
+      const order: string[] = []
+      notes.on('note.created', 'tag-note', ({ id }) => void order.push(id))
+      await handle(...['b1', 'c1', 'a1', 'b2', 'a2', 'c2'].map((id) => note(id, { key: id.charAt(0) })))
+      await stop()
+      assert.equal(largestBatch(events), 6)
+      assert.deepEqual(order, ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'])
+    },
+  }),
+  engineCase({
+    name: 'identity: what no handler can take becomes a dead letter once, and its neighbours are processed',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, transport } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx }) => effects.write(tx, id))
+      const bad = [
+        note('m2', { body: new TextEncoder().encode('{"open":') }),
+        { type: 'note.created', body: { without: 'an id' } },
+        note('m3', { type: 'no.such.type' }),
+        note('m\0 4'),
+        note('m5', { body: Uint8Array.of(0xff, 0xfe, 0) }),
+      ]
+      await handle(note('m1'), ...bad, note('m6'))
+      await handle(...bad)
+      assert.deepEqual(await countsOf(effects, 'm1', 'm6'), { m1: 1, m6: 1 })
+      const rows = await store.parking.list()
+      assert.deepEqual(rows.map(({ state, reason }) => `${state} ${reason}`).sort(), [
+        'dead BODY_NOT_JSON',
+        'dead BODY_NOT_JSON',
+        'dead MESSAGE_ID_INVALID',
+        'dead MESSAGE_ID_MISSING',
+        'dead TYPE_UNKNOWN',
+      ])
+      assert.equal(transport.settled().length, 12)
+    },
+  }),
+]

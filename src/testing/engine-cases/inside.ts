@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { justonce } from '../../app/justonce.ts'
+import type { Queue } from '../../contracts/index.ts'
+import { queueTransport } from '../../transports/queue/index.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { type BenchStore, countsOf, engineCase, later } from './bench.ts'
+
+type StoreWithQueue = BenchStore & { readonly queue: Queue<unknown> }
+
+/** The database as the broker: settled and published in the very transaction of the effects. */
+export const insideCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'inside: what comes from the queue of the store takes effect once and is gone from it, failed or not',
+    needs: ['queue'],
+    async run({ store, rival, effects }) {
+      const apps = [store, rival].map((each) => {
+        const own = each as StoreWithQueue
+        const transport = queueTransport({ store: own, queue: 'notes', pollMs: 10 })
+        const app = justonce<BenchStore>({ store: own, transport, concurrency: 1 })
+        app.on('note.created', { name: 'tag-note', ...later }, async ({ body }, { tx, publish }) => {
+          await effects.write(tx, body as string)
+          await publish('note.tagged', body)
+          if (body === 'm3') throw new Error('no')
+        })
+        app.on('note.tagged', 'count-tags', ({ body }, { tx }) => effects.write(tx, `${body} tagged`))
+        return { app, transport, queue: own.queue }
+      })
+      const names = ['m1', 'm2', 'm3', 'm4', 'm5']
+      for (const name of names) await apps[0]?.app.publish('note.created', name)
+      for (const { app } of apps) await app.start()
+      const empty = async () => {
+        const { ready, hidden } = (await apps[0]?.queue.count('notes')) ?? assert.fail()
+        return ready + hidden === 0 ? true : undefined
+      }
+      await eventually(empty, 'an empty queue')
+      for (const { app, transport } of apps) {
+        await app.stop()
+        await transport.close()
+      }
+      assert.deepEqual(await countsOf(effects, ...names), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
+      const tagged = await countsOf(effects, ...names.map((name) => `${name} tagged`))
+      assert.deepEqual(Object.values(tagged), [1, 1, 0, 1, 1])
+      assert.equal(await store.parking.count(), 1)
+    },
+  }),
+]

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
+
+/** At once after the first failure, never again while the case runs after the second. */
+const twiceSoon = { retry: { attempts: 9, backoff: (failed: number) => (failed === 1 ? 0 : anHour) } } as const
+
+/** A later attempt is undone, counted and kept apart from others exactly as the first one is. */
+export const retryCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'retry: a later attempt that fails leaves nothing and is counted',
+    async run(bench) {
+      const { effects, app } = bench
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...twiceSoon }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        throw new Error('no')
+      })
+      await handle(note('m1'))
+      const row = await secondFailure(bench)
+      assert.deepEqual([row.key, row.state, row.reason], ['m1', 'waiting', 'HANDLER_FAILED'])
+      assert.equal(JSON.parse(row.errors).length, 2)
+      assert.equal(await effects.count('m1'), 0)
+    },
+  }),
+  engineCase({
+    name: 'retry: a later attempt that never ends is cut off and counted, and others go on',
+    needs: ['revocable'],
+    async run(bench) {
+      const { effects, app } = bench
+      const { app: notes, handle } = app()
+      const seen = new Set<string>()
+      notes.on('note.created', { name: 'tag-note', timeoutMs: 150, ...twiceSoon }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id !== 'm1') return
+        // Only the retrier runs it after it was parked.
+        if ((await bench.store.parking.count()) > 0) await new Promise(() => seen.add(id))
+        throw new Error('no')
+      })
+      await handle(note('m1'))
+      const row = await secondFailure(bench)
+      assert.equal(row.reason, 'HANDLER_TIMEOUT')
+      assert.equal(seen.size, 1)
+      await handle(note('m2'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 0, m2: 1 })
+    },
+  }),
+  engineCase({
+    name: 'retry: a later attempt whose commit fails is counted',
+    needs: ['deferred-failure'],
+    async run(bench) {
+      const { effects, app } = bench
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...twiceSoon }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        await effects.writeFailingAtCommit?.(tx)
+      })
+      await handle(note('m1'))
+      await secondFailure(bench)
+      assert.equal(await effects.count('m1'), 0)
+    },
+  }),
+  engineCase({
+    name: 'retry: a later attempt that swallows a database error is counted',
+    needs: ['bad-write', 'poisoning'],
+    async run(bench) {
+      const { effects, app } = bench
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...twiceSoon }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        await effects.writeBadly?.(tx).catch(() => {})
+      })
+      await handle(note('m1'))
+      await secondFailure(bench)
+      assert.equal(await effects.count('m1'), 0)
+    },
+  }),
+  engineCase({
+    name: 'retry: several processes share the due messages out, each runs once',
+    async run({ store, rival, effects, app }) {
+      let parking = true
+      const apps = [app({ pollMs: 1 }), app({ store: rival, pollMs: 1 })]
+      for (const { app: notes } of apps)
+        notes.on(
+          'note.created',
+          { name: 'tag-note', retry: { attempts: 99, backoff: () => 0 } },
+          async ({ id }, { tx }) => {
+            await effects.write(tx, id)
+            if (parking) throw new Error('not yet')
+          },
+        )
+      const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
+      await Promise.all(
+        apps.map(({ handle }, index) => handle(...ids.slice(index * 5, index * 5 + 5).map((id) => note(id)))),
+      )
+      parking = false
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      assert.deepEqual(
+        Object.values(await countsOf(effects, ...ids)),
+        ids.map(() => 1),
+      )
+    },
+  }),
+]
+
+async function secondFailure({ store }: Bench) {
+  return eventually(async () => {
+    const [row] = await store.parking.list()
+    return row?.attempts === 2 ? row : undefined
+  }, 'the second attempt')
+}

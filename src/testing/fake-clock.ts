@@ -1,0 +1,86 @@
+import type { Clock } from '../contracts/index.ts'
+
+/** A clock that stands still until it is told to go on. */
+export interface FakeClock extends Clock {
+  /**
+   * Moves time forward and runs what falls due on the way, in order of its time, each at its own `now()`. After each
+   * one the promises that it settled get their turn, so what they start in turn is also run if it falls due.
+   */
+  advance(ms: number): Promise<void>
+  /** How many sleeps and timers have not ended. */
+  waiting(): number
+}
+
+export interface FakeClockOptions {
+  /** Default 2030-01-01T00:00:00Z. */
+  readonly start?: Date
+  /** Default: always 0.5. */
+  readonly random?: () => number
+}
+
+interface Alarm {
+  readonly atMs: number
+  ring(): void
+}
+
+/**
+ * @example
+ * const clock = fakeClock()
+ * const app = justonce({ store, transport, clock })
+ * await clock.advance(60_000)
+ */
+export function fakeClock(options: FakeClockOptions = {}): FakeClock {
+  const startMs = (options.start ?? new Date('2030-01-01T00:00:00Z')).getTime()
+  const alarms = new Set<Alarm>()
+  let elapsedMs = 0
+
+  const setAlarm = (ms: number, ring: () => void): (() => void) => {
+    const alarm = { atMs: elapsedMs + Math.max(0, ms), ring }
+    alarms.add(alarm)
+    return () => void alarms.delete(alarm)
+  }
+
+  return {
+    now: () => new Date(startMs + elapsedMs),
+    monotonicMs: () => elapsedMs,
+    random: options.random ?? (() => 0.5),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve()
+        const cancel = setAlarm(ms, wake)
+        function wake(): void {
+          cancel()
+          signal?.removeEventListener('abort', wake)
+          resolve()
+        }
+        signal?.addEventListener('abort', wake)
+      }),
+    timer: (ms, callback) => ({ cancel: setAlarm(ms, callback) }),
+    async advance(ms) {
+      const targetMs = elapsedMs + ms
+      await promisesSettled()
+      for (let alarm = nextDue(alarms, targetMs); alarm; alarm = nextDue(alarms, targetMs)) {
+        alarms.delete(alarm)
+        elapsedMs = Math.max(elapsedMs, alarm.atMs)
+        alarm.ring()
+        await promisesSettled()
+      }
+      elapsedMs = Math.max(elapsedMs, targetMs)
+    },
+    waiting: () => alarms.size,
+  }
+}
+
+/** The earliest; of two at the same time the one that was set first. */
+function nextDue(alarms: Iterable<Alarm>, untilMs: number): Alarm | undefined {
+  let next: Alarm | undefined
+  for (const alarm of alarms) {
+    if (alarm.atMs <= untilMs && (next === undefined || alarm.atMs < next.atMs)) next = alarm
+  }
+  return next
+}
+
+/** A turn of the event loop comes after every promise callback, also those that earlier ones have queued. */
+function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

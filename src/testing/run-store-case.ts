@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StoreCase, StoreCaseContext } from './store-case.ts'
+import { unmetNeed } from './unmet-need.ts'
+
+export type CaseOutcome =
+  | { readonly kind: 'passed' }
+  /** The store lacks something that the case is about. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/** Opens a context for the case, runs it there and closes it again; rejects when the store fails the case. */
+export async function runStoreCase<Tx>(
+  each: StoreCase,
+  open: () => Promise<StoreCaseContext<Tx>>,
+): Promise<CaseOutcome> {
+  const context = await open()
+  try {
+    const reason = unmetNeed(each, context)
+    if (reason === undefined) await each.run(context)
+    await context.close()
+    return reason === undefined ? { kind: 'passed' } : { kind: 'skipped', reason }
+  } catch (error) {
+    // A failed case may have left transactions open, for which closing could wait for ever and hide the failure.
+    await Promise.race([context.close().catch(() => {}), pause(500, undefined, { ref: false })])
+    throw error
+  }
+}

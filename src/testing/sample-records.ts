@@ -1,0 +1,89 @@
+import type {
+  ClaimRequest,
+  InboxRecord,
+  NewParkedMessage,
+  OutboxMessage,
+  PackedMessage,
+  Store,
+} from '../contracts/index.ts'
+
+export const handler = 'tag-note'
+
+export function request(key: string, fingerprint?: Uint8Array): ClaimRequest {
+  return { handler, key, fingerprint }
+}
+
+/** Claims one key in the given transaction: undefined when it is ours. */
+export async function claim<Tx>(store: Store<Tx>, tx: Tx, key: string): Promise<InboxRecord | undefined> {
+  const { existing } = await store.inbox.claim(tx, [request(key)])
+  return existing[0]
+}
+
+/** Claims one key and, if it is ours, writes one effect of the same name; what a handler amounts to. */
+export async function claimAndWrite<Tx>(
+  context: { readonly effects: { write(tx: Tx, name: string): Promise<void> } },
+  store: Store<Tx>,
+  key: string,
+): Promise<InboxRecord | undefined> {
+  return store.transaction(async (tx) => {
+    const existing = await claim(store, tx, key)
+    if (existing === undefined) await context.effects.write(tx, key)
+    return existing
+  })
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function packed(text: string): PackedMessage {
+  return { envelope: encoder.encode(`{"id":${JSON.stringify(text)}}`), body: encoder.encode(text) }
+}
+
+export function textOf(message: PackedMessage): string {
+  return decoder.decode(message.body)
+}
+
+/** Every byte there is, in an order that no text has. */
+export const everyByte = Uint8Array.from({ length: 256 }, (_, index) => 255 - index)
+
+/** Messages that broke stores which kept them as text. */
+export const awkwardMessages: readonly PackedMessage[] = [
+  { envelope: everyByte, body: everyByte.toReversed() },
+  { envelope: new Uint8Array(), body: new Uint8Array() },
+  { envelope: encoder.encode('{"id":"a\\u0000b"}'), body: encoder.encode('"\\u0000"') },
+  { envelope: encoder.encode('{"id":"\\ud800"}'), body: encoder.encode('"\\udfff"') },
+  { envelope: Uint8Array.of(0), body: Uint8Array.of(0, 0, 0) },
+  { envelope: Uint8Array.of(0xff, 0xfe), body: new Uint8Array(300_000).fill(0xa5) },
+]
+
+/** Plain arrays: drivers may answer with a Buffer or a Uint8Array, and only the bytes count. */
+export function bytesOf(message: PackedMessage): { envelope: number[]; body: number[] } {
+  return { envelope: [...message.envelope], body: [...message.body] }
+}
+
+export function parkedMessage(key: string, changes: Partial<NewParkedMessage> = {}): NewParkedMessage {
+  return {
+    handler,
+    key,
+    messageId: key,
+    type: 'note.created',
+    source: 'notes',
+    message: packed(key),
+    state: 'waiting',
+    attempts: 1,
+    reason: 'HANDLER_FAILED',
+    errors: '[{"at":"2030-01-01T00:00:00.000Z","message":"no"}]',
+    step: 0,
+    delayMs: 0,
+    ...changes,
+  }
+}
+
+export function outboxMessage(id: string): OutboxMessage {
+  return { id, message: packed(id) }
+}
+
+export function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`${what} is missing`)
+  return value
+}

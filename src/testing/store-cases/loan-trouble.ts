@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import type { Loan, Store } from '../../contracts/index.ts'
+import { claim } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { failureOf, hold } from '../waiting.ts'
+
+/** What the failed calls of a borrower meant, whether or not it let them out. */
+export const loanTroubleCases: readonly StoreCase[] = [
+  {
+    name: 'loan trouble: none while all goes well, whatever else the borrower meets',
+    needs: ['revocable'],
+    async run({ store, effects }) {
+      await store.transaction(async (tx) => {
+        const loan = await borrow(store, tx)
+        assert.equal(loan.trouble(), 'none')
+        await effects.write(loan.tx, 'm1')
+        assert.equal(loan.trouble(), 'none')
+        loan.end()
+        await failureOf(effects.write(loan.tx, 'm1 late'), 'a call after the end')
+        assert.equal(loan.trouble(), 'none')
+      })
+    },
+  },
+  {
+    name: 'loan trouble: none after a bad statement, which waiting would not mend',
+    needs: ['revocable', 'bad-write'],
+    async run({ store, effects }) {
+      const work = store.transaction(async (tx) => {
+        const loan = await borrow(store, tx)
+        const error = await failureOf(effects.writeBadly?.(loan.tx) ?? Promise.resolve(), 'the bad statement')
+        assert.equal(loan.trouble(), 'none')
+        throw error
+      })
+      await failureOf(work, 'work that throws')
+    },
+  },
+  {
+    name: 'loan trouble: conflict after a row that another holds for too long, swallowed or not',
+    needs: ['revocable', 'row-locks', 'concurrent'],
+    async run({ store, rival, effects }) {
+      const holder = await hold(rival, async (tx) => {
+        await claim(rival, tx, 'another')
+        await effects.lock?.(tx, 'a row')
+      })
+      const sorry = new Error('of the handler')
+      const work = store.transaction(
+        async (tx) => {
+          const loan = await borrow(store, tx)
+          const error = await failureOf(
+            effects.lock?.(loan.tx, 'a row') ?? Promise.resolve(),
+            'a lock that another holds',
+          )
+          assert.equal(store.classify(error), 'conflict')
+          assert.equal(loan.trouble(), 'conflict')
+          throw sorry
+        },
+        { lockTimeoutMs: 80 },
+      )
+      assert.equal(await failureOf(work, 'work that throws'), sorry)
+      await holder.commit()
+    },
+  },
+  {
+    name: 'loan trouble: unavailable when the connection is gone',
+    needs: ['revocable', 'cut'],
+    async run({ store, effects }) {
+      const work = store.transaction(async (tx) => {
+        const loan = await borrow(store, tx)
+        await effects.cut?.(tx)
+        const error = await failureOf(effects.write(loan.tx, 'm1'), 'a call without a connection')
+        assert.equal(loan.trouble(), 'unavailable')
+        throw error
+      })
+      await failureOf(work, 'work that throws')
+      assert.equal(await effects.count('m1'), 0)
+    },
+  },
+]
+
+async function borrow<Tx>(store: Store<Tx>, tx: Tx): Promise<Loan<Tx>> {
+  await claim(store, tx, 'm1')
+  return store.lend(tx, { borrower: 'tag-note', onLateCall: () => {} })
+}

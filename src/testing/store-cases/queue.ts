@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { awkwardMessages, bytesOf, claim, packed } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { failureOf, hold } from '../waiting.ts'
+import { aMinute, queueOf, send, take, textsOf } from './queue-steps.ts'
+
+export const queueCases: readonly StoreCase[] = [
+  {
+    name: 'queue: what was sent is taken once, first in first out, up to the limit',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1', 'q2')
+      await send(rival, 'q3')
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 3, hidden: 0 })
+      assert.deepEqual(textsOf(await take(store, 2)), ['q1', 'q2'])
+      assert.deepEqual(textsOf(await take(rival, 10)), ['q3'])
+      assert.deepEqual(await take(store, 10), [])
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 3 })
+    },
+  },
+  {
+    name: 'queue: a bulk keeps its order',
+    needs: ['queue'],
+    async run({ store }) {
+      const texts = Array.from({ length: 300 }, (_, index) => `q${index}`)
+      await send(store, ...texts)
+      assert.deepEqual(textsOf(await take(store, 1_000)), texts)
+    },
+  },
+  {
+    name: 'queue: what was sent inside a transaction is taken only after its commit, and vanishes with it',
+    needs: ['queue', 'concurrent'],
+    async run({ store, rival }) {
+      const committing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [packed('committed')]))
+      const undoing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [packed('undone')]))
+      assert.deepEqual(await take(rival, 10), [])
+      await committing.commit()
+      await undoing.undo()
+      assert.deepEqual(textsOf(await take(rival, 10)), ['committed'])
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+    },
+  },
+  {
+    name: 'queue: a transaction that fails sends nothing and removes nothing',
+    needs: ['queue'],
+    async run({ store }) {
+      await send(store, 'q1')
+      const [taken] = await take(store, 1)
+      const work = store.transaction(async (tx) => {
+        await claim(store, tx, 'm1')
+        await queueOf(store).send(tx, 'notes', [packed('q2')])
+        await queueOf(store).remove(tx, 'notes', [taken?.ticket ?? ''])
+        throw new Error('the work failed')
+      })
+      await failureOf(work, 'work that throws')
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+    },
+  },
+  {
+    name: 'queue: messages survive byte for byte',
+    needs: ['queue'],
+    async run({ store }) {
+      await queueOf(store).send(undefined, 'notes', awkwardMessages)
+      const taken = await take(store, 100)
+      assert.deepEqual(
+        taken.map(({ message }) => bytesOf(message)),
+        awkwardMessages.map(bytesOf),
+      )
+    },
+  },
+  {
+    name: 'queue: one queue knows nothing of another, not even of one with almost the same name',
+    needs: ['queue'],
+    async run({ store }) {
+      const names = ['notes', 'Notes', 'notes ', 'notes2', 'nötes']
+      for (const name of names) await queueOf(store).send(undefined, name, [packed(`of ${name}`)])
+      for (const name of names) {
+        const taken = await queueOf(store).take(name, { limit: 10, visibilityMs: aMinute })
+        assert.deepEqual(textsOf(taken), [`of ${name}`])
+      }
+      assert.deepEqual(await queueOf(store).count('empty'), { ready: 0, hidden: 0 })
+    },
+  },
+  {
+    name: 'queue: rivals never get the same message, and together they get all',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      const texts = Array.from({ length: 60 }, (_, index) => `q${String(index).padStart(2, '0')}`)
+      await send(store, ...texts)
+      const drain = async (self: typeof store) => {
+        const mine: string[] = []
+        for (let empty = 0; empty < 2; ) {
+          const taken = await take(self, 4)
+          empty = taken.length === 0 ? empty + 1 : 0
+          mine.push(...textsOf(taken))
+        }
+        return mine
+      }
+      const shares = await Promise.all([drain(store), drain(rival), drain(store), drain(rival)])
+      assert.deepEqual(shares.flat().sort(), texts)
+    },
+  },
+  {
+    name: 'queue: removed is gone for good, and removing it again is no error',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1', 'q2')
+      const tickets = (await take(store, 10)).map(({ ticket }) => ticket)
+      await queueOf(rival).remove(undefined, 'notes', tickets.slice(0, 1))
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+      await store.transaction((tx) => queueOf(store).remove(tx, 'notes', tickets))
+      await queueOf(store).remove(undefined, 'notes', tickets)
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 0 })
+    },
+  },
+  {
+    name: 'queue: a removal that is not committed yet does not stop others from taking the rest',
+    needs: ['queue', 'concurrent'],
+    async run({ store, rival }) {
+      await send(store, 'q1', 'q2')
+      const [first] = await take(store, 1)
+      const open = await hold(store, (tx) => queueOf(store).remove(tx, 'notes', [first?.ticket ?? '']))
+      assert.deepEqual(textsOf(await take(rival, 10)), ['q2'])
+      await open.commit()
+      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+    },
+  },
+  {
+    name: 'queue: nothing to send, to remove or to hide is no error',
+    needs: ['queue'],
+    async run({ store }) {
+      await queueOf(store).send(undefined, 'notes', [])
+      await queueOf(store).remove(undefined, 'notes', [])
+      await queueOf(store).hide('notes', [], 0)
+      assert.deepEqual(await take(store, 10), [])
+    },
+  },
+]

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { claim, parkedMessage, request } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+
+const anHour = 3_600_000
+
+/** Wide enough for any two clocks that are set at all, narrow enough for a wrong time zone or unit. */
+function isAboutNow(date: Date | undefined): boolean {
+  return date instanceof Date && Math.abs(date.getTime() - Date.now()) < anHour / 2
+}
+
+export const timeCases: readonly StoreCase[] = [
+  {
+    name: 'time: processedAt is the time of the claim, the same for everyone who asks',
+    async run({ store, rival }) {
+      await store.transaction((tx) => claim(store, tx, 'm1'))
+      const found = await store.inbox.find(request('m1'))
+      const seen = await rival.transaction((tx) => claim(rival, tx, 'm1'))
+      assert.ok(isAboutNow(found?.processedAt), String(found?.processedAt))
+      assert.deepEqual(seen?.processedAt, found?.processedAt)
+    },
+  },
+  {
+    name: 'time: parkedAt and nextAt are dates, and again moves only nextAt',
+    async run({ store }) {
+      await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1')]))
+      const [before] = await store.parking.list()
+      await store.transaction(async (tx) => {
+        await store.parking.take(tx, request('m1'))
+        await store.parking.change(tx, [
+          { ...request('m1'), kind: 'again', attempts: 2, delayMs: 3 * anHour, reason: 'HANDLER_FAILED', errors: '[]' },
+        ])
+      })
+      const [after] = await store.parking.list()
+      assert.ok(before && after)
+      assert.ok(isAboutNow(before.parkedAt) && isAboutNow(before.nextAt), `${before.parkedAt} ${before.nextAt}`)
+      assert.deepEqual(after.parkedAt, before.parkedAt)
+      assert.ok(isAboutNow(new Date(after.nextAt.getTime() - 3 * anHour)), String(after.nextAt))
+    },
+  },
+]

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { isJustonceError } from '../../errors/index.ts'
+import { claim, claimAndWrite, outboxMessage, packed, parkedMessage, request } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { failureOf, gate } from '../waiting.ts'
+
+const sorry = new Error('the work failed')
+
+export const transactionCases: readonly StoreCase[] = [
+  {
+    name: 'transaction: it resolves to what the work resolves to, and has committed by then',
+    async run({ store, effects }) {
+      const value = { tags: 3 }
+      const result = await store.transaction(async (tx) => {
+        await claim(store, tx, 'm1')
+        await effects.write(tx, 'm1')
+        return value
+      })
+      assert.equal(result, value)
+      assert.equal(await effects.count('m1'), 1)
+    },
+  },
+  {
+    name: 'transaction: it may do nothing at all',
+    async run({ store }) {
+      assert.equal(await store.transaction(async () => 'nothing'), 'nothing')
+    },
+  },
+  {
+    name: 'transaction: work that throws leaves nothing: no record, no effect, no parked, outgoing or queued message',
+    async run({ store, effects }) {
+      const work = store.transaction(async (tx) => {
+        await store.inbox.claim(tx, [request('m1'), request('m2')])
+        await effects.write(tx, 'm1')
+        await store.inbox.update(tx, [{ ...request('m1'), state: 'processed', result: '1' }])
+        await store.parking.park(tx, [parkedMessage('m2')])
+        await store.outbox?.append(tx, [outboxMessage('o1')])
+        await store.queue?.send(tx, 'notes', [packed('q1')])
+        throw sorry
+      })
+      assert.equal(await failureOf(work, 'work that throws'), sorry)
+      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await store.inbox.find(request('m2')), undefined)
+      assert.equal(await effects.count('m1'), 0)
+      assert.equal(await store.parking.count(), 0)
+      assert.deepEqual(await store.outbox?.count(), store.outbox && { pending: 0, dead: 0 })
+      assert.deepEqual(await store.queue?.count('notes'), store.queue && { ready: 0, hidden: 0 })
+    },
+  },
+  {
+    name: 'transaction: work that throws takes back its changes to what was there before',
+    async run({ store, effects }) {
+      await store.transaction(async (tx) => {
+        await claim(store, tx, 'm1')
+        await store.parking.park(tx, [parkedMessage('m1')])
+      })
+      const work = store.transaction(async (tx) => {
+        await store.parking.take(tx, request('m1'))
+        await effects.write(tx, 'm1')
+        await store.inbox.update(tx, [{ ...request('m1'), state: 'parked' }])
+        await store.parking.change(tx, [{ ...request('m1'), kind: 'done' }])
+        throw sorry
+      })
+      assert.equal(await failureOf(work, 'work that throws'), sorry)
+      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal(await store.parking.count(), 1)
+      assert.equal(await effects.count('m1'), 0)
+    },
+  },
+  {
+    name: 'transaction: work that throws before its first statement is an ordinary failure',
+    async run(context) {
+      const thrown = context.store.transaction(() => {
+        throw sorry
+      })
+      assert.equal(await failureOf(thrown, 'work that throws'), sorry)
+      assert.equal(await claimAndWrite(context, context.store, 'm1'), undefined)
+    },
+  },
+  {
+    name: 'transaction: failures use up no connections',
+    async run(context) {
+      const { store, effects } = context
+      const turns = Math.min(store.capabilities.connections, 50) * 2 + 1
+      for (let turn = 0; turn < turns; turn++) {
+        const failing = store.transaction(async (tx) => {
+          await claim(store, tx, 'm1')
+          await effects.write(tx, 'm1')
+          throw sorry
+        })
+        assert.equal(await failureOf(failing, 'work that throws'), sorry)
+      }
+      assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
+      assert.equal(await effects.count('m1'), 1)
+    },
+  },
+  {
+    name: 'transaction: two of one store never mix: what one undoes is not the work of the other',
+    async run({ store, effects }) {
+      const failingHasWritten = gate()
+      const otherHasBegun = gate()
+      const failing = store.transaction(async (tx) => {
+        await claim(store, tx, 'm1')
+        await effects.write(tx, 'm1')
+        failingHasWritten.open()
+        await otherHasBegun.opened
+        await effects.write(tx, 'm1')
+        throw sorry
+      })
+      await failingHasWritten.opened
+      const other = store.transaction(async (tx) => {
+        await claim(store, tx, 'm2')
+        await effects.write(tx, 'm2')
+      })
+      setTimeout(otherHasBegun.open, 30)
+      assert.equal(await failureOf(failing, 'work that throws'), sorry)
+      await other
+      assert.deepEqual([await effects.count('m1'), await effects.count('m2')], [0, 1])
+      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal((await store.inbox.find(request('m2')))?.state, 'processed')
+    },
+  },
+  {
+    name: 'transaction: many at once, more than there are connections, all come through',
+    async run(context) {
+      const keys = Array.from({ length: 25 }, (_, index) => `m${index}`)
+      await Promise.all(keys.map((key) => claimAndWrite(context, context.store, key)))
+      const counts = await Promise.all(keys.map((key) => context.effects.count(key)))
+      assert.deepEqual(
+        counts,
+        keys.map(() => 1),
+      )
+    },
+  },
+  {
+    name: 'transaction: a failing commit leaves nothing and is told',
+    needs: ['deferred-failure', 'atomic'],
+    async run(context) {
+      const { store, effects } = context
+      const work = store.transaction(async (tx) => {
+        await claim(store, tx, 'm1')
+        await effects.write(tx, 'm1')
+        await effects.writeFailingAtCommit?.(tx)
+      })
+      const error = await failureOf(work, 'a commit that the database refuses')
+      assert.ok(!isJustonceError(error, 'COMMIT_UNKNOWN'), 'the answer was a clear no')
+      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await effects.count('m1'), 0)
+      assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
+    },
+  },
+]

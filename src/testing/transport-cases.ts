@@ -1,0 +1,19 @@
+import type { TransportCase } from './transport-case.ts'
+import { contentCases } from './transport-cases/content.ts'
+import { deliveringCases } from './transport-cases/delivering.ts'
+import { endingCases } from './transport-cases/ending.ts'
+import { insideCases } from './transport-cases/inside.ts'
+import { orderingCases } from './transport-cases/ordering.ts'
+import { settlingCases } from './transport-cases/settling.ts'
+import { sharingCases } from './transport-cases/sharing.ts'
+
+/** What every transport must keep; a case whose needs a transport does not meet is skipped with the reason. */
+export const transportCases: readonly TransportCase[] = [
+  ...deliveringCases,
+  ...contentCases,
+  ...settlingCases,
+  ...sharingCases,
+  ...orderingCases,
+  ...endingCases,
+  ...insideCases,
+]

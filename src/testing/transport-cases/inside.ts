@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import type { InsideTransaction, Store, Transport } from '../../contracts/index.ts'
+import { idsOf, outgoing, outgoingList, remaining, startReading } from '../reading.ts'
+import type { TransportCase } from '../transport-case.ts'
+
+/** The part that works inside transactions, and its store seen as one. */
+function insideOf(transport: Transport): { inside: InsideTransaction; store: Store<unknown> } {
+  assert.ok(transport.inside !== undefined)
+  return { inside: transport.inside, store: transport.inside.store as Store<unknown> }
+}
+
+const undone = new Error('undone on purpose')
+
+export const insideCases: readonly TransportCase[] = [
+  {
+    name: 'inside: what was published in a transaction comes only after its commit',
+    needs: ['inside'],
+    async run(context) {
+      const [transport, reader] = [await context.connect(), await context.connect()]
+      const { inside, store } = insideOf(transport)
+      const reading = startReading(context, reader)
+      let ending = false
+      const arrival = reading.next().then((deliveries) => ({ ids: idsOf(deliveries), ending }))
+      await store.transaction(async (tx) => {
+        await inside.publish(tx, [outgoing('m1')])
+        await new Promise((resolve) => setImmediate(resolve))
+        ending = true
+      })
+      inside.committed([], 1)
+      assert.deepEqual(await arrival, { ids: ['m1'], ending: true })
+    },
+  },
+  {
+    name: 'inside: what was published in a transaction that is undone never comes',
+    needs: ['inside'],
+    async run(context) {
+      const { inside, store } = insideOf(await context.connect())
+      const transaction = store.transaction(async (tx) => {
+        await inside.publish(tx, outgoingList(3))
+        throw undone
+      })
+      await assert.rejects(transaction, undone)
+      assert.deepEqual(idsOf(await remaining(context)), [])
+    },
+  },
+  {
+    name: 'inside: what was settled in a transaction that commits is gone',
+    needs: ['inside'],
+    async run(context) {
+      const transport = await context.connect()
+      const { inside, store } = insideOf(transport)
+      await transport.publish(outgoingList(3))
+      const reading = startReading(context, transport)
+      const taken = await reading.take(3)
+      await store.transaction((tx) => inside.settle(tx, taken))
+      inside.committed(taken, 0)
+      await reading.stop()
+      await transport.close()
+      assert.deepEqual(idsOf(await remaining(context)), [])
+    },
+  },
+  {
+    name: 'inside: committed makes room for more',
+    needs: ['inside'],
+    async run(context) {
+      const transport = await context.connect()
+      const { inside, store } = insideOf(transport)
+      await transport.publish(outgoingList(2))
+      const reading = startReading(context, transport, 1)
+      const first = await reading.take(1)
+      const second = reading.next()
+      await store.transaction((tx) => inside.settle(tx, first))
+      inside.committed(first, 0)
+      assert.deepEqual([...idsOf(first), ...idsOf(await second)].sort(), ['m1', 'm2'])
+    },
+  },
+  {
+    name: 'inside: what was settled in a transaction that is undone is still held, and comes again when released',
+    needs: ['inside'],
+    async run(context) {
+      const transport = await context.connect()
+      const { inside, store } = insideOf(transport)
+      await transport.publish(outgoingList(3))
+      const reading = startReading(context, transport)
+      const taken = await reading.take(3)
+      const transaction = store.transaction(async (tx) => {
+        await inside.settle(tx, taken)
+        throw undone
+      })
+      await assert.rejects(transaction, undone)
+      assert.deepEqual(idsOf(await remaining(context)), [])
+      await transport.settle(taken, { kind: 'release' })
+      assert.deepEqual([...idsOf(await reading.take(3))].sort(), ['m1', 'm2', 'm3'])
+    },
+  },
+  {
+    name: 'inside: settling and publishing commit together or not at all',
+    needs: ['inside'],
+    async run(context) {
+      const transport = await context.connect()
+      const { inside, store } = insideOf(transport)
+      await transport.publish([outgoing('cause')])
+      const reading = startReading(context, transport)
+      const [cause] = await reading.take(1)
+      const step = async (tx: unknown): Promise<void> => {
+        await inside.settle(tx, [cause!])
+        await inside.publish(tx, [outgoing('effect')])
+      }
+      await assert.rejects(
+        store.transaction(async (tx) => {
+          await step(tx)
+          throw undone
+        }),
+        undone,
+      )
+      await store.transaction(step)
+      inside.committed([cause!], 1)
+      await reading.stop()
+      await transport.close()
+      assert.deepEqual(idsOf(await remaining(context)), ['effect'])
+    },
+  },
+]

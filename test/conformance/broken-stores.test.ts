@@ -1,0 +1,317 @@
+import { describe, expect, test } from 'vitest'
+import type { Inbox, Outbox, Parking, Parts, Queue, Store } from '../../src/contracts/index.ts'
+import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
+import { type Library, libraries, type TestDatabase } from '../sqlite/open-sqlite.ts'
+import { openStoreCase } from '../sqlite/store-case-context.ts'
+
+type Tx = TestDatabase
+type Break = (store: Store<Tx>) => Partial<Store<Tx>>
+
+const inbox = (change: (inbox: Inbox<Tx>) => Partial<Inbox<Tx>>): Break => {
+  return (store) => ({ inbox: { ...store.inbox, ...change(store.inbox) } })
+}
+const parking = (change: (parking: Parking<Tx>) => Partial<Parking<Tx>>): Break => {
+  return (store) => ({ parking: { ...store.parking, ...change(store.parking) } })
+}
+const outbox = (change: (outbox: Outbox<Tx>) => Partial<Outbox<Tx>>): Break => {
+  return ({ outbox }) => (outbox === undefined ? {} : { outbox: { ...outbox, ...change(outbox) } })
+}
+const queue = (change: (queue: Queue<Tx>) => Partial<Queue<Tx>>): Break => {
+  return ({ queue }) => (queue === undefined ? {} : { queue: { ...queue, ...change(queue) } })
+}
+const parts = (change: (parts: Parts<Tx>) => Partial<Parts<Tx>>): Break => {
+  return ({ parts }) => (parts === undefined ? {} : { parts: { ...parts, ...change(parts) } })
+}
+
+/** Each way to be wrong, and a case that must notice it. */
+const broken: readonly { readonly name: string; readonly caught: string; readonly break: Break }[] = [
+  {
+    name: 'answers every claim with first',
+    caught: 'claim: of two racing transactions one is first, the other sees its record',
+    break: inbox(({ claim }) => ({
+      claim: async (tx, requests) => ({ ...(await claim(tx, requests)), existing: requests.map(() => undefined) }),
+    })),
+  },
+  {
+    name: 'answers in an order of its own',
+    caught: 'claim: answers stand in the order of the requests, known and new ones mixed',
+    break: inbox(({ claim }) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        return {
+          ...answer,
+          existing: answer.existing.toSorted((a, b) => Number(a === undefined) - Number(b === undefined)),
+        }
+      },
+    })),
+  },
+  {
+    name: 'does not tell upper from lower case',
+    caught: 'keys: upper and lower case differ',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((each) => ({ ...each, key: each.key.toLowerCase() })),
+        ),
+    })),
+  },
+  {
+    name: 'pays no heed to spaces at the end',
+    caught: 'keys: spaces at the end and at the beginning differ',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((each) => ({ ...each, key: each.key.trimEnd() })),
+        ),
+    })),
+  },
+  {
+    name: 'normalises keys',
+    caught: 'keys: composed and combining forms of a letter differ',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((each) => ({ ...each, key: each.key.normalize() })),
+        ),
+    })),
+  },
+  {
+    name: 'cuts long keys',
+    caught: 'keys: 255 characters are kept to the last one',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((each) => ({ ...each, key: each.key.slice(0, 254) })),
+        ),
+    })),
+  },
+  {
+    name: 'forgets without changing the epoch',
+    caught: 'record: forget lets it run again and tells every cache, in every process',
+    break: inbox(({ claim }) => ({
+      claim: async (tx, requests) => ({ ...(await claim(tx, requests)), epoch: 'always the same' }),
+    })),
+  },
+  {
+    name: 'keeps what was released',
+    caught: 'record: release gives a claim back, and only that one',
+    break: inbox(() => ({ release: async () => {} })),
+  },
+  {
+    name: 'loses the fingerprint',
+    caught: 'claim: a rival waits for the undecided one and then sees its record, fingerprint and time',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((each) => ({ ...each, fingerprint: undefined })),
+        ),
+    })),
+  },
+  {
+    name: 'commits although the work has failed',
+    caught: 'transaction: work that throws leaves nothing: no record, no effect, no parked, outgoing or queued message',
+    break: (store) => ({
+      async transaction(work, options) {
+        let failure: { readonly error: unknown } | undefined
+        const value = await store.transaction(async (tx) => {
+          try {
+            return await work(tx)
+          } catch (error) {
+            failure = { error }
+            return undefined as never
+          }
+        }, options)
+        if (failure !== undefined) throw failure.error
+        return value
+      },
+    }),
+  },
+  {
+    name: 'pays no heed to its signal',
+    caught: 'abort: a transaction that waits for a rival gives up',
+    break: (store) => ({
+      transaction: (work, options = {}) => {
+        const { signal, ...rest } = options
+        const transaction = store.transaction(work, rest)
+        const aborted = new Promise<never>((_, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason)),
+        )
+        return Promise.race([transaction, aborted])
+      },
+    }),
+  },
+  {
+    name: 'lends the native client itself',
+    caught: 'loan: after its end every call is refused with TX_CLOSED, names the borrower and is reported',
+    break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
+  },
+  {
+    name: 'refuses a commit but does not remember it',
+    caught: 'loan control: every way to begin, commit or roll back is refused with TX_CONTROL, and broken says so',
+    break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), broken: () => undefined }) }),
+  },
+  {
+    name: 'undoes no part',
+    caught: 'parts: undo takes back its own part, the earlier and the later ones stay',
+    break: parts(() => ({ undo: async () => {} })),
+  },
+  {
+    name: 'parks a second time over the first',
+    caught: 'parking: a message that is parked already stays as it is, whoever parks it again',
+    break: parking(({ park, change }) => ({
+      async park(tx, messages) {
+        await change(
+          tx,
+          messages.map(({ handler, key }) => ({ kind: 'done', handler, key })),
+        )
+        await park(tx, messages)
+      },
+    })),
+  },
+  {
+    name: 'keeps parked messages as text',
+    caught: 'parking: messages survive byte for byte, among them what no text column takes',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({
+            ...each,
+            message: { ...each.message, body: new TextEncoder().encode(new TextDecoder().decode(each.message.body)) },
+          })),
+        ),
+    })),
+  },
+  {
+    name: 'takes parked messages before their time',
+    caught: 'parking: due now is taken, due in an hour is not, dead never is',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({ ...each, delayMs: 0 })),
+        ),
+    })),
+  },
+  {
+    name: 'pays no heed to steps',
+    caught: 'parking: a later step is not due while an earlier one of the same message is parked, waiting or dead',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({ ...each, step: 0 })),
+        ),
+    })),
+  },
+  {
+    name: 'lets a late relay remove what another has leased',
+    caught: 'outbox: when a lease runs out another takes over, and whoever comes back late changes nothing',
+    break: outbox((real) => ({
+      async markSent(messages) {
+        const held = await real.lease(1_000, 60_000)
+        return messages.length + (await real.markSent([...messages, ...held]))
+      },
+    })),
+  },
+  {
+    name: 'leases for no time at all',
+    caught: 'outbox: what was appended is leased after the commit, oldest first, up to the limit',
+    break: outbox(({ lease }) => ({ lease: (limit) => lease(limit, 0) })),
+  },
+  {
+    name: 'sends at once what belongs to a transaction',
+    caught: 'queue: a transaction that fails sends nothing and removes nothing',
+    break: queue(({ send, count }) => {
+      const sending: Promise<void>[] = []
+      return {
+        send: async (_tx, name, messages) => void sending.push(send(undefined, name, messages)),
+        async count(name) {
+          await Promise.all(sending)
+          return count(name)
+        },
+      }
+    }),
+  },
+  {
+    name: 'hands out a message to everyone who asks',
+    caught: 'queue: rivals never get the same message, and together they get all',
+    break: queue(({ take, hide }) => ({
+      async take(name, options) {
+        const taken = await take(name, options)
+        const again = taken.filter(({ deliveries }) => deliveries === 1)
+        await hide(name, again, 0)
+        return taken
+      },
+    })),
+  },
+  {
+    name: 'lets a former holder give a message back',
+    caught: 'queue: whoever comes back late cannot hide or give back what another holds now',
+    break: queue(({ hide }) => ({
+      hide: (name, taken, visibilityMs) =>
+        hide(
+          name,
+          taken.flatMap(({ ticket }) => [1, 2, 3].map((deliveries) => ({ ticket, deliveries }))),
+          visibilityMs,
+        ),
+    })),
+  },
+  {
+    name: 'lets the work inside a joined transaction stand although it has failed',
+    caught: 'within: work that fails is undone, and the transaction of the caller goes on',
+    break: (store) => ({ within: (tx) => ({ ...store.within(tx), savepoint: (work) => work() }) }),
+  },
+  {
+    name: 'takes every error for a conflict',
+    caught: 'basics: errors that are not of the store are no trouble of it',
+    break: () => ({ classify: () => 'conflict' }),
+  },
+  {
+    name: 'never says that a conflict is one',
+    caught: 'locks: a claim that another holds for too long is a conflict, and all works afterwards',
+    break: () => ({ classify: () => 'none' }),
+  },
+  {
+    name: 'lends the native client, under the engine',
+    caught: 'handler misuse: what a failed handler left running does not write into its neighbour',
+    break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
+  },
+  {
+    name: 'keeps its epoch, under the engine',
+    caught: 'identity: what an operator has made forgotten runs again, although this process remembers it',
+    break: inbox(({ claim }) => ({
+      claim: async (tx, requests) => ({ ...(await claim(tx, requests)), epoch: 'always the same' }),
+    })),
+  },
+  {
+    name: 'parks nothing, under the engine',
+    caught:
+      'failure: its effects are gone, its record is parked, its attempt is counted, and its neighbours are processed',
+    break: parking(() => ({ park: async () => {} })),
+  },
+  {
+    name: 'marks no record as parked, under the engine',
+    caught: 'failure: a duplicate of a parked message is acknowledged and does not run, wherever it arrives',
+    break: inbox(({ release }) => ({ update: (tx, changes) => release(tx, changes) })),
+  },
+]
+
+async function openBroken(change: Break): Promise<StoreCaseContext<Tx>> {
+  const context = await openStoreCase(libraries[0] as Library)
+  const changed = (store: Store<Tx>): Store<Tx> => ({ ...store, ...change(store) })
+  return { ...context, store: changed(context.store), rival: changed(context.rival) }
+}
+
+describe('the cases notice a store that', () => {
+  test.for(broken)('$name', async ({ caught, break: change }) => {
+    const theCase = [...storeCases, ...engineCases].find(({ name }) => name === caught)
+    if (theCase === undefined) throw new Error(`There is no case called '${caught}'.`)
+    await expect(runStoreCase(theCase, () => openBroken(change))).rejects.toThrow()
+  })
+})

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import type { Delivery, IncomingMessage, Transport } from '../../src/contracts/index.ts'
+import { runTransportCase, type TransportCaseContext, transportCases } from '../../src/testing/index.ts'
+import { type MemoryTransport, memoryTransport } from '../../src/transports/memory/index.ts'
+
+type Break = (connection: Transport, shared: MemoryTransport) => Transport
+
+/** Changes every delivery on its way; settling it still settles the real one. */
+function changing(change: (message: IncomingMessage) => Partial<IncomingMessage>): Break {
+  return (connection) => {
+    const originals = new Map<Delivery, Delivery>()
+    return {
+      ...connection,
+      async *deliveries(options) {
+        for await (const deliveries of connection.deliveries(options)) {
+          yield deliveries.map((original) => {
+            const changed = { ...original, message: { ...original.message, ...change(original.message) } }
+            originals.set(changed, original)
+            return changed
+          })
+        }
+      },
+      settle: (deliveries, settlement) =>
+        connection.settle(
+          deliveries.flatMap((each) => originals.get(each) ?? []),
+          settlement,
+        ),
+    }
+  }
+}
+
+/** Each way to be wrong, and a case that must notice it. */
+const broken: readonly { readonly name: string; readonly caught: string; readonly break: Break }[] = [
+  {
+    name: 'forgets what it is told to send',
+    caught: 'deliver: delivers what was published before anyone read',
+    break: (connection) => ({ ...connection, publish: async (messages) => messages.map(() => ({ kind: 'sent' })) }),
+  },
+  {
+    name: 'answers a bulk with one result',
+    caught: 'deliver: publish answers one result for each message',
+    break: (connection) => ({
+      ...connection,
+      publish: async (messages) => (await connection.publish(messages)).slice(0, 1),
+    }),
+  },
+  {
+    name: 'pays no heed to maxInFlight',
+    caught: 'deliver: at most maxInFlight deliveries are unsettled, and each settled one makes room',
+    break: (connection) => ({
+      ...connection,
+      deliveries: ({ signal }) => connection.deliveries({ signal, maxInFlight: 1_000 }),
+    }),
+  },
+  {
+    name: 'loses the last of every bulk',
+    caught: 'deliver: of 1,000 messages with 300 duplicates none is missing',
+    break: (connection) => ({
+      ...connection,
+      publish: async (messages) => {
+        await connection.publish(messages.slice(0, -1))
+        return messages.map(() => ({ kind: 'sent' }))
+      },
+    }),
+  },
+  {
+    name: 'reads bodies as text',
+    caught: 'content: the body arrives byte for byte: every byte',
+    break: changing(({ body }) => ({ body: new TextEncoder().encode(new TextDecoder().decode(body)) })),
+  },
+  {
+    name: 'assigns headers one by one',
+    caught: 'content: headers arrive as they were, with odd names and values',
+    break: changing(({ headers }) => {
+      const assigned: Record<string, string> = {}
+      for (const [name, value] of Object.entries(headers)) assigned[name] = value
+      return { headers: assigned }
+    }),
+  },
+  {
+    name: 'does not acknowledge',
+    caught: 'settle: what was settled as done is never delivered again',
+    break: (connection) => ({
+      ...connection,
+      settle: async (deliveries, settlement) => {
+        if (settlement.kind === 'release') await connection.settle(deliveries, settlement)
+      },
+    }),
+  },
+  {
+    name: 'acknowledges everything up to the highest',
+    caught: 'settle: settles in bulk, in any order, and only what it was given',
+    break: (connection) => {
+      const seen: Delivery[] = []
+      return {
+        ...connection,
+        async *deliveries(options) {
+          for await (const deliveries of connection.deliveries(options)) {
+            seen.push(...deliveries)
+            yield deliveries
+          }
+        },
+        settle: (deliveries, settlement) =>
+          connection.settle(seen.splice(0, Math.max(...deliveries.map((each) => seen.indexOf(each))) + 1), settlement),
+      }
+    },
+  },
+  {
+    name: 'loses what is released',
+    caught: 'settle: what is released comes again, to the same reader too',
+    break: (connection) => ({ ...connection, settle: (deliveries) => connection.settle(deliveries, { kind: 'done' }) }),
+  },
+  {
+    name: 'always calls it the first delivery',
+    caught: 'settle: a delivery that comes again says so',
+    break: (connection) => ({
+      ...connection,
+      async *deliveries(options) {
+        for await (const deliveries of connection.deliveries(options)) {
+          for (const each of deliveries) Object.assign(each, { count: 1, redelivered: false })
+          yield deliveries
+        }
+      },
+    }),
+  },
+  {
+    name: 'settles by message, whoever holds it',
+    caught: 'settle: settling a delivery of a closed connection neither fails nor touches anything',
+    break: (connection) => {
+      const seen = new Map<string | undefined, Delivery>()
+      return {
+        ...connection,
+        async *deliveries(options) {
+          for await (const deliveries of connection.deliveries(options)) {
+            for (const each of deliveries) seen.set(each.message.id, each)
+            yield deliveries
+          }
+        },
+        settle: (deliveries, settlement) =>
+          connection.settle(
+            deliveries.flatMap((each) => seen.get(each.message.id) ?? []),
+            settlement,
+          ),
+      }
+    },
+  },
+  {
+    name: 'gives every consumer everything',
+    caught: 'share: two consumers share the messages without overlap',
+    break: (_, shared) => {
+      const all = memoryTransport()
+      all.send(shared.pending())
+      return { ...all, publish: shared.publish }
+    },
+  },
+  {
+    name: 'brings the last first',
+    caught: 'order: messages of one key come in the order in which they were published',
+    break: (connection) => ({ ...connection, publish: (messages) => connection.publish(messages.toReversed()) }),
+  },
+  {
+    name: 'does not hear the abort',
+    caught: 'end: abort ends an iteration that waits for messages',
+    break: (connection) => ({
+      ...connection,
+      deliveries: ({ maxInFlight }) => connection.deliveries({ signal: new AbortController().signal, maxInFlight }),
+    }),
+  },
+  {
+    name: 'keeps what a dead consumer held',
+    caught: 'end: what a dead consumer held comes again',
+    break: (connection) => ({ ...connection, close: async () => {} }),
+  },
+]
+
+function openWith(breakIt: Break, patienceMs: number): () => Promise<TransportCaseContext> {
+  return async () => {
+    const shared = memoryTransport()
+    const connect = async (): Promise<Transport> => breakIt(shared.connect(), shared)
+    return {
+      connect,
+      connectMortal: async () => {
+        const transport = await connect()
+        return { transport, die: () => transport.close() }
+      },
+      patienceMs,
+      close: async () => {},
+    }
+  }
+}
+
+describe('the cases notice a transport that', () => {
+  test.for(broken)('$name', async ({ caught, break: breakIt }) => {
+    const each = transportCases.find(({ name }) => name === caught)
+    if (each === undefined) throw new Error(`There is no case called '${caught}'.`)
+    await expect(runTransportCase(each, openWith(breakIt, 100))).rejects.toThrow()
+    const sound: Break = (connection) => connection
+    await expect(runTransportCase(each, openWith(sound, 10_000))).resolves.toEqual({ kind: 'passed' })
+  })
+})
