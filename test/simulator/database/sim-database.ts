@@ -1,0 +1,135 @@
+import type { Scheduler } from '../scheduler.ts'
+import { Locks } from './locks.ts'
+import type { ServerTransaction } from './server-transaction.ts'
+import { SimError } from './sim-error.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+export interface Visible {
+  readonly key: string
+  readonly row: Row
+}
+
+/**
+ * A database server with the semantics that matter here: READ COMMITTED visibility, row locks that wait, deadlock
+ * victims, lock timeouts, savepoints, aborted transactions, a seal, and commits that are all or nothing.
+ */
+export class SimDatabase {
+  readonly scheduler: Scheduler
+  readonly #committed = new Map<string, Row>()
+  readonly #locks = new Locks()
+  readonly #sessions = new Set<(why: string) => void>()
+  #down = false
+  commits = 0
+
+  readonly #begunAt: number
+
+  constructor(scheduler: Scheduler, begunAt = Date.UTC(2030, 0, 1)) {
+    this.scheduler = scheduler
+    this.#begunAt = begunAt
+  }
+
+  /** The database's own clock: the only one that processes share. */
+  date(laterMs = 0): Date {
+    return new Date(this.#begunAt + this.scheduler.now + laterMs)
+  }
+
+  get openTransactions(): number {
+    return this.#locks.holders
+  }
+
+  get isDown(): boolean {
+    return this.#down
+  }
+
+  /** `lose` is called when the server drops the connection. The result is what the connection says goodbye with. */
+  connected(lose: (why: string) => void): () => void {
+    if (this.#down) throw new SimError('server-down', 'connection refused')
+    this.#sessions.add(lose)
+    return () => void this.#sessions.delete(lose)
+  }
+
+  /** The server dies or fails over: open transactions are gone, committed ones are not. */
+  crash(downMs: number): void {
+    if (this.#down) return
+    this.scheduler.note('database', `CRASHES for ${downMs} ms`)
+    this.#down = true
+    for (const lose of [...this.#sessions]) lose('server closed the connection')
+    this.scheduler.after(downMs, () => {
+      this.#down = false
+      this.scheduler.note('database', 'IS BACK')
+    })
+  }
+
+  read(transaction: ServerTransaction | undefined, table: string, key: string): Row | undefined {
+    const row = rowName(table, key)
+    return transaction?.writes.has(row) ? transaction.writes.get(row) : this.#committed.get(row)
+  }
+
+  /** Rows of a table as the transaction sees them, in the order of their insertion. */
+  scan(transaction: ServerTransaction | undefined, table: string): Visible[] {
+    const prefix = rowName(table, '')
+    const names = new Set([...this.#committed.keys(), ...(transaction?.writes.keys() ?? [])])
+    const visible: Visible[] = []
+    for (const name of names) {
+      if (!name.startsWith(prefix)) continue
+      const key = name.slice(prefix.length)
+      const row = this.read(transaction, table, key)
+      if (row !== undefined) visible.push({ key, row })
+    }
+    return visible
+  }
+
+  isLockedByOther(transaction: ServerTransaction, table: string, key: string): boolean {
+    const holder = this.#locks.holderOf(rowName(table, key))
+    return holder !== undefined && holder !== transaction
+  }
+
+  /** Waits for the row's lock; rejects as the victim of a deadlock, or when it takes too long. */
+  lock(transaction: ServerTransaction, table: string, key: string, timeoutMs: number): Promise<void> | undefined {
+    const row = rowName(table, key)
+    if (transaction.ended) throw new SimError('no-transaction', 'the transaction is over')
+    if (this.#locks.wouldDeadlock(row, transaction) && this.#locks.holderOf(row) !== transaction) {
+      throw new SimError('deadlock', `deadlock detected on ${row}`)
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    if (this.#locks.acquire(row, transaction, resolve)) return undefined
+    const timer = this.scheduler.after(timeoutMs, () => {
+      this.#locks.withdraw(row, transaction)
+      reject(new SimError('lock-timeout', `lock timeout on ${row}`))
+    })
+    return promise.finally(() => {
+      timer.cancel()
+      if (transaction.ended) throw new SimError('no-transaction', 'the transaction is over')
+    })
+  }
+
+  unlock(transaction: ServerTransaction, table: string, key: string): void {
+    const row = rowName(table, key)
+    if (!transaction.writes.has(row)) this.#locks.release(row, transaction)
+  }
+
+  /** Applies everything at once, or, sealed or aborted, nothing. Either way the transaction is over. */
+  commit(transaction: ServerTransaction): 'committed' | 'rolled-back' | 'sealed' {
+    const outcome = transaction.aborted ? 'rolled-back' : transaction.sealed ? 'sealed' : 'committed'
+    if (outcome === 'committed') {
+      this.commits++
+      for (const [row, value] of transaction.writes) {
+        if (value === undefined) this.#committed.delete(row)
+        else this.#committed.set(row, value)
+      }
+    }
+    transaction.ended = true
+    this.#locks.releaseAll(transaction)
+    return outcome
+  }
+
+  rollback(transaction: ServerTransaction): void {
+    transaction.ended = true
+    this.#locks.releaseAll(transaction)
+  }
+}
+
+function rowName(table: string, key: string): string {
+  return `${table}\0${key}`
+}

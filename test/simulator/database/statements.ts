@@ -1,0 +1,128 @@
+import type { Session, Statement } from './connection.ts'
+import { ServerTransaction } from './server-transaction.ts'
+import type { Row, Visible } from './sim-database.ts'
+import { SimError } from './sim-error.ts'
+
+/** What clients can ask of the simulated server. Each is one round trip. */
+
+export function begin(options: { lockTimeoutMs: number; idleTimeoutMs: number; sealed: boolean }): Statement<void> {
+  return (session) => {
+    session.transaction ??= new ServerTransaction()
+    session.transaction.sealed = options.sealed
+    session.lockTimeoutMs = options.lockTimeoutMs
+    session.idleTimeoutMs = options.idleTimeoutMs
+  }
+}
+
+/** `breakSeal` is what the store itself does; a careless handler's COMMIT does not know about it. */
+export function commit(breakSeal: boolean): Statement<'committed' | 'rolled-back'> {
+  return (session) => {
+    const { transaction, database } = session
+    session.transaction = undefined
+    if (transaction === undefined) {
+      if (breakSeal) throw new SimError('no-transaction', 'the seal is not there')
+      return 'committed'
+    }
+    if (breakSeal && !transaction.aborted) transaction.sealed = false
+    const outcome = database.commit(transaction)
+    if (outcome === 'sealed') throw new SimError('seal', 'the seal forbids this commit')
+    return outcome
+  }
+}
+
+export function rollback(): Statement<void> {
+  return (session) => {
+    if (session.transaction !== undefined) session.database.rollback(session.transaction)
+    session.transaction = undefined
+  }
+}
+
+export function savepoint(name: string, release: boolean): Statement<void> {
+  return (session) => {
+    const transaction = usable(session)
+    if (release && !transaction.release(name)) throw new SimError('no-transaction', `no savepoint ${name}`)
+    transaction.savepoint(name)
+  }
+}
+
+export function rollbackTo(name: string): Statement<void> {
+  return (session) => {
+    if (!session.transaction?.rollbackTo(name)) throw new SimError('no-transaction', `no savepoint ${name}`)
+  }
+}
+
+export function inTransaction<T>(
+  work: (transaction: ServerTransaction, session: Session) => T | Promise<T>,
+): Statement<T> {
+  return async (session) => {
+    if (session.transaction !== undefined) return await work(usable(session), session)
+    // Outside a transaction every statement commits by itself: that is how a broken handler's writes escape.
+    const own = new ServerTransaction()
+    try {
+      const value = await work(own, session)
+      session.database.commit(own)
+      return value
+    } catch (error) {
+      session.database.rollback(own)
+      throw error
+    }
+  }
+}
+
+/** Inserts unless the key is taken; waits while a rival's insert is undecided. */
+export async function insertIfAbsent(
+  session: Session,
+  transaction: ServerTransaction,
+  table: string,
+  key: string,
+  row: Row,
+): Promise<boolean> {
+  await session.database.lock(transaction, table, key, session.lockTimeoutMs)
+  if (session.database.read(transaction, table, key) !== undefined) {
+    session.database.unlock(transaction, table, key)
+    return false
+  }
+  transaction.write(rowName(table, key), row)
+  return true
+}
+
+export async function update(
+  session: Session,
+  transaction: ServerTransaction,
+  table: string,
+  key: string,
+  change: (row: Row | undefined) => Row | undefined,
+): Promise<void> {
+  await session.database.lock(transaction, table, key, session.lockTimeoutMs)
+  transaction.write(rowName(table, key), change(session.database.read(transaction, table, key)))
+}
+
+/** Rows that match, locked, without those that others hold. */
+export async function takeSkippingLocked(
+  session: Session,
+  transaction: ServerTransaction,
+  table: string,
+  limit: number,
+  matches: (row: Row, all: readonly Visible[]) => boolean,
+): Promise<Visible[]> {
+  const { database } = session
+  const taken: Visible[] = []
+  const all = database.scan(transaction, table)
+  for (const candidate of all) {
+    if (taken.length >= limit) break
+    if (!matches(candidate.row, all) || database.isLockedByOther(transaction, table, candidate.key)) continue
+    await database.lock(transaction, table, candidate.key, session.lockTimeoutMs)
+    taken.push(candidate)
+  }
+  return taken
+}
+
+function usable({ transaction }: Session): ServerTransaction {
+  if (transaction === undefined) throw new SimError('no-transaction', 'there is no transaction')
+  if (transaction.aborted) throw new SimError('aborted', 'current transaction is aborted')
+  return transaction
+}
+
+function rowName(table: string, key: string): string {
+  return `${table}\0${key}`
+}

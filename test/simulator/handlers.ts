@@ -1,0 +1,73 @@
+import type { Message } from '../../src/contracts/index.ts'
+import type { SimProcess } from './process.ts'
+import type { Behaviour } from './scenario.ts'
+import type { SimTx } from './store/sim-tx.ts'
+
+/** What messages of a scenario carry. */
+export interface Order {
+  readonly behaviour: Behaviour
+}
+
+let runs = 0
+
+/** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it. */
+export async function effect(tx: SimTx, handler: string, message: Message<Order>): Promise<void> {
+  await tx.insert('effects', `${handler}|${message.id}|${runs++}`, { handler, message: message.id })
+  await tx.update('balances', message.key ?? 'none', (row) => ({ total: ((row?.total as number) ?? 0) + 1 }))
+}
+
+/** What a world remembers of its handlers across restarts: which messages have misbehaved already. */
+export type Misbehaved = Set<string>
+
+/** Handles a message as its behaviour says. The bad ones are what real handlers do. */
+export async function behave(
+  tx: SimTx,
+  handler: string,
+  message: Message<Order>,
+  process: SimProcess,
+  done: Misbehaved,
+): Promise<void> {
+  const first = !done.has(`${handler}|${message.id}`)
+  done.add(`${handler}|${message.id}`)
+  switch (message.body.behaviour) {
+    case 'throws-once':
+      await effect(tx, handler, message)
+      if (first) throw new Error('fails the first time')
+      return
+    case 'throws-always':
+      await effect(tx, handler, message)
+      throw new Error('fails every time')
+    case 'hangs-once':
+      await effect(tx, handler, message)
+      if (first) await new Promise(() => {})
+      return
+    case 'forgets-await':
+      await effect(tx, handler, message)
+      // Not awaited: its second write comes when the handler has long returned.
+      void tx
+        .update('stray', message.id, () => ({}))
+        .then(() => tx.insert('late', message.id, { handler }))
+        .catch(() => {})
+      return
+    case 'leaves-sibling':
+      if (!first) return await effect(tx, handler, message)
+      await Promise.all([Promise.reject(new Error('one fails')), effect(tx, handler, message)])
+      return
+    case 'commits':
+      await effect(tx, handler, message)
+      if (first) await tx.hiddenCommit().catch(() => {})
+      if (first) await tx.insert('escaped', message.id, {}).catch(() => {})
+      return
+    case 'swallows':
+      await effect(tx, handler, message)
+      if (first) await tx.violate().catch(() => {})
+      return
+    case 'kills-once':
+      await effect(tx, handler, message)
+      if (!first) return
+      process.die()
+      return await new Promise(() => {})
+    default:
+      return await effect(tx, handler, message)
+  }
+}

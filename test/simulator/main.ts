@@ -1,0 +1,61 @@
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { realApp } from './real-app.ts'
+import { scenarioOf } from './scenario.ts'
+import { shrink } from './shrink.ts'
+import { simulate } from './simulate.ts'
+import { story } from './story.ts'
+import { addTally, emptyTally, report, type Tally } from './tally.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '0' },
+    seed: { type: 'string' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+  },
+})
+
+if (values.seed === undefined) await many(Number(values.from), Number(values.seeds), Number(values.workers))
+else await one(Number(values.seed))
+
+/** Many seeds; the first failing one is made small and told. */
+async function many(from: number, seeds: number, workers: number): Promise<void> {
+  const tally = emptyTally()
+  const begunAt = performance.now()
+  await Promise.all(
+    Array.from({ length: workers }, (_, index) => runWorker(from + index, from + seeds, workers, tally)),
+  )
+  console.log(report(tally, (performance.now() - begunAt) / 1_000))
+  const first = tally.failed.sort((a, b) => a.seed - b.seed)[0]
+  console.log(`${tally.seeds - tally.failed.length} passed, ${tally.failed.length} failed`)
+  if (first === undefined) return
+  process.exitCode = 1
+  await one(first.seed)
+}
+
+async function runWorker(from: number, to: number, step: number, tally: Tally): Promise<void> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { from, to, step } })
+  worker.on('message', (part: Tally) => {
+    addTally(tally, part)
+    if (process.stderr.isTTY) process.stderr.write(`\r${tally.seeds} seeds, ${tally.failed.length} failed `)
+  })
+  await new Promise<void>((resolve, reject) => {
+    worker.once('error', reject)
+    worker.once('exit', () => resolve())
+  })
+}
+
+/** One seed, replayed exactly; if it fails, the smallest scenario that fails in the same way. */
+async function one(seed: number): Promise<void> {
+  const { violations } = await simulate(scenarioOf(seed))
+  if (violations.length === 0) return console.log(`seed ${seed} holds`)
+  const kind = (violations[0] as string).split(':')[0] as string
+  const small = await shrink(scenarioOf(seed), realApp, kind)
+  console.log(
+    `\nseed ${seed} fails. The smallest world that still does:\n\n${story(await simulate(small, realApp, true))}`,
+  )
+  console.log(`\nagain: npm run simulate -- --seed ${seed}`)
+  process.exitCode = 1
+}

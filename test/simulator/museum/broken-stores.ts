@@ -1,0 +1,122 @@
+import type { InboxRecord, Loan, Outbox, RecordChange, Store } from '../../../src/contracts/index.ts'
+import { realApp } from '../real-app.ts'
+import type { SimClient, SimTx } from '../store/sim-tx.ts'
+import type { Program } from '../world.ts'
+import type { Exhibit } from './exhibit.ts'
+
+/** The real engine on a store that breaks one sentence of its contract. */
+export const brokenStores: readonly Exhibit[] = [
+  {
+    name: 'claim-deleted-on-failure',
+    flaw: 'A waiting duplicate gets the claim of the failed message and runs it, while the parked row runs it too.',
+    caughtAs: 'DOUBLED',
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        async update(tx, changes) {
+          const failed = changes.filter(({ state }) => state === 'parked')
+          if (failed.length > 0) await store.inbox.release(tx, failed)
+          const rest: RecordChange[] = changes.filter(({ state }) => state !== 'parked')
+          if (rest.length > 0) await store.inbox.update(tx, rest)
+        },
+      },
+    })),
+  },
+  {
+    name: 'forgotten-savepoint',
+    flaw: 'What a failed handler wrote stays in the batch and commits; its retry writes it again.',
+    caughtAs: 'DOUBLED',
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({ ...store, parts: { next: async () => {}, undo: async () => {} } })),
+  },
+  {
+    name: 'loan-never-ends',
+    flaw: 'What a handler leaves running writes into the transaction of its neighbours.',
+    caughtAs: 'DOUBLED',
+    broughtOutBy: 'leaves-sibling',
+    program: onStore((store) => ({
+      ...store,
+      lend: (tx): Loan<SimTx> => ({
+        tx,
+        openCalls: () => 0,
+        settled: async () => {},
+        end: () => {},
+        broken: () => undefined,
+        trouble: () => 'none',
+      }),
+    })),
+  },
+  {
+    name: 'unsealed-transaction',
+    flaw: "A handler that commits by itself makes its neighbours' claims durable before they have run, and goes on writing.",
+    caughtAs: 'ESCAPED',
+    broughtOutBy: 'commits',
+    program: onStore((store) => ({
+      ...store,
+      transaction: (work, options) =>
+        store.transaction(async (tx) => {
+          await unseal(tx)
+          return await work(tx)
+        }, options),
+    })),
+  },
+  {
+    name: 'commit-answer-ignored',
+    flaw: 'A commit that the database answered with a rollback is taken for a success and acknowledged.',
+    caughtAs: 'LOST',
+    broughtOutBy: 'swallows',
+    program: onStore((store) => ({
+      ...store,
+      // Nothing is written after the handlers: the commit alone could tell.
+      outbox: { ...(store.outbox as Outbox<SimTx>), append: async () => {} },
+      async transaction<T>(
+        work: (tx: SimTx) => Promise<T>,
+        options?: Parameters<typeof store.transaction>[1],
+      ): Promise<T> {
+        let value: T | undefined
+        try {
+          return await store.transaction(async (tx) => {
+            value = await work(tx)
+            return value
+          }, options)
+        } catch (error) {
+          if (value === undefined) throw error
+          return value
+        }
+      },
+    })),
+  },
+  {
+    name: 'claim-does-not-wait',
+    flaw: 'A rival who should wait for the undecided claim is told that it is the first.',
+    caughtAs: 'DOUBLED',
+    program: onStore((store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        async claim(tx, requests) {
+          const existing: (InboxRecord | undefined)[] = []
+          for (const { handler, key, fingerprint } of requests) {
+            const row = await tx.get('inbox', `${handler}|${key}`)
+            existing.push(row as unknown as InboxRecord | undefined)
+            if (row === undefined)
+              await tx.insert('inbox', `${handler}|${key}|${Math.random()}`, { state: 'processed', fingerprint })
+          }
+          return { epoch: '0', existing }
+        },
+      },
+    })),
+  },
+]
+
+function onStore(breakIt: (store: Store<SimTx>) => Store<SimTx>): Program {
+  return (environment) => realApp({ ...environment, store: breakIt(environment.store) })
+}
+
+async function unseal(tx: SimTx): Promise<void> {
+  await (tx as SimClient).connection.call('unseal', (session) => {
+    if (session.transaction !== undefined) session.transaction.sealed = false
+  })
+}

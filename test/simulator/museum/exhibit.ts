@@ -1,0 +1,16 @@
+import type { Behaviour } from '../scenario.ts'
+import type { Program } from '../world.ts'
+
+/** A consumer that breaks the promise in one known way. The simulator has to find out. */
+export interface Exhibit {
+  readonly name: string
+  /** What is wrong with it, for someone who has never thought about it. */
+  readonly flaw: string
+  /** How its damage shows, among other ways perhaps. */
+  readonly caughtAs: 'LOST' | 'DOUBLED' | 'ESCAPED' | 'STUCK' | 'UNRECORDED' | 'TORN'
+  /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
+  readonly plain?: boolean
+  /** The misbehaviour that brings out the flaw: it is given more of it. */
+  readonly broughtOutBy?: Behaviour
+  readonly program: Program
+}

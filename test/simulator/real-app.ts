@@ -1,0 +1,33 @@
+import { justonce, messages } from '../../src/index.ts'
+import { behave, type Order } from './handlers.ts'
+import type { Program } from './world.ts'
+
+/** The real engine and consumer, as a user would set them up. */
+export const realApp: Program = ({ process, store, transport, scenario, misbehaved }) => {
+  const app = justonce({
+    store: store as typeof store & Required<Pick<typeof store, 'outbox'>>,
+    transport,
+    clock: process.clock,
+    concurrency: scenario.concurrency,
+    batch: { max: scenario.batchMax, budgetMs: scenario.budgetMs },
+    messages: messages<{ single: Order; double: Order; bulk: Order; done: { of: string; by: string } }>(),
+  })
+  const options = { timeoutMs: 2_000, retry: { attempts: 6, backoff: (failed: number) => failed * 3_000 } }
+  for (const [type, name] of [
+    ['single', 'one'],
+    ['double', 'first'],
+    ['double', 'second'],
+  ] as const) {
+    app.on(type, { name, ...options }, async (message, { tx, publish }) => {
+      await publish('done', { of: message.id, by: name })
+      await behave(tx, name, message, process, misbehaved)
+    })
+  }
+  app.onBatch('bulk', { name: 'bulk', ...options }, async (all, { tx, publish }) => {
+    for (const message of all) {
+      await publish('done', { of: message.id, by: 'bulk' })
+      await behave(tx, 'bulk', message, process, misbehaved)
+    }
+  })
+  void app.start()
+}

@@ -1,0 +1,84 @@
+import { type PlannedFault, planFaults } from './faults.ts'
+import { Random } from './random.ts'
+
+export const behaviours = [
+  'good',
+  'throws-once',
+  'throws-always',
+  'hangs-once',
+  'forgets-await',
+  'leaves-sibling',
+  'commits',
+  'swallows',
+  'kills-once',
+] as const
+
+/** How the handler treats a message. `once` is over after the first time. */
+export type Behaviour = (typeof behaviours)[number]
+
+export interface ScenarioMessage {
+  readonly id: string
+  readonly type: 'single' | 'double' | 'bulk'
+  readonly key: string | undefined
+  readonly behaviour: Behaviour
+  /** When each copy is sent. */
+  readonly sentAt: readonly number[]
+}
+
+export interface Disaster {
+  readonly at: number
+  readonly kind: 'database-crash' | 'broker-restart' | 'kill' | 'freeze'
+  readonly ms: number
+}
+
+/** Everything that makes up a run, as data: the same scenario runs the same way, and a failing one can be made smaller. */
+export interface Scenario {
+  readonly seed: number
+  readonly processes: number
+  readonly concurrency: number
+  readonly batchMax: number
+  /** Small ones make batches run out of time, so that they give back what they have not begun. */
+  readonly budgetMs: number
+  readonly order: 'keep' | 'shuffle'
+  readonly tells: 'count' | 'flag' | 'none'
+  readonly skewMs: readonly number[]
+  readonly messages: readonly ScenarioMessage[]
+  readonly faults: readonly PlannedFault[]
+  readonly disasters: readonly Disaster[]
+}
+
+/** A scenario from a seed: from quiet ones with one fault to wild ones with dozens. */
+export function scenarioOf(seed: number): Scenario {
+  const random = new Random(seed * 2_654_435_761)
+  const processes = random.between(1, 3)
+  const count = random.between(1, random.pick([3, 10, 25]))
+  const wildness = random.pick([0, 0.1, 0.4])
+  return {
+    seed,
+    processes,
+    concurrency: random.between(1, 3),
+    batchMax: random.pick([1, 3, 10, 50]),
+    budgetMs: random.pick([3, 30, 100]),
+    order: random.pick(['keep', 'shuffle']),
+    tells: random.pick(['count', 'flag', 'none']),
+    skewMs: Array.from({ length: processes }, () => random.between(-60_000, 60_000)),
+    messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)),
+    faults: planFaults(random, 20 + count * 12, random.pick([0, 1, 2, 4, 12])),
+    disasters: Array.from({ length: random.pick([0, 0, 1, 3]) }, () => ({
+      at: random.between(1, 3_000),
+      kind: random.pick(['database-crash', 'broker-restart', 'kill', 'freeze'] as const),
+      ms: random.between(100, 20_000),
+    })),
+  }
+}
+
+function message(random: Random, index: number, wildness: number): ScenarioMessage {
+  const copies = random.pick([1, 1, 2, 3])
+  return {
+    id: `m${index}`,
+    type: random.pick(['single', 'single', 'double', 'bulk']),
+    key: random.chance(0.7) ? `k${random.below(4)}` : undefined,
+    behaviour: random.chance(wildness) ? random.pick(behaviours) : 'good',
+    sentAt: Array.from({ length: copies }, () => random.between(0, 2_000)),
+  }
+}

@@ -1,0 +1,40 @@
+import { violations } from './invariants.ts'
+import type { Exhibit } from './museum/exhibit.ts'
+import { realApp } from './real-app.ts'
+import { type Scenario, type ScenarioMessage, scenarioOf } from './scenario.ts'
+import { type Program, World } from './world.ts'
+
+export interface Result {
+  readonly scenario: Scenario
+  readonly violations: readonly string[]
+  readonly world: World
+}
+
+export async function simulate(scenario: Scenario, program: Program = realApp, tracing = false): Promise<Result> {
+  const world = new World(scenario, program, tracing)
+  const rested = await world.run()
+  return { scenario, violations: violations(world, rested), world }
+}
+
+/** The scenario of a seed as an exhibit can take it, and as it shows best. */
+export function scenarioFor({ plain, broughtOutBy }: Pick<Exhibit, 'plain' | 'broughtOutBy'>, seed: number): Scenario {
+  const scenario = scenarioOf(seed)
+  const messages = scenario.messages.map((message, index): ScenarioMessage => {
+    if (plain) return { ...message, type: 'single', behaviour: 'good' }
+    return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
+  })
+  return { ...scenario, messages }
+}
+
+/** The first seed whose run shows the given kind of damage. */
+export async function catchExhibit(
+  exhibit: Exhibit,
+  seeds: number,
+): Promise<{ seed: number; violations: readonly string[] } | undefined> {
+  for (let seed = 0; seed < seeds; seed++) {
+    const { violations } = await simulate(scenarioFor(exhibit, seed), exhibit.program)
+    const own = violations.filter((violation) => violation.startsWith(exhibit.caughtAs))
+    if (own.length > 0) return { seed, violations: own }
+  }
+  return undefined
+}

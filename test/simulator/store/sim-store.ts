@@ -1,0 +1,159 @@
+import type { Store, TransactionOptions } from '../../../src/contracts/index.ts'
+import { JustonceError } from '../../../src/errors/index.ts'
+import { SimConnection } from '../database/connection.ts'
+import type { SimDatabase } from '../database/sim-database.ts'
+import { SimError } from '../database/sim-error.ts'
+import { begin, commit, rollback, rollbackTo, savepoint } from '../database/statements.ts'
+import type { Faults } from '../faults.ts'
+import type { SimProcess } from '../process.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { classify } from './classify.ts'
+import { simInbox } from './inbox.ts'
+import { lend } from './loan.ts'
+import { simOutbox } from './outbox.ts'
+import { simParking } from './parking.ts'
+import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
+
+export interface SimStoreContext {
+  readonly name: string
+  /** Runs one short piece of work on a connection of its own. */
+  read<T>(work: (client: SimClient) => Promise<T>): Promise<T>
+}
+
+export interface SimStoreParts {
+  readonly process: SimProcess
+  readonly database: SimDatabase
+  readonly network: { readonly scheduler: Scheduler; readonly faults: Faults }
+}
+
+/** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
+export function simStore({ process, database, network }: SimStoreParts): Store<SimTx> {
+  let closed = false
+  const connect = () => {
+    if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
+    return simClient(new SimConnection(process, database, network))
+  }
+  const context: SimStoreContext = {
+    name: process.name,
+    async read(work) {
+      const client = connect()
+      try {
+        return await work(client)
+      } finally {
+        client.connection.discard()
+      }
+    },
+  }
+  const store: Store<SimClient> = {
+    name: 'simulated',
+    guarantee: 'atomic',
+    capabilities: { revocable: true, connections: 1_000 },
+    transaction: async (work, options) => await transaction(connect(), work, options ?? {}),
+    parts: {
+      async next(client) {
+        try {
+          await client.connection.call('part', savepoint('part', client.partOpen))
+        } catch (error) {
+          throw explained(error)
+        }
+        client.partOpen = true
+      },
+      undo: (client) => client.connection.call('undo', rollbackTo('part')),
+    },
+    lend: lend as Store<SimClient>['lend'],
+    within(client) {
+      return {
+        name: 'simulated',
+        guarantee: 'atomic',
+        tx: client,
+        inbox: store.inbox,
+        classify,
+        lend: lend as Store<SimClient>['lend'],
+        async savepoint(work) {
+          await client.connection.call('savepoint', savepoint('joined', false))
+          try {
+            return await work()
+          } catch (error) {
+            await client.connection.call('undo', rollbackTo('joined'))
+            throw error
+          }
+        },
+      }
+    },
+    inbox: simInbox(context),
+    parking: simParking(context),
+    outbox: simOutbox(context),
+    schema: { install: async () => {}, check: async () => {}, print: () => '' },
+    classify,
+    ping: () => context.read((client) => client.connection.call('ping', () => {})),
+    async close() {
+      closed = true
+    },
+  }
+  return store as unknown as Store<SimTx>
+}
+
+async function transaction<T>(
+  client: SimClient,
+  work: (client: SimClient) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const { connection } = client
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => {
+    connection.discard()
+    reject(options.signal?.reason)
+  }
+  aborted.catch(() => {})
+  options.signal?.addEventListener('abort', onAbort)
+  if (options.signal?.aborted) onAbort()
+  try {
+    return await Promise.race([runAndCommit(client, work, options), aborted])
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort)
+    connection.discard()
+  }
+}
+
+async function runAndCommit<T>(
+  client: SimClient,
+  work: (client: SimClient) => Promise<T>,
+  { lockTimeoutMs = 10_000, idleTimeoutMs = 60_000 }: TransactionOptions,
+): Promise<T> {
+  const { connection } = client
+  await connection.call('begin', begin({ lockTimeoutMs, idleTimeoutMs, sealed: true }))
+  let value: T
+  try {
+    value = await work(client)
+  } catch (error) {
+    if (!connection.isLost) await connection.call('rollback', rollback()).catch(() => {})
+    throw error
+  }
+  await end(connection)
+  return value
+}
+
+async function end(connection: SimConnection): Promise<void> {
+  let outcome: 'committed' | 'rolled-back'
+  try {
+    outcome = await connection.call('commit', commit(true))
+  } catch (error) {
+    if (classify(error) === 'unavailable') {
+      throw new JustonceError('COMMIT_UNKNOWN', { message: 'The answer to the commit was lost.', cause: error })
+    }
+    throw explained(error)
+  }
+  if (outcome === 'rolled-back') {
+    throw new JustonceError('COMMIT_ROLLED_BACK', { message: 'The commit was answered with a rollback.' })
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof SimError && error.code === 'aborted') {
+    return new JustonceError('TX_ABORTED', { message: 'A handler went on after a database error.', cause: error })
+  }
+  if (error instanceof SimError && error.code === 'no-transaction') {
+    return new JustonceError('TX_ENDED', { message: 'The transaction was ended from inside.', cause: error })
+  }
+  return error
+}

@@ -1,0 +1,56 @@
+import type { SimConnection } from '../database/connection.ts'
+import type { Row } from '../database/sim-database.ts'
+import { SimError } from '../database/sim-error.ts'
+import { commit, insertIfAbsent, inTransaction, rollback, update } from '../database/statements.ts'
+
+/** The native client of the simulated database: what handlers write through. Every call is a round trip. */
+export interface SimTx {
+  insert(table: string, key: string, row: Row): Promise<boolean>
+  get(table: string, key: string): Promise<Row | undefined>
+  update(table: string, key: string, change: (row: Row | undefined) => Row | undefined): Promise<void>
+  /** A statement that the database refuses. */
+  violate(): Promise<void>
+  /** What a careless helper does; a facade can see it. */
+  commit(): Promise<void>
+  /** The same where no facade can see it: in a procedure, in the middle of a text. */
+  hiddenCommit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+/** The client with what only the store may use. */
+export interface SimClient extends SimTx {
+  readonly connection: SimConnection
+  partOpen: boolean
+}
+
+export function simClient(connection: SimConnection): SimClient {
+  return {
+    connection,
+    partOpen: false,
+    insert: (table, key, row) =>
+      connection.call(
+        'query',
+        inTransaction((tx, session) => insertIfAbsent(session, tx, table, key, row)),
+      ),
+    get: (table, key) =>
+      connection.call(
+        'query',
+        inTransaction((tx, session) => session.database.read(tx, table, key)),
+      ),
+    update: (table, key, change) =>
+      connection.call(
+        'query',
+        inTransaction((tx, session) => update(session, tx, table, key, change)),
+      ),
+    violate: () =>
+      connection.call(
+        'query',
+        inTransaction(() => {
+          throw new SimError('constraint', 'a constraint is violated')
+        }),
+      ),
+    commit: async () => void (await connection.call('query', commit(false))),
+    hiddenCommit: async () => void (await connection.call('query', commit(false))),
+    rollback: () => connection.call('query', rollback()),
+  }
+}

@@ -1,0 +1,118 @@
+import type { Store, Transport } from '../../src/contracts/index.ts'
+import { SimBroker } from './broker/sim-broker.ts'
+import { simTransport } from './broker/sim-transport.ts'
+import { SimDatabase } from './database/sim-database.ts'
+import { Faults } from './faults.ts'
+import type { Misbehaved } from './handlers.ts'
+import { SimProcess } from './process.ts'
+import type { Disaster, Scenario } from './scenario.ts'
+import { Scheduler } from './scheduler.ts'
+import { simStore } from './store/sim-store.ts'
+import type { SimTx } from './store/sim-tx.ts'
+
+/** What a simulated process runs. */
+export type Program = (environment: {
+  readonly process: SimProcess
+  readonly store: Store<SimTx>
+  readonly transport: Transport
+  readonly scenario: Scenario
+  readonly misbehaved: Misbehaved
+}) => void
+
+const faultsEndAt = 60_000
+const givesUpAt = 1_200_000
+/** Longer than a handler may take. */
+const calmMs = 3_000
+const encoder = new TextEncoder()
+
+/** One run: processes that run the program, a database, a broker, and everything that goes wrong between them. */
+export class World {
+  readonly scenario: Scenario
+  readonly scheduler: Scheduler
+  readonly database: SimDatabase
+  readonly broker: SimBroker
+  readonly faults: Faults
+  readonly misbehaved: Misbehaved = new Set()
+  readonly #program: Program
+  readonly #processes: SimProcess[] = []
+  #over = false
+  disasters = 0
+  deaths = 0
+
+  constructor(scenario: Scenario, program: Program, tracing = false) {
+    this.scenario = scenario
+    this.#program = program
+    this.scheduler = new Scheduler(scenario.seed, tracing)
+    this.database = new SimDatabase(this.scheduler)
+    this.broker = new SimBroker(this.scheduler, scenario.order)
+    this.faults = new Faults(scenario.faults)
+  }
+
+  /** Runs to the end. Resolves to whether everything came to rest. */
+  async run(): Promise<boolean> {
+    const { scheduler, scenario } = this
+    for (let index = 0; index < scenario.processes; index++) this.#boot(index, 0)
+    for (const { sentAt, id, type, key, behaviour } of scenario.messages) {
+      const body = encoder.encode(JSON.stringify({ behaviour }))
+      for (const at of sentAt)
+        scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
+    }
+    for (const disaster of scenario.disasters) scheduler.after(disaster.at, () => this.#strike(disaster))
+    scheduler.after(faultsEndAt, () => {
+      this.faults.healed = true
+    })
+    const lastSentAt = Math.max(...scenario.messages.flatMap(({ sentAt }) => sentAt))
+    const rested = await this.#comeToRest(lastSentAt)
+    this.#over = true
+    for (const process of this.#processes) process.die()
+    return rested
+  }
+
+  /** At rest, and still at rest a while later: a frozen process may wake up, an acknowledged message be still in work. */
+  async #comeToRest(lastSentAt: number): Promise<boolean> {
+    const { scheduler } = this
+    while (scheduler.now < givesUpAt) {
+      if (!(await scheduler.run(() => scheduler.now > lastSentAt && this.#isAtRest(), givesUpAt))) return false
+      const calmUntil = scheduler.now + calmMs
+      await scheduler.run(() => scheduler.now >= calmUntil || !this.#isAtRest(), givesUpAt)
+      if (this.#isAtRest()) return true
+    }
+    return false
+  }
+
+  #isAtRest(): boolean {
+    if (this.#processes.some(({ isPaused, isAlive }) => isPaused && isAlive)) return false
+    if (!this.broker.isEmpty || this.database.openTransactions > 0) return false
+    if (this.database.scan(undefined, 'outbox').length > 0) return false
+    // A handler behind one that is a dead letter waits for a person.
+    const parked = this.database.scan(undefined, 'parked').map(({ row }) => row)
+    return parked.every(
+      (row) =>
+        row.state === 'dead' || parked.some((other) => other.messageId === row.messageId && other.state === 'dead'),
+    )
+  }
+
+  #boot(index: number, generation: number): void {
+    const { scheduler, scenario, faults } = this
+    const network = { scheduler, faults }
+    const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
+    this.#processes[index] = process
+    const store = simStore({ process, database: this.database, network })
+    const transport = simTransport(process, this.broker, network, scenario.tells)
+    process.onEnd(() => {
+      if (this.#over) return
+      this.deaths++
+      scheduler.after(scheduler.random.between(100, 3_000), () => this.#boot(index, generation + 1))
+    })
+    this.#program({ process, store, transport, scenario, misbehaved: this.misbehaved })
+  }
+
+  #strike({ kind, ms }: Disaster): void {
+    this.disasters++
+    const victim = this.#processes[this.scheduler.random.below(this.#processes.length)]
+    if (kind === 'database-crash') this.database.crash(ms)
+    else if (kind === 'broker-restart') this.broker.restart(ms)
+    else if (kind === 'kill') victim?.die()
+    else victim?.pause(ms)
+  }
+}
