@@ -1,5 +1,5 @@
 import type { Clock, Message, Store, Transport } from '../contracts/index.ts'
-import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { Messages } from './messages.ts'
 import type { TxOf } from './types.ts'
 
@@ -44,6 +44,9 @@ const known = [
 
 export function checkAppOptions<S extends Store, Map extends object>(options: AppOptions<S, Map>): void {
   checkOptions(options, known, 'justonce()')
+  if (typeof options.store?.transaction !== 'function') {
+    throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given no store.' })
+  }
   checkOptions(options.batch ?? {}, ['max', 'budgetMs'], 'batch')
   checkNumber(options.concurrency ?? 1, 'concurrency', 1)
   checkNumber(options.batch?.max ?? 1, 'batch.max', 1)
@@ -51,6 +54,9 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkNumber(options.maxBodyBytes ?? 0, 'maxBodyBytes', 0)
   checkNumber(options.maxHeaderBytes ?? 0, 'maxHeaderBytes', 0)
   checkNumber(options.pollMs ?? 1, 'pollMs', 1)
+  checkChoice(options.unknownTypes ?? 'dead-letter', 'unknownTypes', ['dead-letter', 'ignore'])
+  checkChoice(options.schema ?? 'install', 'schema', ['install', 'check'])
+  if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
   if (options.transport !== undefined && options.transports !== undefined) {
     throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given both transport and transports.' })
   }

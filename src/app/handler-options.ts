@@ -2,7 +2,7 @@ import type { Message } from '../contracts/index.ts'
 import { defaultBackoff } from '../engine/failure-policy.ts'
 import type { DeliveryMode, Handler } from '../engine/handler.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
-import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 
 export interface HandlerOptions<Body = unknown> {
   /** Half of the idempotency key: keep it when the code moves, and list old names in `formerly` when it must change. */
@@ -48,13 +48,21 @@ const known = [
 
 /** Decides every option of a handler, and refuses what makes no sense. */
 export function decideHandler(type: string, options: HandlerOptions, step: number, call: Handler['call']): Handler {
-  checkOptions(options, known, `Handler ${options.name}`)
-  for (const name of [options.name, ...(options.formerly ?? [])]) checkName(name)
+  checkOptions(options, known, `The handler of ${type}`)
+  checkName(options.name)
+  if (options.formerly !== undefined && !Array.isArray(options.formerly)) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `formerly of handler ${options.name} is not a list of names.`,
+    })
+  }
+  for (const name of options.formerly ?? []) checkName(name)
   const retry = { attempts: options.retry?.attempts ?? 5, backoff: options.retry?.backoff ?? defaultBackoff }
   checkOptions(options.retry ?? {}, ['attempts', 'backoff'], `retry of handler ${options.name}`)
   checkNumber(retry.attempts, `retry.attempts of handler ${options.name}`, 1)
   const timeoutMs = options.timeoutMs ?? 30_000
   checkNumber(timeoutMs, `timeoutMs of handler ${options.name}`, 1)
+  checkFunction(call.run, `What handler ${options.name} is to run`)
+  checkValues(options)
   return {
     name: options.name,
     type,
@@ -71,6 +79,17 @@ export function decideHandler(type: string, options: HandlerOptions, step: numbe
     formerly: options.formerly ?? [],
     call,
   }
+}
+
+/** A value that is silently taken for another one is a promise that silently does not hold. */
+function checkValues({ name, delivery, transaction, identify, fingerprint, schema, retry }: HandlerOptions): void {
+  const of = `of handler ${name}`
+  checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
+  checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
+  if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
+  if (identify !== undefined) checkFunction(identify, `identify ${of}`)
+  if (retry?.backoff !== undefined) checkFunction(retry.backoff, `retry.backoff ${of}`)
+  if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)
 }
 
 function checkName(name: string): void {

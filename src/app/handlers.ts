@@ -31,7 +31,14 @@ export class Handlers {
   }
 
   add(handler: Handler): void {
-    for (const name of [handler.name, ...handler.formerly]) {
+    const names = [handler.name, ...handler.formerly]
+    for (const [index, name] of names.entries()) {
+      // Claimed twice, a message would be taken for a duplicate of itself.
+      if (names.indexOf(name) !== index) {
+        throw new JustonceError('HANDLER_EXISTS', {
+          message: `The handler ${JSON.stringify(handler.name)} lists the name ${JSON.stringify(name)} twice.`,
+        })
+      }
       const other = this.#byName.get(name)
       if (other !== undefined) {
         throw new JustonceError('HANDLER_EXISTS', {
@@ -39,7 +46,7 @@ export class Handlers {
         })
       }
     }
-    for (const name of [handler.name, ...handler.formerly]) this.#byName.set(name, handler)
+    for (const name of names) this.#byName.set(name, handler)
     const handlers = this.#byType.get(handler.type)
     if (handlers === undefined) this.#byType.set(handler.type, [handler])
     else handlers.push(handler)

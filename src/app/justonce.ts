@@ -31,9 +31,13 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   const events = eventHub()
   const handlers = new Handlers()
   const transports = options.transport === undefined ? Object.values(options.transports ?? {}) : [options.transport]
-  let state: 'new' | 'started' | 'stopped' = 'new'
+  let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'
   let running: Running | undefined
+  let stopped: Promise<void> | undefined
   const engine = buildEngine(options, { handlers, clock, events, wakeRelay: () => running?.wakeRelay() })
+
+  // Asked through a function, because it may change while something is awaited.
+  const isState = (asked: typeof state): boolean => state === asked
 
   function register<Body>(type: string, given: string | HandlerOptions<Body>, call: Handler['call']): void {
     if (state !== 'new')
@@ -72,7 +76,15 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
       }
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
-      await (options.schema === 'check' ? store.schema.check() : store.schema.install())
+      state = 'starting'
+      try {
+        await (options.schema === 'check' ? store.schema.check() : store.schema.install())
+      } catch (error) {
+        // Nothing has begun: it may be started when the store is there.
+        if (isState('starting')) state = 'new'
+        throw error
+      }
+      if (isState('stopped')) return
       state = 'started'
       running = new Running(engine, {
         transports,
@@ -84,7 +96,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
     async stop() {
       state = 'stopped'
-      await running?.stop()
+      stopped ??= running?.stop()
+      await stopped
     },
   }
 }

@@ -17,15 +17,17 @@ export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown>
   readonly #relay: Relay | undefined
+  readonly #transports: readonly Transport[]
 
   constructor(engine: Engine<unknown>, options: RunningOptions) {
     const { store, clock, events } = engine
+    this.#transports = options.transports
     const gate = new StoreGate(store, clock, events)
     const [first] = options.transports as [Transport]
     this.#consumers = options.transports.map(
-      (transport) => new Consumer(engine, transport, sourceOf(engine, transport), gate, options.consumer),
+      (transport) => new Consumer(engine, transport, sourceOf(engine, transport, first), gate, options.consumer),
     )
-    this.#retrier = new Retrier(engine, sourceOf(engine, first), gate, options.pollMs)
+    this.#retrier = new Retrier(engine, sourceOf(engine, first, first), gate, options.pollMs)
     // A transport inside the database takes outgoing messages in the transaction itself and needs no relay.
     if (store.outbox !== undefined && insideOf(store, first) === undefined) {
       this.#relay = new Relay(store.outbox, first, clock, events, {
@@ -50,6 +52,7 @@ export class Running {
   async stop(): Promise<void> {
     await Promise.all([...this.#consumers.map((consumer) => consumer.stop()), this.#retrier.stop()])
     await this.#relay?.stop()
+    await Promise.all(this.#transports.map((transport) => transport.close()))
   }
 }
 
@@ -57,9 +60,11 @@ export function insideOf(store: Store, transport: Transport): InsideTransaction 
   return transport.inside?.store === store ? transport.inside : undefined
 }
 
-function sourceOf(engine: Engine<unknown>, transport: Transport): Source {
+/** Whatever a message came from, what its handlers publish goes to the first transport. */
+function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transport): Source {
   return {
     inside: insideOf(engine.store, transport),
+    outlet: insideOf(engine.store, first),
     async acknowledge(deliveries: readonly Delivery[]) {
       try {
         await transport.settle(deliveries, { kind: 'done' })

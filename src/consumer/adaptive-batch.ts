@@ -14,6 +14,8 @@ interface Pace {
   limit: number
 }
 
+const typesRemembered = 1_000
+
 /** Decides how many of the waiting deliveries go into the next batch. It never waits for more: batches grow under load. */
 export class AdaptiveBatch {
   readonly #options: BatchOptions
@@ -55,6 +57,8 @@ export class AdaptiveBatch {
   #pace(type: string): Pace {
     let pace = this.#paces.get(type)
     if (pace === undefined) {
+      // Types come from outside: somebody who makes up new ones must not fill the memory.
+      if (this.#paces.size >= typesRemembered) this.#paces.clear()
       pace = { messageMs: this.#options.budgetMs / 8, limit: this.#options.max }
       this.#paces.set(type, pace)
     }

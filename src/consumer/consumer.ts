@@ -1,6 +1,7 @@
 import type { Delivery, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
+import { emptyReport } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { type Lane, Lanes } from './lanes.ts'
@@ -45,8 +46,10 @@ export class Consumer<Tx> {
     this.#stopping.abort()
     for (const lane of this.#lanes.all) lane.wake()
     await Promise.all(this.#running)
-    await this.#release([...this.#heldTimers.keys(), ...this.#lanes.all.flatMap((lane) => lane.queue.splice(0))])
     for (const timer of this.#heldTimers.values()) timer.cancel()
+    const held = [...this.#heldTimers.keys()]
+    this.#heldTimers.clear()
+    await this.#release([...held, ...this.#lanes.all.flatMap((lane) => lane.queue.splice(0))])
     await Promise.all(this.#background)
   }
 
@@ -78,21 +81,23 @@ export class Consumer<Tx> {
       if (signal.aborted || lane.queue.length === 0) continue
       const batch = sizes.take(lane.queue)
       const begunAt = clock.monotonicMs()
+      const report = emptyReport()
       lane.busy = true
       try {
-        const report = await handleDeliveries(this.#engine, this.#source, batch)
+        await handleDeliveries(this.#engine, this.#source, batch, report)
         const tookMs = clock.monotonicMs() - begunAt
         sizes.learn(batch, tookMs, report.conflicts)
         this.#gate.worked()
         lane.putBack(report.again)
         for (const delivery of report.held) this.#holdBack(lane, delivery)
-        for (const hook of report.background) this.#track(hook)
-        events.emit({ kind: 'batch', messages: batch.length, handled: report.handled, ms: tookMs })
+        events.emit({ kind: 'batch', messages: batch.length, handled: report.settled.length, ms: tookMs })
       } catch (error) {
-        // Whatever it was, nothing was acknowledged that is not committed. The same deliveries are handled again.
-        lane.putBack(batch)
+        // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
+        const settled = new Set(report.settled)
+        lane.putBack(batch.filter((delivery) => !settled.has(delivery)))
         this.#gate.close(error, signal)
       } finally {
+        for (const hook of report.background) this.#track(hook)
         lane.busy = false
       }
     }

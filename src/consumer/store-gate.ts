@@ -49,6 +49,7 @@ export class StoreGate {
       // It also slows down a store that answers the probe and fails at work.
       const waitMs = Math.min(50 * 2 ** Math.min(this.#failuresInARow, 7), 5_000)
       await this.#clock.sleep(waitMs * (0.5 + this.#clock.random()), signal)
+      if (signal.aborted) return
       try {
         await this.#store.ping()
         this.#events.emit({ kind: 'store-up' })

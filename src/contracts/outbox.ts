@@ -13,6 +13,7 @@ export interface LeasedMessage extends OutboxMessage {
 
 /** Messages that were published inside transactions and have not been handed to the broker yet. */
 export interface Outbox<Tx> {
+  /** An id that is still pending may come again (an at-least-once run was repeated); that is no error. */
   append(tx: Tx, messages: readonly OutboxMessage[]): Promise<void>
   /** Leases up to `limit` due messages, oldest first, in a short transaction of its own; others do not get them for `leaseMs`. */
   lease(limit: number, leaseMs: number): Promise<readonly LeasedMessage[]>

@@ -53,19 +53,19 @@ export interface ParkedFilter {
   readonly limit?: number | undefined
 }
 
-/** Waiting retries and dead letters, one table, unique by (handler, key). */
+/** Waiting retries and dead letters, one table, unique by (handler, key). Texts have at most 300 characters. */
 export interface Parking<Tx> {
   /** Stores them; a row that is there already stays as it is (the same bad message came twice). */
   park(tx: Tx, messages: readonly NewParkedMessage[]): Promise<void>
   /**
    * Locks up to `limit` due messages of the given handlers for the rest of this transaction, skipping those that others
    * hold. A message whose earlier step (same source and message id, lower `step`) is still parked is not due. Due is
-   * decided by the database's clock. Handlers are named because another process may know handlers that this one does not.
+   * decided by the database's clock; those due longest come first. Handlers are named because another process may know handlers that this one does not.
    */
   takeDue(tx: Tx, options: { limit: number; handlers: readonly string[] }): Promise<readonly StoredParkedMessage[]>
-  /** The same for one given message, due or not; undefined when it is gone or held by another. */
+  /** The same for one given message, due or not, dead or not; undefined when it is gone or held by another. */
   take(tx: Tx, key: RecordKey): Promise<StoredParkedMessage | undefined>
-  /** `done` removes the row; `again` keeps it for another attempt; `dead` ends its attempts. */
+  /** `done` removes the row; `again` keeps it for another attempt, also one that was dead; `dead` ends its attempts. */
   change(tx: Tx, changes: readonly ParkedChange[]): Promise<void>
   /** For people and tests: oldest first. */
   list(filter?: ParkedFilter): Promise<readonly StoredParkedMessage[]>

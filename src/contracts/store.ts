@@ -99,7 +99,7 @@ export interface Store<Tx = unknown> {
   classify(error: unknown): StoreTrouble
   /** Resolves if the store can do work now. */
   ping(): Promise<void>
-  /** Closes what the store itself has opened; a client that the user passed in stays open. */
+  /** Closes what the store itself has opened; a client that the user passed in stays open. Twice is no error. */
   close(): Promise<void>
 }
 

@@ -13,11 +13,16 @@ export function packMessage(message: IncomingMessage | OutgoingMessage, source?:
     type: message.type,
     source: 'source' in message ? message.source : source,
     key: message.key,
-    sentAt: message.sentAt?.getTime(),
+    sentAt: Number.isNaN(message.sentAt?.getTime()) ? undefined : message.sentAt?.getTime(),
     position: 'position' in message ? message.position : undefined,
     headers: Object.entries(message.headers),
   }
-  return { envelope: encoder.encode(JSON.stringify(envelope)), body: message.body }
+  return { envelope: encoder.encode(JSON.stringify(envelope, asData)), body: message.body }
+}
+
+/** Headers that are not text are refused later; until then nothing in them may fail. */
+function asData(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 export function unpackMessage(packed: PackedMessage): IncomingMessage {

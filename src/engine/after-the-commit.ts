@@ -2,8 +2,8 @@ import type { JustonceEvent } from '../contracts/index.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
 import { judge } from './failure-policy.ts'
-import { unrouted } from './parked-rows.ts'
-import type { Committed } from './process-batch.ts'
+import { keyReused, refusedKey, unrouted } from './parked-rows.ts'
+import { type Committed, inTransaction } from './process-batch.ts'
 import type { Report } from './report.ts'
 import { runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
@@ -18,18 +18,20 @@ export async function afterTheCommit<Tx>(
   report: Report,
 ): Promise<void> {
   const { batch, runs, outcomes, epoch, done, published } = committed
-  if (source.inside !== undefined) source.inside.committed(done, published)
+  if (source.inside !== undefined) source.inside.committed(done, 0)
   else if (done.length > 0) await source.acknowledge(done)
-  report.handled += done.length
-  const doneDeliveries = new Set(done)
-  if (batch.settles) {
+  announce(engine, source, published)
+  report.settled.push(...done)
+  if (batch.settles && done.length < batch.known.length + batch.works.length + batch.refusals.length) {
+    const doneDeliveries = new Set(done)
     for (const { delivery } of batch.works) if (!doneDeliveries.has(delivery)) report.again.push(delivery)
   }
-  for (const { error } of batch.refusals) {
+  for (const refusal of batch.refusals) {
+    const { error } = refusal
     engine.events.emit({
       kind: 'parked',
       handler: unrouted,
-      key: '',
+      key: refusedKey(refusal),
       reason: error.code,
       state: 'dead',
       attempts: 0,
@@ -45,7 +47,7 @@ export async function afterTheCommit<Tx>(
     if (outcome.kind === 'processed') {
       if (epoch !== undefined)
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
-      finish(engine, run, outcome.products, report)
+      startHooks(engine, run, outcome.products, report)
     }
   }
   for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
@@ -63,7 +65,25 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
     case 'failed':
       return parkedEvent(run, outcome.error)
     case 'conflict':
-      return { kind: 'parked', handler, key, reason: 'KEY_REUSED', state: 'dead', attempts: 0, error: undefined }
+      return {
+        kind: 'parked',
+        handler,
+        key,
+        reason: 'KEY_REUSED',
+        state: 'dead',
+        attempts: 0,
+        error: keyReused(run, outcome),
+      }
+    case 'waiting':
+      return {
+        kind: 'parked',
+        handler,
+        key,
+        reason: 'WAITS_FOR_EARLIER_HANDLER',
+        state: 'waiting',
+        attempts: 0,
+        error: undefined,
+      }
     default:
       return undefined
   }
@@ -74,7 +94,7 @@ function parkedEvent<Tx>(run: Run<Tx>, error: unknown): JustonceEvent {
   return { kind: 'parked', handler: run.handler.name, key: run.key, state, reason, attempts, error }
 }
 
-async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts): Promise<void> {
+export async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts): Promise<void> {
   for (const hook of products.afterCommit) {
     try {
       await hook()
@@ -85,15 +105,23 @@ async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProdu
 }
 
 /** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
-async function runAfterAck<Tx>(engine: Engine<Tx>, source: Source, run: Run<Tx>, report: Report): Promise<void> {
+export async function runAfterAck<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  run: Run<Tx>,
+  report: Pick<Report, 'background'>,
+): Promise<void> {
   const outcomes: Outcomes<Tx> = new Map()
   try {
-    await engine.store.transaction(async (tx) => {
+    await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, () => false)
       await writeBookkeeping(engine, source, tx, gatherBookkeeping(engine, [run], outcomes, []), [])
     })
     const outcome = outcomes.get(run)
-    if (outcome?.kind === 'processed') finish(engine, run, outcome.products, report)
+    if (outcome?.kind === 'processed') {
+      announce(engine, source, outcome.products.outgoing.length)
+      startHooks(engine, run, outcome.products, report)
+    }
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
   } catch (error) {
     engine.events.emit({
@@ -105,7 +133,18 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, source: Source, run: Run<Tx>,
   }
 }
 
-function finish<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts, report: Report): void {
-  if (products.afterCommit.length > 0) report.background.push(runHooks(engine, run, products))
-  if (products.outgoing.length > 0) engine.wakeRelay()
+function startHooks<Tx>(
+  engine: Engine<Tx>,
+  run: Run<Tx>,
+  products: RunProducts,
+  { background }: Pick<Report, 'background'>,
+): void {
+  if (products.afterCommit.length > 0) background.push(runHooks(engine, run, products))
+}
+
+/** Wakes whoever is to send what was published. */
+export function announce<Tx>(engine: Engine<Tx>, source: Source, published: number): void {
+  if (published === 0) return
+  if (source.outlet === undefined) engine.wakeRelay()
+  else source.outlet.committed([], published)
 }

@@ -1,5 +1,6 @@
 import type { Delivery, NewParkedMessage, OutgoingMessage, RecordChange, RecordKey } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
+import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { conflictRow, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
@@ -75,9 +76,13 @@ export async function writeBookkeeping<Tx>(
   if (books.changes.length > 0) await inbox.update(tx, books.changes)
   if (books.parked.length > 0) await parking.park(tx, books.parked)
   if (books.outgoing.length > 0) {
-    if (source.inside !== undefined) await source.inside.publish(tx, books.outgoing)
+    if (source.outlet !== undefined) await source.outlet.publish(tx, books.outgoing)
+    else if (outbox === undefined)
+      throw new JustonceError('OPTION_INVALID', {
+        message: `A handler has published a message, but ${engine.store.name} has no outbox to keep it in.`,
+      })
     else
-      await outbox?.append(
+      await outbox.append(
         tx,
         books.outgoing.map((message) => ({ id: message.id, message: packMessage(message) })),
       )

@@ -18,18 +18,19 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
       details: { bytes: message.body.length, limit: limits.maxBodyBytes },
     })
   }
-  let headerLength = 0
-  for (const [name, value] of Object.entries(message.headers)) {
+  let headerBytes = 0
+  for (const name of Object.keys(message.headers)) {
+    const value: unknown = message.headers[name]
     if (typeof value !== 'string') {
       throw new JustonceError('HEADERS_INVALID', {
-        message: `The header ${JSON.stringify(name)} is ${typeof value}, not text.`,
+        message: `The header ${JSON.stringify(name)} is ${value === null ? 'null' : typeof value}, not text.`,
       })
     }
-    headerLength += name.length + value.length
+    headerBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
   }
-  if (headerLength > limits.maxHeaderBytes) {
+  if (headerBytes > limits.maxHeaderBytes) {
     throw new JustonceError('HEADERS_INVALID', {
-      message: `The headers have ${headerLength} characters together, the limit is ${limits.maxHeaderBytes}.`,
+      message: `The headers have ${headerBytes} bytes together, the limit is ${limits.maxHeaderBytes}.`,
     })
   }
 }

@@ -39,17 +39,14 @@ async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimReq
  * wait for the same records. Sorted, so that two batches never wait for each other's claims in a circle.
  */
 export function claimRequests<Tx>(runs: readonly Run<Tx>[]): (ClaimRequest & { run: Run<Tx> })[] {
-  return runs
-    .filter((run) => isRecorded(run))
-    .flatMap((run) =>
-      [run.handler.name, ...run.handler.formerly].map((handler) => ({
-        handler,
-        key: run.key,
-        fingerprint: run.fingerprint,
-        run,
-      })),
-    )
-    .sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
+  const requests: (ClaimRequest & { run: Run<Tx> })[] = []
+  for (const run of runs) {
+    if (!isRecorded(run)) continue
+    const { handler, key, fingerprint } = run
+    requests.push({ handler: handler.name, key, fingerprint, run })
+    for (const name of handler.formerly) requests.push({ handler: name, key, fingerprint, run })
+  }
+  return requests.sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
 }
 
 /** At-least-once handlers pay nothing: they have no record. */

@@ -12,15 +12,26 @@ interface Level<Tx> {
   readonly batches: Map<Handler<Tx>, Run<Tx>[]>
 }
 
+/** Where the message before was put. Another one of its type joins it, one of another type goes behind it. */
+interface Placed {
+  readonly key: string
+  readonly type: string | undefined
+  readonly begin: number
+  readonly end: number
+}
+
 /**
  * The calls of a batch in the order in which they are made. Messages go by their key, in order of arrival within a key:
  * batches that touch rows in one order do not deadlock. A message's own handlers keep their order; what follows a batch
- * handler waits until that has had all its messages.
+ * handler, in its message or in its key, waits until that has had all its messages.
  */
 export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] {
   const levels: Level<Tx>[] = []
+  let before: Placed | undefined
   for (const work of inKeyOrder(works)) {
-    let level = 0
+    const { key, type } = work.delivery.message
+    const begin = before === undefined || before.key !== key ? 0 : before.type === type ? before.begin : before.end
+    let level = begin
     for (const run of work.runs) {
       levels[level] ??= { each: [], batches: new Map() }
       const { each, batches } = levels[level] as Level<Tx>
@@ -33,13 +44,17 @@ export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] 
       else gathered.push(run)
       level++
     }
+    before = key === undefined ? undefined : { key, type, begin, end: level }
   }
   return levels.flatMap(({ each, batches }) => [...each, ...[...batches].map(([handler, runs]) => ({ handler, runs }))])
 }
 
 function inKeyOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
-  const keyOf = (work: Work<Tx>) => work.delivery.message.key ?? ''
-  return works.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
+  return works.toSorted((a, b) => {
+    const keyA = a.delivery.message.key ?? ''
+    const keyB = b.delivery.message.key ?? ''
+    return keyA < keyB ? -1 : keyA > keyB ? 1 : 0
+  })
 }
 
 /** Smaller pieces of what failed together, so that the culprit ends up alone. */

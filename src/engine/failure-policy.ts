@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { cleanText } from '../encoding/clean-text.ts'
 import { type ErrorCode, isJustonceError, isPermanentError } from '../errors/index.ts'
 import type { RetryPolicy } from './handler.ts'
@@ -16,7 +17,21 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
   if (isPermanentError(error) || permanentCodes.has(reason) || attempts >= retry.attempts) {
     return { state: 'dead', reason, attempts, delayMs: 0 }
   }
-  return { state: 'waiting', reason, attempts, delayMs: Math.max(0, retry.backoff(attempts, random)) }
+  return { state: 'waiting', reason, attempts, delayMs: delayOf(retry, attempts, random) }
+}
+
+const longestDelayMs = 365 * 24 * 3_600_000
+
+/** A backoff is the user's code: what it throws or answers must not keep the message from being parked. */
+function delayOf(retry: RetryPolicy, failedAttempts: number, random: number): number {
+  let delayMs: number
+  try {
+    delayMs = retry.backoff(failedAttempts, random)
+  } catch {
+    delayMs = Number.NaN
+  }
+  if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) delayMs = defaultBackoff(failedAttempts, random)
+  return Math.min(Math.max(0, delayMs), longestDelayMs)
 }
 
 export interface ErrorNote {
@@ -37,10 +52,18 @@ export function readErrorNotes(history: string): readonly ErrorNote[] {
   return history === '' ? [] : (JSON.parse(history) as ErrorNote[])
 }
 
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const text = error.stack ?? `${error.name}: ${error.message}`
-  return error.cause === undefined ? text : `${text}\ncaused by: ${describe(error.cause)}`
+const causesShown = 5
+
+/** Never throws: anything at all can be thrown, and it must not keep the message from being parked. */
+function describe(error: unknown, depth = 0): string {
+  try {
+    if (!(error instanceof Error)) return typeof error === 'object' ? inspect(error) : String(error)
+    const text = String(error.stack ?? `${error.name}: ${error.message}`)
+    if (error.cause === undefined || depth === causesShown) return text
+    return `${text}\ncaused by: ${describe(error.cause, depth + 1)}`
+  } catch {
+    return 'something that cannot be described'
+  }
 }
 
 /** Exponential with full jitter on the upper half: 1 s, 2 s, 4 s … up to five minutes. */

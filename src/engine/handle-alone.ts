@@ -20,7 +20,8 @@ export async function handleAlone<Tx>(
 ): Promise<void> {
   const earlier: Outcomes<Tx> = new Map()
   for (const run of work.runs) {
-    const outcome = await settleRun(engine, source, { run, earlier, known: failures.get(run), report })
+    const known = failures.has(run) ? { error: failures.get(run) } : run.failure
+    const outcome = await settleRun(engine, source, { run, earlier, known, report })
     if (outcome === 'held') {
       engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
       report.held.push(work.delivery)
@@ -33,14 +34,14 @@ export async function handleAlone<Tx>(
 interface RunAlone<Tx> {
   readonly run: Run<Tx>
   readonly earlier: Outcomes<Tx>
-  readonly known: unknown
+  readonly known: Run<Tx>['failure']
   readonly report: Report
 }
 
 /** Tries until the run is decided: processed, parked or a duplicate. Conflicts are bounded; then they are a failure. */
 async function settleRun<Tx>(engine: Engine<Tx>, source: Source, alone: RunAlone<Tx>): Promise<RunOutcome | 'held'> {
   const { timing, clock } = engine
-  let failure = alone.known === undefined ? alone.run.failure : { error: alone.known }
+  let failure = alone.known
   for (let tries = 1; ; tries++) {
     const run: Run<Tx> = { ...alone.run, failure }
     try {

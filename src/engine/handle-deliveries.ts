@@ -14,20 +14,21 @@ import type { Run } from './work.ts'
  * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
  * once something has failed, each alone when the store reports a conflict.
  * Resolves when every delivery is committed and acknowledged or listed in the report as not handled. Rejects when the
- * store is unavailable; the caller then keeps the deliveries and calls again with the same ones: what was committed
- * before shows as duplicates.
+ * store is unavailable; the caller then keeps the deliveries, except those that the report has as settled by then, and
+ * calls again with them: what was committed and could not be acknowledged shows as duplicates.
  */
 export async function handleDeliveries<Tx>(
   engine: Engine<Tx>,
   source: Source,
   deliveries: readonly Delivery[],
+  report: Report = emptyReport(),
 ): Promise<Report> {
-  const report = emptyReport()
   const sorted = await sortOut(engine, deliveries)
-  report.again.push(...sorted.again)
   if (sorted.shared.length + sorted.refusals.length > 0) await handleTogether(engine, source, sorted, report)
-  else if (sorted.known.length > 0) await source.acknowledge(sorted.known)
+  else await acknowledgeKnown(source, sorted, report)
   for (const work of sorted.alone) await handleAlone(engine, source, work, report)
+  // After what was not begun: a copy must not overtake its original.
+  report.again.push(...sorted.again)
   return report
 }
 
@@ -49,7 +50,8 @@ async function handleTogether<Tx>(
   for (let lostCommits = 0; ; ) {
     const attempt = await tryBatch(engine, source, batch)
     if (attempt.undone === undefined) {
-      engine.isolation.succeeded()
+      if (hasFailures(attempt.committed)) engine.isolation.failed()
+      else engine.isolation.succeeded()
       return await afterTheCommit(engine, source, attempt.committed, report)
     }
     const { undone, error } = attempt
@@ -59,7 +61,7 @@ async function handleTogether<Tx>(
     } else if (owner !== undefined) {
       batch = { ...batch, works: batch.works.filter((work) => work !== owner.work) }
       await handleAlone(engine, source, owner.work, report, new Map([[owner, unwrapped(error)]]))
-      if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch)
+      if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
     } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
       engine.isolation.failed()
       batch = { ...batch, partSize: 1 }
@@ -98,7 +100,7 @@ async function handleEachAlone<Tx>(
   batch: Batch<Tx>,
   report: Report,
 ): Promise<void> {
-  await acknowledgeKnown(source, batch)
+  await acknowledgeKnown(source, batch, report)
   for (const refusal of batch.refusals) {
     const committed = await processBatch(engine, source, { ...batch, works: [], known: [], refusals: [refusal] })
     await afterTheCommit(engine, source, committed, report)
@@ -106,6 +108,17 @@ async function handleEachAlone<Tx>(
   for (const work of batch.works) await handleAlone(engine, source, work, report)
 }
 
-async function acknowledgeKnown<Tx>(source: Source, { known }: Batch<Tx>): Promise<void> {
+async function acknowledgeKnown(
+  source: Source,
+  { known }: { readonly known: readonly Delivery[] },
+  report: Report,
+): Promise<void> {
   if (known.length > 0) await source.acknowledge(known)
+  report.settled.push(...known)
+}
+
+/** Parts have failed: as long as that goes on each message keeps its own. */
+function hasFailures<Tx>({ batch, runs, outcomes }: Committed<Tx>): boolean {
+  if (batch.partSize === Number.POSITIVE_INFINITY) return false
+  return runs.some((run) => run.failure === undefined && outcomes.get(run)?.kind === 'failed')
 }

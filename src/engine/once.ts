@@ -1,6 +1,16 @@
-import type { ClaimAnswer, Inbox, InboxRecord, JoinedStore, Loan, Store, StoreTrouble } from '../contracts/index.ts'
+import { channel } from 'node:diagnostics_channel'
+import type {
+  ClaimAnswer,
+  Inbox,
+  InboxRecord,
+  JoinedStore,
+  JustonceEvent,
+  Loan,
+  Store,
+  StoreTrouble,
+} from '../contracts/index.ts'
 import { fingerprintOf, sameFingerprint } from '../encoding/fingerprint.ts'
-import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { checkNumber, checkOptions, isJustonceError, JustonceError } from '../errors/index.ts'
 import { checkKey } from './check-envelope.ts'
 
 export interface OnceKey {
@@ -55,6 +65,8 @@ export async function once<Tx, Value>(
   key: OnceKey,
   work: (tx: Tx, context: OnceContext) => Promise<Value> | Value,
 ): Promise<OnceOutcome<Value>> {
+  checkOptions(key, ['handler', 'key', 'content', 'waitMs'], 'once()')
+  checkNumber(key.waitMs ?? 0, 'waitMs', 0)
   checkKey(key.handler, 'The handler given to once()')
   checkKey(key.key, 'The key given to once()')
   if ('savepoint' in store) {
@@ -82,13 +94,26 @@ async function onceInOwnTransaction<Tx, Value>(
           }),
         { lockTimeoutMs: waitMs, giveUpAfterMs: waitMs },
       )
-      for (const hook of hooks) await hook()
+      await runHooks(key.handler, hooks)
       return outcome
     } catch (error) {
       // Claiming again waits for our own lost transaction and finds out whether it has committed.
       if (isJustonceError(error, 'COMMIT_UNKNOWN') && lostCommits++ < 3) continue
       if (!claimed && store.classify(error) === 'conflict') return { status: 'busy' }
       throw error
+    }
+  }
+}
+
+const diagnostics = channel('justonce')
+
+/** The work is committed, whatever becomes of these: a failure is told, but it does not make the outcome another one. */
+async function runHooks(handler: string, hooks: readonly (() => unknown)[]): Promise<void> {
+  for (const hook of hooks) {
+    try {
+      await hook()
+    } catch (error) {
+      diagnostics.publish({ kind: 'after-commit-failed', handler, error } satisfies JustonceEvent)
     }
   }
 }
@@ -108,14 +133,19 @@ async function claimAndRun<Tx, Value>(
   const fingerprint = content === undefined ? undefined : fingerprintOf(content)
   const { existing }: ClaimAnswer = await store.inbox.claim(tx, [{ handler, key, fingerprint }])
   if (existing[0] !== undefined) return repeated(existing[0], fingerprint, handler, key)
-  const loan = store.lend(tx, { borrower: handler, onLateCall: () => {} })
+  const loan = store.lend(tx, {
+    borrower: handler,
+    onLateCall: (error) => diagnostics.publish({ kind: 'late-call', handler, error } satisfies JustonceEvent),
+  })
   try {
     const value = await work(loan.tx)
     await loan.settled()
+    // What was not awaited may go on to send more.
+    while (loan.openCalls() > 0) await loan.settled()
     const broken = loan.broken()
     if (broken !== undefined) throw broken
-    const result = JSON.stringify(value) ?? 'null'
-    await store.inbox.update(tx, [{ handler, key, state: 'processed', result }])
+    const result = JSON.stringify(value) as string | undefined
+    if (result !== undefined) await store.inbox.update(tx, [{ handler, key, state: 'processed', result }])
     return { status: 'processed', value: parsed(result) }
   } finally {
     loan.end()
@@ -134,12 +164,11 @@ function repeated<Value>(
     })
   }
   if (record.state === 'parked') return { status: 'parked' }
-  return { status: 'duplicate', value: parsed(record.result ?? 'null'), processedAt: record.processedAt }
+  return { status: 'duplicate', value: parsed(record.result), processedAt: record.processedAt }
 }
 
-function parsed<Value>(result: string): Value {
-  const value = JSON.parse(result)
-  return value === null ? (undefined as Value) : value
+function parsed<Value>(result: string | undefined): Value {
+  return result === undefined ? (undefined as Value) : JSON.parse(result)
 }
 
 function notAfterJoining(): never {

@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '../contracts/index.ts'
-import { JustonceError } from '../errors/index.ts'
-import { derivedId, uuidv7 } from '../ids/index.ts'
+import { checkOptions, JustonceError } from '../errors/index.ts'
+import { derivedId, timeOfUuidV7, uuidv7 } from '../ids/index.ts'
 import { checkKey } from './check-envelope.ts'
 import type { PublishOptions } from './handler.ts'
 
@@ -17,7 +17,6 @@ export interface OutgoingRequest {
   readonly cause?: {
     readonly handler: { readonly name: string }
     readonly key: string
-    readonly message: { readonly sentAt?: Date | undefined }
   }
   readonly ids?: OrdinalIds
   /** The cause may happen twice, so the id is derived from it instead of made anew. */
@@ -27,6 +26,7 @@ export interface OutgoingRequest {
 
 export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
   const { type, body, options, now } = request
+  if (options !== undefined) checkPublishOptions(options)
   const text = JSON.stringify(body)
   if (typeof type !== 'string' || type === '' || text === undefined) {
     throw new JustonceError('OPTION_INVALID', {
@@ -38,9 +38,24 @@ export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
   return { id, type, body: encoder.encode(text), headers: options?.headers ?? {}, key: options?.key, sentAt: now }
 }
 
+function checkPublishOptions(options: PublishOptions): void {
+  checkOptions(options, ['id', 'key', 'headers'], 'publish()')
+  const { key, headers = {} } = options
+  if (key !== undefined && typeof key !== 'string') {
+    throw new JustonceError('OPTION_INVALID', { message: `key of publish() is ${typeof key}, not text.` })
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') continue
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The header ${JSON.stringify(name)} of publish() is ${typeof value}, not text.`,
+    })
+  }
+}
+
 function outgoingId({ cause, ids, weak, type, now }: OutgoingRequest): string {
   if (!weak || cause === undefined || ids === undefined) return uuidv7(now.getTime())
   const ordinal = ids.get(type) ?? 0
   ids.set(type, ordinal + 1)
-  return derivedId([cause.handler.name, cause.key, type, String(ordinal)], cause.message.sentAt)
+  // The time comes from the key or from nowhere: a producer that sends again may well set sentAt anew.
+  return derivedId([cause.handler.name, cause.key, type, String(ordinal)], timeOfUuidV7(cause.key))
 }

@@ -66,7 +66,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, batch
   })
 }
 
-async function inTransaction<Tx, T>(
+export async function inTransaction<Tx, T>(
   engine: Engine<Tx>,
   lockTimeoutMs: number,
   work: (tx: Tx) => Promise<T>,
@@ -84,11 +84,18 @@ async function inTransaction<Tx, T>(
   }, options)
 }
 
-/** A batch that takes far longer than planned holds its locks for too long: it commits what it has and leaves the rest. */
+/**
+ * A batch that takes far longer than planned holds its locks for too long: it commits what it has and leaves the rest.
+ * Its time runs from its first handler on, so that there always is one: a slow claim must not be all that ever happens.
+ */
 function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
   if (batch.works.length === 1) return () => false
-  const endsAt = engine.clock.monotonicMs() + engine.timing.overrunMs
-  return () => engine.clock.monotonicMs() > endsAt
+  let endsAt: number | undefined
+  return () => {
+    const now = engine.clock.monotonicMs()
+    endsAt ??= now + engine.timing.overrunMs
+    return now > endsAt
+  }
 }
 
 function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes<Tx>): readonly Delivery[] {

@@ -6,13 +6,19 @@ interface Entry {
   readonly at: number
 }
 
+/** By handler, then by key. */
+type Entries = Map<string, Map<string, Entry>>
+
 /**
  * Remembers commits that this engine itself saw succeed, so that a duplicate shortly after costs nothing. It may only
  * ever say "already processed", and only while the store has lately confirmed that no record was forgotten or lost:
  * the epoch comes with every claim, and a changed one empties the memory.
  */
 export class RecentCommits {
-  readonly #entries = new Map<string, Entry>()
+  // In two halves: when the newer one is full the older one is dropped whole, which is cheaper than one by one.
+  #newer: Entries = new Map()
+  #newerSize = 0
+  #older: Entries = new Map()
   #epoch: string | undefined
   #epochSeenAt = Number.NEGATIVE_INFINITY
   readonly #clock: Clock
@@ -23,10 +29,10 @@ export class RecentCommits {
     this.#options = options
   }
 
-  knows(key: RecordKey, fingerprint: Uint8Array | undefined): boolean {
+  knows({ handler, key }: RecordKey, fingerprint: Uint8Array | undefined): boolean {
     const now = this.#clock.monotonicMs()
     if (now - this.#epochSeenAt > this.#options.trustMs) return false
-    const entry = this.#entries.get(name(key))
+    const entry = this.#newer.get(handler)?.get(key) ?? this.#older.get(handler)?.get(key)
     if (entry === undefined || now - entry.at > this.#options.lifeMs) return false
     // Different content under one key is a conflict, and only the store may say so.
     return sameFingerprint(entry.fingerprint, fingerprint)
@@ -34,27 +40,31 @@ export class RecentCommits {
 
   /** The epoch that a claim has just read. */
   sawEpoch(epoch: string): void {
-    if (epoch !== this.#epoch) this.#entries.clear()
+    if (epoch !== this.#epoch) this.clear()
     this.#epoch = epoch
     this.#epochSeenAt = this.#clock.monotonicMs()
   }
 
   /** A commit seen to succeed, whose claim read `epoch`. */
-  remember(key: RecordKey, fingerprint: Uint8Array | undefined, epoch: string): void {
+  remember({ handler, key }: RecordKey, fingerprint: Uint8Array | undefined, epoch: string): void {
     if (epoch !== this.#epoch) return
-    const id = name(key)
-    this.#entries.delete(id)
-    this.#entries.set(id, { fingerprint, at: this.#clock.monotonicMs() })
-    if (this.#entries.size > this.#options.capacity) {
-      this.#entries.delete(this.#entries.keys().next().value as string)
+    if (this.#newerSize >= this.#options.capacity / 2) {
+      this.#older = this.#newer
+      this.#newer = new Map()
+      this.#newerSize = 0
     }
+    let ofHandler = this.#newer.get(handler)
+    if (ofHandler === undefined) {
+      ofHandler = new Map()
+      this.#newer.set(handler, ofHandler)
+    }
+    ofHandler.set(key, { fingerprint, at: this.#clock.monotonicMs() })
+    this.#newerSize++
   }
 
   clear(): void {
-    this.#entries.clear()
+    this.#newer = new Map()
+    this.#newerSize = 0
+    this.#older = new Map()
   }
-}
-
-function name(key: RecordKey): string {
-  return `${key.handler}\0${key.key}`
 }

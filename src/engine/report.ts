@@ -8,12 +8,12 @@ export interface Report {
   readonly held: Delivery[]
   /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
   conflicts: number
-  /** Messages handled, duplicates included. */
-  handled: number
+  /** Settled, duplicates included: they must not be settled again. */
+  readonly settled: Delivery[]
   /** Hooks that are still running. */
   readonly background: Promise<void>[]
 }
 
 export function emptyReport(): Report {
-  return { again: [], held: [], conflicts: 0, handled: 0, background: [] }
+  return { again: [], held: [], conflicts: 0, settled: [], background: [] }
 }

@@ -1,61 +1,91 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { unpackMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
+import { announce, runAfterAck, runHooks } from './after-the-commit.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
 import { addErrorNote, judge } from './failure-policy.ts'
 import type { Handler } from './handler.ts'
 import { prepare } from './prepare.ts'
+import { inTransaction } from './process-batch.ts'
 import { runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
-import { Undone, unwrapped } from './undone.ts'
+import { unwrapped } from './undone.ts'
 import { whyUndone } from './why-undone.ts'
-import type { Outcomes, Run } from './work.ts'
+import type { Outcomes, Run, RunProducts } from './work.ts'
+
+/** What an attempt has come to, once it is committed. */
+type Retried<Tx> =
+  | { readonly kind: 'done'; readonly run: Run<Tx>; readonly products: RunProducts }
+  /** At most once: it is recorded as done and runs only now. */
+  | { readonly kind: 'after-ack'; readonly run: Run<Tx> }
 
 /**
  * Gives one due parked message its next attempt. The parked row is locked for the whole attempt, so no other process,
  * redelivery or redrive can meet it. Resolves to whether there was one.
  */
 export async function retryOneDue<Tx>(engine: Engine<Tx>, source: Source): Promise<boolean> {
-  const { store, timing } = engine
-  const abort = new AbortController()
-  let row: StoredParkedMessage | undefined
-  try {
-    await store.transaction(
-      async (tx) => {
+  const { store, timing, clock } = engine
+  for (let tries = 1; ; tries++) {
+    let row: StoredParkedMessage | undefined
+    try {
+      const retried = await inTransaction(engine, timing.aloneLockTimeoutMs, async (tx) => {
         const taken = await store.parking.takeDue(tx, { limit: 1, handlers: engine.handlerNames })
         row = taken[0]
-        if (row === undefined) return
-        try {
-          await runAgain(engine, source, tx, row)
-        } catch (error) {
-          if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)
-          throw error
-        }
-      },
-      { lockTimeoutMs: timing.aloneLockTimeoutMs, idleTimeoutMs: timing.idleTimeoutMs, signal: abort.signal },
-    )
-  } catch (error) {
-    const why = whyUndone(engine, error)
-    if (why === 'unavailable' || row === undefined) throw unwrapped(error)
-    // A conflict or a lost commit is not the message's fault: it stays due and is taken again.
-    if (why === 'failure' || why === 'culprit') await recordFailure(engine, row, unwrapped(error))
+        return row === undefined ? undefined : await runAgain(engine, source, tx, row)
+      })
+      if (retried !== undefined) await afterRetry(engine, source, retried)
+      return retried !== undefined
+    } catch (error) {
+      const why = whyUndone(engine, error)
+      if (why === 'unavailable' || row === undefined) throw unwrapped(error)
+      // A conflict or a lost commit is not the message's fault, up to a point: it stays due and is taken again.
+      if (why === 'failure' || why === 'culprit' || tries >= timing.conflictsPerAttempt) {
+        await recordFailure(engine, row, unwrapped(error))
+        return true
+      }
+      await clock.sleep(2 ** Math.min(tries, 6) * (1 + clock.random()))
+    }
   }
-  return row !== undefined
 }
 
-async function runAgain<Tx>(engine: Engine<Tx>, source: Source, tx: Tx, row: StoredParkedMessage): Promise<void> {
+async function runAgain<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  tx: Tx,
+  row: StoredParkedMessage,
+): Promise<Retried<Tx>> {
+  const { inbox, parking } = engine.store
+  const { handler, key } = row
   const run = await restoreRun(engine, row)
+  if (run.handler.delivery === 'at-most-once' && run.failure === undefined) {
+    await parking.change(tx, [{ handler, key, kind: 'done' }])
+    await inbox.update(tx, [{ handler, key, state: 'processed' }])
+    return { kind: 'after-ack', run }
+  }
   const outcomes: Outcomes<Tx> = new Map()
   await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, () => false)
   const outcome = outcomes.get(run)
   if (outcome?.kind !== 'processed')
     throw outcome?.kind === 'failed' ? outcome.error : new Error('the run was not started')
-  const { inbox, parking } = engine.store
-  await parking.change(tx, [{ handler: row.handler, key: row.key, kind: 'done' }])
-  await inbox.update(tx, [{ handler: row.handler, key: row.key, state: 'processed', result: outcome.products.result }])
+  await parking.change(tx, [{ handler, key, kind: 'done' }])
+  await inbox.update(tx, [{ handler, key, state: 'processed', result: outcome.products.result }])
   const books = gatherBookkeeping(engine, [run], outcomes, [])
   await writeBookkeeping(engine, source, tx, { ...books, changes: [] }, [])
+  return { kind: 'done', run, products: outcome.products }
+}
+
+async function afterRetry<Tx>(engine: Engine<Tx>, source: Source, retried: Retried<Tx>): Promise<void> {
+  const { run } = retried
+  if (retried.kind === 'after-ack') {
+    const background: Promise<void>[] = []
+    await runAfterAck(engine, source, run, { background })
+    await Promise.all(background)
+    return
+  }
+  engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
+  announce(engine, source, retried.products.outgoing.length)
+  await runHooks(engine, run, retried.products)
 }
 
 async function restoreRun<Tx>(engine: Engine<Tx>, row: StoredParkedMessage): Promise<Run<Tx>> {
@@ -78,9 +108,12 @@ async function recordFailure<Tx>(engine: Engine<Tx>, row: StoredParkedMessage, e
   const { state, ...verdict } = judge(error, retry, row.attempts, clock.random())
   const errors = addErrorNote(row.errors, error, clock.now())
   const { handler, key } = row
-  await store.transaction(async (tx) => {
-    if ((await store.parking.take(tx, row)) === undefined) return
+  const isRecorded = await store.transaction(async (tx) => {
+    if ((await store.parking.take(tx, row)) === undefined) return false
     await store.parking.change(tx, [{ handler, key, kind: state === 'dead' ? 'dead' : 'again', errors, ...verdict }])
+    return true
   })
+  // Otherwise somebody else has it by now, and will say what became of it.
+  if (!isRecorded) return
   events.emit({ kind: 'parked', handler, key, reason: verdict.reason, state, attempts: verdict.attempts, error })
 }

@@ -1,9 +1,10 @@
-import type { OutgoingMessage } from '../contracts/index.ts'
+import type { Message, OutgoingMessage } from '../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
+import { decodeAgain } from './prepare.ts'
 import { Undone } from './undone.ts'
 import type { Run, RunProducts } from './work.ts'
 
@@ -20,6 +21,15 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
   const afterCommit: (() => unknown)[] = []
   const ids: OrdinalIds = new Map()
   const time = timeLimit(engine, execution)
+  let isOver = false
+  const refuseLate = (what: string): void => {
+    if (!isOver) return
+    const error = new JustonceError('TX_CLOSED', {
+      message: `Handler ${handler.name} called ${what} after it had settled.`,
+    })
+    events.emit({ kind: 'late-call', handler: handler.name, error })
+    throw error
+  }
   const loan = store.lend(tx, {
     borrower: handler.name,
     onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
@@ -30,6 +40,7 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
       return time.signal
     },
     async publish(type, body, options) {
+      refuseLate('publish()')
       // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
       const message = encodeOutgoing({
         type,
@@ -43,23 +54,32 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
       outgoing.push(message)
       return message.id
     },
-    afterCommit: (work) => void afterCommit.push(work),
+    afterCommit(work) {
+      refuseLate('afterCommit()')
+      afterCommit.push(work)
+    },
   }
   try {
     const value = await Promise.race([call(engine, execution, context), time.up])
-    // What was sent and not awaited still belongs to this handler: its failure must not go unseen.
-    if (loan.openCalls() > 0) await Promise.race([loan.settled(), time.up])
+    // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
+    // must not go unseen, and none of it may arrive while the next handler is running.
+    while (loan.openCalls() > 0) await Promise.race([loan.settled(), time.up])
     const broken = loan.broken()
     if (broken !== undefined) throw broken
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
     const trouble = loan.trouble()
     if (trouble !== 'none') throw new Undone(trouble, error)
-    if (error === time.error || loan.openCalls() > 0 || isJustonceError(loan.broken(), 'TX_ENDED')) {
+    if (
+      (time.error !== undefined && error === time.error) ||
+      loan.openCalls() > 0 ||
+      isJustonceError(loan.broken(), 'TX_ENDED')
+    ) {
       throw new Undone('culprit', loan.broken() ?? error, runs.length === 1 ? first : undefined)
     }
     throw loan.broken() ?? error
   } finally {
+    isOver = true
     loan.end()
     time.stop()
   }
@@ -70,12 +90,23 @@ async function call<Tx>(
   { handler, runs }: Execution<Tx>,
   context: RunContext<Tx>,
 ): Promise<unknown> {
-  if (engine.beforeEach !== undefined) for (const run of runs) await engine.beforeEach(run.message, context.tx)
-  if (handler.call.kind === 'each') return await handler.call.run((runs[0] as Run<Tx>).message, context)
-  return await handler.call.run(
-    runs.map((run) => run.message),
-    context,
-  )
+  const messages: Message[] = []
+  for (const run of runs) {
+    const message = untouchedMessage(engine, run)
+    messages.push(message instanceof Promise ? await message : message)
+  }
+  if (engine.beforeEach !== undefined) for (const message of messages) await engine.beforeEach(message, context.tx)
+  if (handler.call.kind === 'each') return await handler.call.run(messages[0] as Message, context)
+  return await handler.call.run(messages, context)
+}
+
+const givenBefore = new WeakSet<Message>()
+
+/** A handler may change the body it is given. It must not meet its own changes when it runs again, nor those of others. */
+function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promise<Message> {
+  if (givenBefore.has(run.message)) return decodeAgain(engine, run)
+  givenBefore.add(run.message)
+  return run.message
 }
 
 interface TimeLimit {
@@ -112,9 +143,13 @@ function timeLimit<Tx>(engine: Engine<Tx>, { handler, runs }: Execution<Tx>): Ti
   }
 }
 
-/** A run that may really happen twice must send under the same ids both times. */
-function isRepeatable<Tx>(engine: Engine<Tx>, run: Run<Tx>): boolean {
-  return run.handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
+/**
+ * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
+ * messages may be with it, and a second content under the same id would be lost.
+ */
+function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
+  if (handler.call.kind === 'batch') return false
+  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
 }
 
 function encodeResult(value: unknown): string {

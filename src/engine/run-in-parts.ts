@@ -18,8 +18,10 @@ export async function runTogether<Tx>(
   timeIsUp: TimeIsUp,
 ): Promise<void> {
   for (const execution of executions) {
+    const runs = toBeRun(execution, outcomes, timeIsUp)
+    if (runs.length === 0) continue
     try {
-      await runOne(engine, tx, execution, outcomes, timeIsUp)
+      await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
     } catch (error) {
       throw error instanceof Undone ? error : new Undone('failure', error)
     }
@@ -35,7 +37,17 @@ export async function runInParts<Tx>(
   outcomes: Outcomes<Tx>,
   timeIsUp: TimeIsUp,
 ): Promise<void> {
-  const queue = chunks(executions, size)
+  // What the claim has decided stays decided, however often a part is run.
+  const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
+  const queue = chunks(
+    executions,
+    executions.length < maxPartsPerTransaction ? size : Math.max(size, affordableSize(executions)),
+  )
+  const setAside = (error: unknown): void => {
+    for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
+    failedTogether(open, error, outcomes, queue)
+    open = []
+  }
   let open: Execution<Tx>[] = []
   for (let boundaries = 1; ; boundaries++) {
     if (boundaries > maxPartsPerTransaction) throw new Undone('failure', new Error('too many parts in one transaction'))
@@ -45,45 +57,46 @@ export async function runInParts<Tx>(
       if (engine.store.classify(error) !== 'none') throw error
       // Only now does it show that a handler of the open part has swallowed a database error.
       await parts.undo(tx)
-      setAside(open, error, outcomes, queue)
-      open = []
+      setAside(error)
     }
     const next = queue.shift()
     if (next === undefined) return
     open = next
     try {
-      for (const execution of open) await runOne(engine, tx, execution, outcomes, timeIsUp)
+      for (const execution of open) {
+        const runs = toBeRun(execution, outcomes, timeIsUp)
+        if (runs.length > 0) await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
+      }
     } catch (error) {
       if (error instanceof Undone) throw error
       await parts.undo(tx)
-      setAside(open, error, outcomes, queue)
-      open = []
+      setAside(error)
     }
   }
 }
 
 /** A run that failed alone has failed; of several nobody knows which, so they go again in smaller parts. */
-function setAside<Tx>(open: Execution<Tx>[], error: unknown, outcomes: Outcomes<Tx>, queue: Execution<Tx>[][]): void {
-  for (const { runs } of open) for (const run of runs) outcomes.delete(run)
+function failedTogether<Tx>(
+  open: Execution<Tx>[],
+  error: unknown,
+  outcomes: Outcomes<Tx>,
+  queue: Execution<Tx>[][],
+): void {
   const runs = open.flatMap((execution) => execution.runs)
   if (runs.length === 1) outcomes.set(runs[0] as Run<Tx>, { kind: 'failed', error })
   else if (runs.length > 1) queue.unshift(...split(open))
 }
 
-async function runOne<Tx>(
-  engine: Engine<Tx>,
-  tx: Tx,
-  execution: Execution<Tx>,
-  outcomes: Outcomes<Tx>,
-  timeIsUp: TimeIsUp,
-): Promise<void> {
-  const runs = execution.runs.filter((run) => mayRun(run, outcomes, timeIsUp))
-  if (runs.length === 0) return
-  const products = await runHandler(engine, tx, { handler: execution.handler, runs })
-  for (const run of runs) {
-    const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
+async function runOne<Tx>(engine: Engine<Tx>, tx: Tx, execution: Execution<Tx>, outcomes: Outcomes<Tx>): Promise<void> {
+  const products = await runHandler(engine, tx, execution)
+  for (const run of execution.runs) {
+    const own = run === execution.runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
     outcomes.set(run, { kind: 'processed', products: own })
   }
+}
+
+function toBeRun<Tx>(execution: Execution<Tx>, outcomes: Outcomes<Tx>, timeIsUp: TimeIsUp): readonly Run<Tx>[] {
+  return execution.runs.filter((run) => mayRun(run, outcomes, timeIsUp))
 }
 
 /** Decides the runs that must not start; what was decided by the claim stays as it is. */
@@ -98,8 +111,16 @@ function mayRun<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>, timeIsUp: TimeIsUp): b
 }
 
 function unfinishedBefore<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): Run<Tx> | undefined {
-  const earlier = run.work.runs.filter((other) => other.handler.step < run.handler.step)
-  return earlier.find((other) => ['failed', 'parked', 'waiting'].includes(outcomes.get(other)?.kind ?? ''))
+  return run.work.runs.find(
+    (other) =>
+      other.handler.step < run.handler.step &&
+      ['failed', 'parked', 'waiting'].includes(outcomes.get(other)?.kind ?? ''),
+  )
+}
+
+/** Where there are more than there may be parts, half of the parts are kept for running failed ones again in smaller ones. */
+function affordableSize(executions: readonly unknown[]): number {
+  return Math.ceil(executions.length / (maxPartsPerTransaction / 2))
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

@@ -2,7 +2,7 @@ import type { Delivery } from '../contracts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { prepare } from './prepare.ts'
-import type { Refusal, Work } from './work.ts'
+import type { Refusal, Run, Work } from './work.ts'
 
 /** Deliveries by what is to be done with them. */
 export interface SortedOut<Tx> {
@@ -19,17 +19,26 @@ export interface SortedOut<Tx> {
 
 export async function sortOut<Tx>(engine: Engine<Tx>, deliveries: readonly Delivery[]): Promise<SortedOut<Tx>> {
   const sorted: SortedOut<Tx> = { shared: [], alone: [], refusals: [], known: [], again: [] }
-  const keys = new Set<string>()
+  const taken: Taken = { claims: new Map(), orderedAlone: new Set() }
   for (const delivery of deliveries) {
-    const prepared = await prepare(engine, delivery)
+    const answer = prepare(engine, delivery)
+    const prepared = answer instanceof Promise ? await answer : answer
     if (prepared.kind === 'refused') sorted.refusals.push(prepared.refusal)
     else if (prepared.kind === 'ignored') ignore(engine, delivery, sorted)
-    else place(engine, prepared.work, keys, sorted)
+    else place(engine, prepared.work, taken, sorted)
   }
   return sorted
 }
 
-function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, keys: Set<string>, sorted: SortedOut<Tx>): void {
+/** What the deliveries before have taken. */
+interface Taken {
+  /** Keys, by the name of the handler. */
+  readonly claims: Map<string, Set<string>>
+  /** Message keys of which something is handled alone, and therefore after all that is handled together. */
+  readonly orderedAlone: Set<string>
+}
+
+function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, taken: Taken, sorted: SortedOut<Tx>): void {
   if (isKnown(engine, work)) {
     for (const { handler, key } of work.runs) {
       engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
@@ -37,15 +46,28 @@ function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, keys: Set<string>, sorted
     sorted.known.push(work.delivery)
     return
   }
-  const own = work.runs.map(({ handler, key }) => `${handler.name}\0${key}`)
-  if (own.some((key) => keys.has(key))) {
+  if (work.runs.some((run) => taken.claims.get(run.handler.name)?.has(run.key))) {
     sorted.again.push(work.delivery)
     return
   }
-  for (const key of own) keys.add(key)
-  const alone = !engine.store.capabilities.revocable || work.runs.some(({ handler }) => handler.transaction === 'own')
-  if (alone) sorted.alone.push(work)
-  else sorted.shared.push(work)
+  for (const run of work.runs) addClaim(taken.claims, run)
+  const { key } = work.delivery.message
+  if (!mustBeAlone(engine, work) && !(key !== undefined && taken.orderedAlone.has(key))) {
+    sorted.shared.push(work)
+    return
+  }
+  sorted.alone.push(work)
+  if (key !== undefined) taken.orderedAlone.add(key)
+}
+
+function addClaim<Tx>(claims: Map<string, Set<string>>, { handler, key }: Run<Tx>): void {
+  const keys = claims.get(handler.name)
+  if (keys === undefined) claims.set(handler.name, new Set([key]))
+  else keys.add(key)
+}
+
+function mustBeAlone<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
+  return !engine.store.capabilities.revocable || work.runs.some(({ handler }) => handler.transaction === 'own')
 }
 
 function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {

@@ -5,6 +5,8 @@ import type { RunOutcome } from './work.ts'
 export interface Source {
   /** Present when the transport lives in the store's own database. */
   readonly inside: InsideTransaction | undefined
+  /** Takes what handlers publish, in their own transaction. Not given: that goes to the outbox. */
+  readonly outlet?: InsideTransaction | undefined
   /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Told what became of each run, once that is committed. */

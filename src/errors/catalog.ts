@@ -142,6 +142,14 @@ export const catalog = {
     title: 'Another process holds the claim of this message and does not finish',
     fix: 'Nothing: it is tried again later. If it lasts, look for a frozen process.',
   },
+  BODY_TOO_DEEP: {
+    title: 'The body of a message is nested so deeply that it cannot be looked at',
+    fix: 'Send a flatter body; a list of references instead of a tree.',
+  },
+  BODY_CHECK_FAILED: {
+    title: 'A schema threw instead of saying whether a body fits it',
+    fix: 'Mend the schema, then redrive the dead letter.',
+  },
   PUBLISH_REFUSED: {
     title: 'The broker refused a message',
     fix: "Look at the cause; a transport's page lists what it can refuse.",

@@ -2,6 +2,9 @@ import { JustonceError } from './justonce-error.ts'
 
 /** Refuses options that nobody reads: a misspelt option is a setting that silently does not hold. */
 export function checkOptions(given: object, known: readonly string[], where: string): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new JustonceError('OPTION_INVALID', { message: `${where} wants an object of options, not ${String(given)}.` })
+  }
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
     const near = nearest(name, known)
@@ -16,6 +19,24 @@ export function checkNumber(value: number, name: string, minimum: number): void 
   throw new JustonceError('OPTION_INVALID', {
     message: `${name} is ${String(value)}, but must be a number of at least ${minimum}.`,
   })
+}
+
+/** Refuses a value that is none of those that are known. */
+export function checkChoice(value: unknown, name: string, known: readonly string[]): void {
+  if (known.includes(value as string)) return
+  const near = typeof value === 'string' ? nearest(value, known) : undefined
+  const hint = near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}. ${hint}` })
+}
+
+/** Refuses what cannot be called. */
+export function checkFunction(value: unknown, name: string): void {
+  if (typeof value === 'function') return
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}, not a function.` })
+}
+
+function display(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
 function nearest(name: string, known: readonly string[]): string | undefined {

@@ -9,6 +9,8 @@ export function derivedId(cause: readonly string[], at?: Date): string {
   // Lengths are part of what is hashed: ['ab','c'] and ['a','bc'] are different causes.
   const digest = hash('sha256', cause.map((part) => `${part.length}:${part}`).join(), 'buffer')
   const version = 0x8000 | ((digest[8] as number) << 4) | ((digest[9] as number) >> 4)
-  const ms = at?.getTime() ?? Number.parseInt(digest.toString('hex', 10, 16), 16)
-  return format(ms, version, digest.subarray(0, 8))
+  const ms = at?.getTime() ?? Number.NaN
+  // A time that does not fit into 48 bits, or is none, would make an id that is none.
+  const fits = ms >= 0 && ms < 2 ** 48
+  return format(fits ? ms : Number.parseInt(digest.toString('hex', 10, 16), 16), version, digest.subarray(0, 8))
 }

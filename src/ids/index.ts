@@ -1,2 +1,2 @@
 export { derivedId } from './derived-id.ts'
-export { uuidv7 } from './uuid-v7.ts'
+export { timeOfUuidV7, uuidv7 } from './uuid-v7.ts'

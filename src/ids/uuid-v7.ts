@@ -26,6 +26,14 @@ export function uuidv7(now: number = Date.now()): string {
   return format(lastMs, 0x7000 | counter, random.subarray(2))
 }
 
+const shape = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
+
+/** When a UUIDv7 was made; undefined for any other id. */
+export function timeOfUuidV7(id: string): Date | undefined {
+  const match = shape.exec(id)
+  return match === null ? undefined : new Date(Number.parseInt(`${match[1]}${match[2]}`, 16))
+}
+
 export function format(ms: number, versionAndCounter: number, tail: Uint8Array): string {
   const time = ms.toString(16).padStart(12, '0')
   const variant = ((tail[0] as number) & 0x3f) | 0x80

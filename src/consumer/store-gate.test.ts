@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { JustonceEvent } from '../contracts/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { StoreGate } from './store-gate.ts'
+
+function openGate(random = 0.5) {
+  const clock = fakeClock({ random: () => random })
+  const events: JustonceEvent[] = []
+  const pings: number[] = []
+  let isUp = false
+  const store = {
+    async ping() {
+      pings.push(clock.monotonicMs())
+      if (!isUp) throw new Error('down')
+    },
+  }
+  const gate = new StoreGate(store, clock, { emit: (event) => void events.push(event), listen: () => () => {} })
+  const stopping = new AbortController()
+  return {
+    gate,
+    clock,
+    events,
+    pings,
+    signal: stopping.signal,
+    stop: () => stopping.abort(),
+    storeIsBack: () => {
+      isUp = true
+    },
+    /** Whether somebody who asks now would have to wait. */
+    async isOpen(): Promise<boolean> {
+      let opened = false
+      void gate.open(stopping.signal).then(() => {
+        opened = true
+      })
+      await new Promise((resolve) => setImmediate(resolve))
+      return opened
+    },
+  }
+}
+
+test('it is open until it is closed, and says so once', async () => {
+  const { gate, isOpen, events, signal, stop } = openGate()
+  expect(await isOpen()).toBe(true)
+  expect(gate.isOpen).toBe(true)
+  const error = new Error('lost')
+  gate.close(error, signal)
+  gate.close(new Error('again'), signal)
+  expect(gate.isOpen).toBe(false)
+  expect(await isOpen()).toBe(false)
+  expect(events).toEqual([{ kind: 'store-down', error }])
+  stop()
+})
+
+test('it opens when the store answers, not before, for all who wait', async () => {
+  const { gate, clock, isOpen, events, signal, storeIsBack } = openGate()
+  gate.close(new Error('lost'), signal)
+  let opened = 0
+  for (let i = 0; i < 3; i++) void gate.open(signal).then(() => opened++)
+  await clock.advance(60_000)
+  expect(opened).toBe(0)
+  storeIsBack()
+  await clock.advance(60_000)
+  expect(opened).toBe(3)
+  expect(await isOpen()).toBe(true)
+  expect(events.map(({ kind }) => kind)).toEqual(['store-down', 'store-up'])
+})
+
+test('it asks less and less often, up to every five seconds', async () => {
+  const { gate, clock, pings, signal, stop } = openGate()
+  gate.close(new Error('lost'), signal)
+  await clock.advance(30_000)
+  const pauses = pings.map((at, index) => at - (pings[index - 1] ?? 0))
+  expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000, 5_000])
+  stop()
+})
+
+test('the pauses are spread, so that a hundred processes do not ask together', async () => {
+  const pauses = [0, 0.999].map(async (random) => {
+    const { gate, clock, pings, signal, stop } = openGate(random)
+    gate.close(new Error('lost'), signal)
+    await clock.advance(200)
+    stop()
+    return Math.round(pings[0] as number)
+  })
+  expect(await Promise.all(pauses)).toEqual([50, 150])
+})
+
+test('a store that answers and fails at its work is asked less and less often, until something has worked', async () => {
+  const { gate, clock, pings, signal, storeIsBack } = openGate()
+  storeIsBack()
+  const pauseAfterFailure = async (): Promise<number> => {
+    const before = clock.monotonicMs()
+    gate.close(new Error('lost'), signal)
+    while (!gate.isOpen) await clock.advance(50)
+    return (pings.at(-1) as number) - before
+  }
+  expect([await pauseAfterFailure(), await pauseAfterFailure(), await pauseAfterFailure()]).toEqual([100, 200, 400])
+  gate.worked()
+  expect(await pauseAfterFailure()).toBe(100)
+})
+
+test('stopping ends the waiting and the asking', async () => {
+  const { gate, clock, pings, signal, stop } = openGate()
+  gate.close(new Error('lost'), signal)
+  const waiting = gate.open(signal)
+  stop()
+  await waiting
+  await clock.advance(60_000)
+  expect(pings).toEqual([])
+  expect(clock.waiting()).toBe(0)
+})

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { JustonceError, PermanentError } from '../errors/index.ts'
+import { addErrorNote, defaultBackoff, judge, readErrorNotes } from './failure-policy.ts'
+
+const at = new Date('2030-01-01T00:00:00Z')
+const retry = { attempts: 3, backoff: (failed: number, random: number) => failed * 1_000 + random }
+
+test('it waits for its next attempt as long as it has one, then it is dead', () => {
+  const error = new Error('x')
+  expect(judge(error, retry, 0, 0.5)).toEqual({
+    state: 'waiting',
+    reason: 'HANDLER_FAILED',
+    attempts: 1,
+    delayMs: 1_000.5,
+  })
+  expect(judge(error, retry, 1, 0.5)).toMatchObject({ state: 'waiting', attempts: 2, delayMs: 2_000.5 })
+  expect(judge(error, retry, 2, 0.5)).toEqual({ state: 'dead', reason: 'HANDLER_FAILED', attempts: 3, delayMs: 0 })
+})
+
+test('with one attempt it is dead at once', () => {
+  expect(judge(new Error('x'), { ...retry, attempts: 1 }, 0, 0)).toMatchObject({ state: 'dead', attempts: 1 })
+})
+
+test('a PermanentError ends it at once', () => {
+  expect(judge(new PermanentError('x'), retry, 0, 0)).toMatchObject({ state: 'dead', reason: 'HANDLER_FAILED' })
+})
+
+test.each(['BODY_INVALID', 'KEY_REUSED'] as const)('%s cannot be mended by another attempt', (code) => {
+  expect(judge(new JustonceError(code, { message: 'x' }), retry, 0, 0)).toMatchObject({ state: 'dead', reason: code })
+})
+
+test('an error of our own is the reason by its code, and may be tried again', () => {
+  const error = new JustonceError('HANDLER_TIMEOUT', { message: 'x' })
+  expect(judge(error, retry, 0, 0)).toMatchObject({ state: 'waiting', reason: 'HANDLER_TIMEOUT' })
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('backoff')
+    },
+    750,
+  ],
+  ['is not a number', () => Number.NaN, 750],
+  ['is text', () => '5' as unknown as number, 750],
+  ['is negative', () => -5, 0],
+  ['is endless', () => Number.POSITIVE_INFINITY, 365 * 24 * 3_600_000],
+])('a backoff that %s does not keep a message from being parked', (_, backoff, delayMs) => {
+  expect(judge(new Error('x'), { attempts: 3, backoff }, 0, 0.5)).toMatchObject({ state: 'waiting', delayMs })
+})
+
+test('the default backoff doubles up to five minutes, and is spread over its upper half', () => {
+  expect([1, 2, 3, 9, 10, 100].map((failed) => defaultBackoff(failed, 0))).toEqual([
+    500, 1_000, 2_000, 128_000, 150_000, 150_000,
+  ])
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (failed, random) => {
+      const delayMs = defaultBackoff(failed, random)
+      const full = Math.min(1_000 * 2 ** (failed - 1), 300_000)
+      expect(delayMs >= full / 2 && delayMs <= full).toBe(true)
+    }),
+  )
+})
+
+test('the history grows by one note, oldest first', () => {
+  const one = addErrorNote('', new Error('first'), at)
+  const two = addErrorNote(one, 'second', new Date('2030-01-02T00:00:00Z'))
+  const notes = readErrorNotes(two)
+  expect(notes.map((note) => note.at)).toEqual(['2030-01-01T00:00:00.000Z', '2030-01-02T00:00:00.000Z'])
+  expect(notes[0]?.message).toContain('Error: first')
+  expect(notes[1]?.message).toBe('second')
+})
+
+test('no note yet, however that is written', () => {
+  expect(readErrorNotes('')).toEqual([])
+  expect(readErrorNotes('[]')).toEqual([])
+})
+
+test('twenty are kept; the oldest fall out', () => {
+  let history = ''
+  for (let i = 1; i <= 25; i++) history = addErrorNote(history, `error ${i}`, at)
+  const messages = readErrorNotes(history).map(({ message }) => message)
+  expect(messages).toHaveLength(20)
+  expect([messages[0], messages.at(-1)]).toEqual(['error 6', 'error 25'])
+})
+
+test('a note is cleaned and cut', () => {
+  const [note] = readErrorNotes(addErrorNote('', `a\0b\ud800${'x'.repeat(10_000)}`, at))
+  expect(note?.message).toHaveLength(4_000)
+  expect(note?.message.startsWith('a␀b\ufffdxxx')).toBe(true)
+})
+
+test('causes are told, as far as they lead anywhere', () => {
+  const [note] = readErrorNotes(
+    addErrorNote('', new Error('outer', { cause: new Error('inner', { cause: 'root' }) }), at),
+  )
+  expect(note?.message).toMatch(/Error: outer[\s\S]*caused by: Error: inner[\s\S]*caused by: root$/)
+})
+
+const circular = new Error('round')
+circular.cause = circular
+const oddStack = Object.assign(new Error('odd'), { stack: ['not', 'text'] })
+const hostile = {
+  get toString() {
+    throw new Error('no')
+  },
+  [Symbol.toPrimitive]() {
+    throw new Error('no')
+  },
+}
+
+test.each([
+  ['an error that causes itself', circular, /Error: round/],
+  ['an error whose stack is not text', oddStack, /not,text/],
+  ['nothing', undefined, /^undefined$/],
+  ['null', null, /^null$/],
+  ['a symbol', Symbol('s'), /^Symbol\(s\)$/],
+  ['an object', { code: 7 }, /code: 7/],
+  ['an object without a prototype', Object.create(null), /Object: null prototype/],
+  ['an object that cannot be turned into text', hostile, /./],
+])('whatever is thrown can be noted: %s', (_, thrown, expected) => {
+  expect(readErrorNotes(addErrorNote('', thrown, at))[0]?.message).toMatch(expected)
+})

@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest'
+import { later, note, write } from '../../test/app/open-app.ts'
+import { openEngine } from '../../test/app/open-engine.ts'
+import { JustonceError } from '../errors/index.ts'
+import { memoryStore } from '../stores/memory/index.ts'
+
+const ids = (deliveries: readonly { readonly message: { readonly id?: string | undefined } }[]) =>
+  deliveries.map(({ message }) => message.id)
+
+test('a copy in the same batch waits for the next one, behind what was not begun', async () => {
+  const { on, handle, effects, clock, acknowledged } = openEngine({ batch: { budgetMs: 10 } })
+  on('note.created', 'tag-note', async ({ id }, { tx }) => {
+    write(tx, id)
+    await clock.advance(30)
+  })
+  const first = await handle(note('m1'), note('m1'), note('m2'), note('m3'), note('m3', { body: 'other' }))
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+  expect(ids(first.again)).toEqual(['m3', 'm1', 'm3'])
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+})
+
+test('a batch that overruns gives back what it has not begun, claims included', async () => {
+  const { on, handle, effects, clock, store, acknowledged } = openEngine({ batch: { budgetMs: 10 } })
+  on('note.created', { name: 'tag-note', formerly: ['label-note'] }, async ({ id }, { tx }) => {
+    write(tx, id)
+    await clock.advance(25)
+  })
+  const report = await handle(note('m1'), note('m2'), note('m3'), note('m4'))
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+  expect(ids(report.again)).toEqual(['m3', 'm4'])
+  expect(await store.inbox.find({ handler: 'tag-note', key: 'm2' })).toMatchObject({ state: 'processed' })
+  for (const handler of ['tag-note', 'label-note']) {
+    expect(await store.inbox.find({ handler, key: 'm3' })).toBeUndefined()
+  }
+  await handle(note('m3'), note('m4'))
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1, m4: 1 })
+})
+
+test('of a message with two handlers the first may be done and the second given back; then only that one runs', async () => {
+  const { on, handle, effects, clock, acknowledged } = openEngine({ batch: { budgetMs: 10 } })
+  on('note.created', 'first', async ({ id }, { tx }) => {
+    write(tx, `first ${id}`)
+    if (id === 'm2') await clock.advance(50)
+  })
+  on('note.created', 'second', ({ id }, { tx }) => write(tx, `second ${id}`))
+  const report = await handle(note('m1'), note('m2'))
+  expect(effects()).toEqual({ 'first m1': 1, 'second m1': 1, 'first m2': 1 })
+  expect([acknowledged(), ids(report.again)]).toEqual([['m1'], ['m2']])
+  await handle(note('m2'))
+  expect(effects()).toEqual({ 'first m1': 1, 'second m1': 1, 'first m2': 1, 'second m2': 1 })
+})
+
+test('however long the claim takes, something is begun', async () => {
+  const opened = openEngine({ batch: { budgetMs: 10 } })
+  const { on, handle, engine, store, clock, acknowledged } = opened
+  const slow: typeof store.inbox = {
+    ...store.inbox,
+    async claim(tx, requests) {
+      await clock.advance(10_000)
+      return store.inbox.claim(tx, requests)
+    },
+  }
+  Object.assign(engine, { store: { ...store, inbox: slow } })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  const report = await handle(note('m1'), note('m2'))
+  expect(report.again).toEqual([])
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+})
+
+test('what is handled alone keeps its place among the messages of its key', async () => {
+  const { on, handle } = openEngine()
+  const order: string[] = []
+  on('order.placed', { name: 'charge', transaction: 'own' }, ({ id }) => void order.push(id))
+  on('order.changed', 'note', ({ id }) => void order.push(id))
+  await handle(
+    { id: 'placed', type: 'order.placed', key: 'k' },
+    { id: 'changed', type: 'order.changed', key: 'k' },
+    { id: 'other', type: 'order.changed', key: 'z' },
+  )
+  expect(order.filter((id) => id !== 'other')).toEqual(['placed', 'changed'])
+})
+
+test('a handler that throws nothing at all has failed once, and did not run twice', async () => {
+  const { on, handle, store, eventsOf } = openEngine()
+  let runs = 0
+  on('note.created', { name: 'tag-note', ...later }, () => {
+    runs++
+    throw undefined
+  })
+  await handle(note('m1'))
+  expect(runs).toBe(1)
+  expect(await store.parking.list()).toMatchObject([{ state: 'waiting', attempts: 1, reason: 'HANDLER_FAILED' }])
+  expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['failure'])
+})
+
+test('a handler that changes its message does not meet its changes when it runs again', async () => {
+  const { on, handle, effects } = openEngine()
+  on('note.created', { name: 'count', ...later }, ({ id, body }, { tx }) => {
+    const counted = body as { amount: number }
+    counted.amount += 1
+    tx.set(id, counted.amount)
+    if (id === 'poison') throw new Error('poison')
+  })
+  // Run together, undone because of the neighbour, and run again in parts.
+  await handle(note('m1', { body: { amount: 5 } }), note('poison', { body: { amount: 0 } }))
+  expect(effects()).toEqual({ m1: 6 })
+})
+
+test('nor does the next handler of the message', async () => {
+  const { on, handle, effects } = openEngine()
+  on('note.created', 'first', ({ body }) => {
+    ;(body as { amount: number }).amount = 0
+  })
+  on('note.created', 'second', ({ id, body }, { tx }) => tx.set(id, (body as { amount: number }).amount))
+  await handle(note('m1', { body: { amount: 5 } }))
+  expect(effects()).toEqual({ m1: 5 })
+})
+
+test('a commit whose answer was lost: the engine claims again, acknowledges, and runs nothing twice', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store, effects, acknowledged, eventsOf } = opened
+  let lost = 1
+  const transaction: typeof store.transaction = async (work, options) => {
+    const value = await store.transaction(work, options)
+    if (lost-- > 0) throw new JustonceError('COMMIT_UNKNOWN', { message: 'The connection is gone.' })
+    return value
+  }
+  Object.assign(engine, { store: { ...store, transaction } })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await handle(note('m1'), note('m2'))
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+  expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['commit-unknown'])
+})
+
+test('a conflict: the batch is undone and each message runs alone, at once', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store, effects, acknowledged } = opened
+  const conflict = new Error('deadlock')
+  let conflicts = 1
+  const transaction: typeof store.transaction = (work, options) =>
+    store.transaction(async (tx) => {
+      const value = await work(tx)
+      if (conflicts-- > 0) throw conflict
+      return value
+    }, options)
+  const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
+  Object.assign(engine, { store: { ...store, transaction, classify } })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  const report = await handle(note('m1'), note('m2'), note('m3'))
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+  expect(acknowledged()).toEqual(['m1', 'm2', 'm3'])
+  expect(report.conflicts).toBe(1)
+})
+
+test('conflicts that do not end are a failed attempt in the end, and others are not held up', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store, clock, effects } = opened
+  const conflict = new Error('deadlock')
+  const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
+  const lend: typeof store.lend = (tx, options) => {
+    const loan = store.lend(tx, options)
+    return { ...loan, trouble: () => (options.borrower === 'tag-note' ? 'conflict' : 'none') }
+  }
+  Object.assign(engine, { store: { ...store, classify, lend } })
+  let runs = 0
+  on('note.created', { name: 'tag-note', ...later }, () => {
+    runs++
+    throw conflict
+  })
+  on('note.changed', 'count', ({ id }, { tx }) => write(tx, id))
+  const handled = handle(note('m1'), note('m2', { type: 'note.changed' }))
+  await clock.advance(10_000)
+  await handled
+  expect(effects()).toEqual({ m2: 1 })
+  // Once with the others.
+  expect(runs).toBe(1 + engine.timing.conflictsPerAttempt)
+  expect(await store.parking.list()).toMatchObject([{ key: 'm1', state: 'waiting', attempts: 1 }])
+})
+
+test('where parts of a transaction cannot be undone each message runs alone after a failure', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store, effects, acknowledged } = opened
+  const { parts: _, ...withoutParts } = store
+  Object.assign(engine, { store: withoutParts })
+  on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx }) => {
+    write(tx, id)
+    if (id === 'poison') throw new Error('poison')
+  })
+  await handle(note('m1'), note('poison'), note('m2'))
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(acknowledged()).toEqual(['m1', 'poison', 'm2'])
+})
+
+test('a store that cannot cut a handler off runs one message to a transaction', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store } = opened
+  let transactions = 0
+  const transaction: typeof store.transaction = (work, options) => {
+    transactions++
+    return store.transaction(work, options)
+  }
+  Object.assign(engine, { store: { ...store, transaction, capabilities: { revocable: false, connections: 1 } } })
+  on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await handle(note('m1'), note('m2'), note('m3'))
+  expect(transactions).toBe(3)
+})
+
+test('publishing where there is no outbox is a failure, not a message that nobody ever sees', async () => {
+  const opened = openEngine({ store: memoryStore() })
+  const { on, handle, engine, store } = opened
+  const { outbox: _, ...withoutOutbox } = store
+  Object.assign(engine, { store: withoutOutbox })
+  on('note.created', { name: 'tag-note', ...later }, (_message, { publish }) => publish('note.tagged', {}))
+  await handle(note('m1'))
+  const [parked] = await store.parking.list()
+  expect(parked).toMatchObject({ key: 'm1', state: 'waiting', reason: 'OPTION_INVALID' })
+  expect(parked?.errors).toContain('memory has no outbox to keep it in')
+})

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import { note, write } from '../../test/app/open-app.ts'
+import { openEngine } from '../../test/app/open-engine.ts'
+import { readErrorNotes } from './failure-policy.ts'
+import { retryOneDue } from './retry-due.ts'
+
+const soon = { retry: { attempts: 3, backoff: () => 1_000 } } as const
+
+/** An engine with one message that has failed once. */
+async function withOneParked(options: Parameters<typeof openEngine>[0] = {}) {
+  const opened = openEngine(options)
+  const state = { isBroken: true, runs: 0 }
+  opened.on(
+    'note.created',
+    { name: 'tag-note', keepResult: true, ...soon },
+    async ({ id }, { tx, publish, afterCommit }) => {
+      state.runs++
+      write(tx, id)
+      await publish('note.tagged', { id }, { id: `tagged ${id}` })
+      afterCommit(() => void hooks.push(id))
+      if (state.isBroken) throw new Error(`attempt ${state.runs}`)
+      return { tagged: id }
+    },
+  )
+  const hooks: string[] = []
+  await opened.handle(note('m1'))
+  return { ...opened, state, hooks, retry: () => retryOneDue(opened.engine, opened.source) }
+}
+
+test('nothing is due: nothing happens', async () => {
+  const { retry, state } = await withOneParked()
+  expect(await retry()).toBe(false)
+  expect(state.runs).toBe(1)
+})
+
+test('when it is due and succeeds, its row is gone, its record is processed, and it counts as any other', async () => {
+  const { retry, clock, state, store, effects, hooks, wakings, eventsOf } = await withOneParked()
+  await clock.advance(1_000)
+  state.isBroken = false
+  expect(await retry()).toBe(true)
+  expect(effects()).toEqual({ m1: 1 })
+  expect(await store.parking.count()).toBe(0)
+  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toMatchObject({
+    state: 'processed',
+    result: '{"tagged":"m1"}',
+  })
+  expect(await store.outbox.lease(10, 1)).toMatchObject([{ id: 'tagged m1' }])
+  expect(hooks).toEqual(['m1'])
+  expect(wakings()).toBe(1)
+  expect(eventsOf('processed')).toEqual([{ kind: 'processed', handler: 'tag-note', key: 'm1', type: 'note.created' }])
+  expect(await retry()).toBe(false)
+})
+
+test('when it fails again that is counted and noted; after its attempts it is dead, and not taken again', async () => {
+  const { retry, clock, store, effects, eventsOf } = await withOneParked()
+  await clock.advance(1_000)
+  expect(await retry()).toBe(true)
+  const [waiting] = await store.parking.list()
+  expect(waiting).toMatchObject({ state: 'waiting', attempts: 2, reason: 'HANDLER_FAILED' })
+  expect(readErrorNotes(waiting?.errors ?? '').map(({ message }) => message.split('\n')[0])).toEqual([
+    'Error: attempt 1',
+    'Error: attempt 2',
+  ])
+  await clock.advance(1_000)
+  expect(await retry()).toBe(true)
+  expect(await store.parking.list()).toMatchObject([{ state: 'dead', attempts: 3 }])
+  await clock.advance(3_600_000)
+  expect(await retry()).toBe(false)
+  expect(effects()).toEqual({})
+  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(eventsOf('parked').map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
+    'waiting 1',
+    'waiting 2',
+    'dead 3',
+  ])
+})
+
+/** Every attempt meets a conflict at its last statement, as often as it is said. */
+function withConflicts(
+  { engine, store }: Pick<Awaited<ReturnType<typeof withOneParked>>, 'engine' | 'store'>,
+  times: number,
+) {
+  const conflict = new Error('deadlock')
+  let left = times
+  const inbox: typeof store.inbox = {
+    ...store.inbox,
+    async update(tx, changes) {
+      if (left-- > 0) throw conflict
+      await store.inbox.update(tx, changes)
+    },
+  }
+  const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
+  Object.assign(engine, { store: { ...store, inbox, classify } })
+}
+
+test('a conflict is not counted: it is tried again a little later', async () => {
+  const opened = await withOneParked()
+  const { retry, clock, store, state, effects } = opened
+  withConflicts(opened, 4)
+  state.isBroken = false
+  await clock.advance(1_000)
+  const retried = retry()
+  await clock.advance(10_000)
+  expect(await retried).toBe(true)
+  expect(state.runs).toBe(1 + 5)
+  expect(await store.parking.count()).toBe(0)
+  expect(effects()).toEqual({ m1: 1 })
+})
+
+test('conflicts that do not end are a failed attempt in the end: others must have their turn', async () => {
+  const opened = await withOneParked()
+  const { retry, clock, store, state, engine, effects } = opened
+  withConflicts(opened, Number.POSITIVE_INFINITY)
+  state.isBroken = false
+  await clock.advance(1_000)
+  const retried = retry()
+  await clock.advance(10_000)
+  expect(await retried).toBe(true)
+  expect(state.runs).toBe(1 + engine.timing.conflictsPerAttempt)
+  expect(await store.parking.list()).toMatchObject([{ state: 'waiting', attempts: 2 }])
+  expect(effects()).toEqual({})
+})
+
+test('a message whose handler no longer takes its type is told so', async () => {
+  const { clock, database, store } = await withOneParked()
+  const renamed = openEngine({ clock, database })
+  renamed.on('note.changed', { name: 'tag-note', ...soon }, ({ id }, { tx }) => write(tx, id))
+  await clock.advance(1_000)
+  expect(await retryOneDue(renamed.engine, renamed.source)).toBe(true)
+  expect(await store.parking.list()).toMatchObject([{ state: 'waiting', attempts: 2, reason: 'TYPE_UNKNOWN' }])
+})
+
+test('a handler under its new name takes what was parked under its old one', async () => {
+  const { clock, database, store, effects } = await withOneParked()
+  const renamed = openEngine({ clock, database })
+  renamed.on('note.created', { name: 'label-note', formerly: ['tag-note'], ...soon }, ({ id }, { tx }) => write(tx, id))
+  await clock.advance(1_000)
+  expect(await retryOneDue(renamed.engine, renamed.source)).toBe(true)
+  expect(await store.parking.count()).toBe(0)
+  expect(effects()).toEqual({ m1: 1 })
+  await renamed.handle(note('m1'))
+  expect(effects()).toEqual({ m1: 1 })
+})
+
+test('an at-most-once handler is recorded first also when it comes from a parked row: a failure does not run it again', async () => {
+  const { on, handle, engine, source, clock, store, eventsOf } = openEngine()
+  let runs = 0
+  let accepts = false
+  const schema = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value: unknown) => {
+        if (!accepts) throw new Error('not reachable')
+        return { value }
+      },
+    },
+  } as const
+  on('note.created', { name: 'ping', delivery: 'at-most-once', schema, ...soon }, () => {
+    runs++
+    throw new Error('after the record')
+  })
+  await handle(note('m1'))
+  expect(await store.parking.list()).toMatchObject([{ state: 'waiting', reason: 'BODY_CHECK_FAILED' }])
+  accepts = true
+  await clock.advance(1_000)
+  expect(await retryOneDue(engine, source)).toBe(true)
+  await clock.advance(3_600_000)
+  expect(await retryOneDue(engine, source)).toBe(false)
+  expect(runs).toBe(1)
+  expect(eventsOf('at-most-once-failed')).toMatchObject([{ handler: 'ping', key: 'm1' }])
+})
