@@ -130,6 +130,7 @@ export async function runAfterAck<Tx>(
       key: run.key,
       error: unwrapped(error),
     })
+    source.lost?.(run.handler.name, unwrapped(error))
   }
 }
 

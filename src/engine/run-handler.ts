@@ -1,10 +1,10 @@
 import type { Message, OutgoingMessage } from '../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { decodeAgain } from './decode-message.ts'
 import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
-import { decodeAgain } from './prepare.ts'
 import { Undone } from './undone.ts'
 import type { Run, RunProducts } from './work.ts'
 

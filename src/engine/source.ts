@@ -11,6 +11,8 @@ export interface Source {
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Told what became of each run, once that is committed. */
   committed?(handler: string, outcome: RunOutcome): void
+  /** Told of an at-most-once run that has failed after it was committed. */
+  lost?(handler: string, error: unknown): void
   /** Told of a message that no handler could take, once it is kept as a dead letter. */
   refused?(error: Error): void
 }

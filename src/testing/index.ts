@@ -8,6 +8,7 @@ export {
 } from './crash-points.ts'
 export { engineCases } from './engine-cases.ts'
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.ts'
+export * from './prove/index.ts'
 export { type CaseOutcome, runStoreCase } from './run-store-case.ts'
 export { runTransportCase } from './run-transport-case.ts'
 export type { CaseNeed, DeclaredNeed, Effects, StoreCase, StoreCaseContext } from './store-case.ts'

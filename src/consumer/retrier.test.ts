@@ -1,0 +1,78 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { note, write } from '../../test/app/open-app.ts'
+import { openEngine } from '../../test/app/open-engine.ts'
+import type { MemoryStore } from '../stores/memory/index.ts'
+import { Retrier } from './retrier.ts'
+import { StoreGate } from './store-gate.ts'
+
+/** Three messages that have failed once and are due after a second. */
+async function openRetrier() {
+  const opened = openEngine()
+  const { engine, source, clock, store, on, handle } = opened
+  const state = { isBroken: true, trouble: undefined as Error | undefined }
+  on('note.created', { name: 'tag-note', retry: { backoff: () => 1_000 } }, ({ id }, { tx }) => {
+    write(tx, id)
+    if (state.isBroken) throw new Error('not yet')
+  })
+  await handle(note('m1'), note('m2'), note('m3'))
+  state.isBroken = false
+  const outage = new Error('connection refused')
+  const unreliable: Pick<MemoryStore, 'transaction' | 'classify' | 'ping'> = {
+    async transaction(work, options) {
+      if (state.trouble !== undefined) throw state.trouble
+      return store.transaction(work, options)
+    },
+    classify: (error) => (error === outage ? 'unavailable' : store.classify(error)),
+    async ping() {
+      if (state.trouble !== undefined) throw state.trouble
+    },
+  }
+  Object.assign(engine, { store: { ...store, ...unreliable } })
+  const gate = new StoreGate(engine.store, clock, engine.events)
+  const retrier = new Retrier(engine, source, gate, 500)
+  onTestFinished(() => retrier.stop())
+  return { ...opened, retrier, state, outage, gate }
+}
+
+test('it gives all that are due their attempt, one after the other without a pause', async () => {
+  const { retrier, clock, effects, store } = await openRetrier()
+  retrier.start()
+  await clock.advance(999)
+  expect(effects()).toEqual({})
+  await clock.advance(501)
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+  expect(await store.parking.count()).toBe(0)
+})
+
+test('while the store is down it waits at the gate; no attempt is counted', async () => {
+  const { retrier, clock, effects, state, outage, gate, store, eventsOf } = await openRetrier()
+  state.trouble = outage
+  retrier.start()
+  await clock.advance(60_000)
+  expect(gate.isOpen).toBe(false)
+  expect(eventsOf('store-down')).toHaveLength(1)
+  expect((await store.parking.list()).map(({ attempts }) => attempts)).toEqual([1, 1, 1])
+  state.trouble = undefined
+  await clock.advance(10_000)
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+})
+
+test('any other trouble is told, and it looks again a little later', async () => {
+  const { retrier, clock, effects, state, eventsOf } = await openRetrier()
+  const error = new Error('permission denied')
+  state.trouble = error
+  retrier.start()
+  await clock.advance(1_400)
+  expect(eventsOf('loop-failed')).toEqual(Array(3).fill({ kind: 'loop-failed', loop: 'retries', error }))
+  state.trouble = undefined
+  await clock.advance(500)
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+})
+
+test('stopping ends its sleep', async () => {
+  const { retrier, clock } = await openRetrier()
+  retrier.start()
+  await clock.advance(0)
+  await retrier.stop()
+  expect(clock.waiting()).toBe(0)
+})

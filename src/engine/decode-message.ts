@@ -1,0 +1,83 @@
+import type { IncomingMessage, Message } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import { decodeBody } from './decode-body.ts'
+import type { Engine } from './engine.ts'
+import type { Handler } from './handler.ts'
+import { rememberSentBody } from './identify.ts'
+import { describeIssues, type StandardResult, type StandardSchema } from './standard-schema.ts'
+import type { Run } from './work.ts'
+
+export function decodeMessage(incoming: IncomingMessage): Message {
+  return {
+    id: incoming.id ?? '',
+    type: incoming.type as string,
+    body: decodeBody(incoming.body),
+    headers: incoming.headers,
+    key: incoming.key,
+    sentAt: incoming.sentAt,
+    source: incoming.source,
+    position: incoming.position,
+  }
+}
+
+/** The message of a run as it was when it was prepared. */
+export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, work }: Run<Tx>): Message | Promise<Message> {
+  const message = decodeMessage(work.delivery.message)
+  const schema = engine.schemaOf(message.type)
+  return schema === undefined && handler.schema === undefined ? message : decodeBySchemas(message, schema, handler)
+}
+
+async function decodeBySchemas<Tx>(
+  message: Message,
+  schema: StandardSchema | undefined,
+  handler: Handler<Tx>,
+): Promise<Message> {
+  const fitted = await fitHandler(handler, await fitType(schema, message), message.body)
+  if (fitted.failure !== undefined) throw fitted.failure.error
+  return fitted.message
+}
+
+/** A message as one handler gets it. */
+export interface Fitted<Tx> {
+  readonly handler: Handler<Tx>
+  readonly message: Message
+  readonly failure: Run<Tx>['failure']
+}
+
+/** The message with what the schema of its type makes of the body; rejects where that does not fit. */
+export async function fitType(schema: StandardSchema | undefined, message: Message): Promise<Message> {
+  const { body } = message
+  return schema === undefined ? message : withBody(message, await validate(schema, body, `type ${message.type}`), body)
+}
+
+/** A message may fit its type and one handler but not another: that is the one handler's failure. */
+export async function fitHandler<Tx>(handler: Handler<Tx>, message: Message, sent: unknown): Promise<Fitted<Tx>> {
+  if (handler.schema === undefined) return { handler, message, failure: undefined }
+  try {
+    const body = await validate(handler.schema, message.body, `handler ${handler.name}`)
+    return { handler, message: withBody(message, body, sent), failure: undefined }
+  } catch (error) {
+    return { handler, message, failure: { error } }
+  }
+}
+
+async function validate(schema: StandardSchema, value: unknown, what: string): Promise<unknown> {
+  let result: StandardResult<unknown>
+  try {
+    const pending = schema['~standard'].validate(value)
+    result = 'then' in pending ? await pending : pending
+  } catch (cause) {
+    throw new JustonceError('BODY_CHECK_FAILED', { message: `The schema of ${what} threw: ${String(cause)}.`, cause })
+  }
+  if (result.issues === undefined) return result.value
+  throw new JustonceError('BODY_INVALID', {
+    message: `The body does not fit the schema of ${what}: ${describeIssues(result.issues)}.`,
+    details: { issues: result.issues },
+  })
+}
+
+function withBody(message: Message, body: unknown, sent: unknown): Message {
+  const changed = { ...message, body }
+  rememberSentBody(changed, sent)
+  return changed
+}

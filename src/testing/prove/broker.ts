@@ -1,0 +1,19 @@
+import type { Delivery, IncomingMessage } from '../../contracts/index.ts'
+
+/** Remembers what was acknowledged, and delivers everything else again. */
+export class Broker {
+  readonly #settled = new Set<IncomingMessage>()
+
+  acknowledge(deliveries: readonly Delivery[]): void {
+    for (const { message } of deliveries) this.#settled.add(message)
+  }
+
+  unsettled(messages: readonly IncomingMessage[]): readonly IncomingMessage[] {
+    return messages.filter((message) => !this.#settled.has(message))
+  }
+
+  /** As if it had never been acknowledged: brokers do that, too. */
+  forget(messages: readonly IncomingMessage[]): void {
+    for (const message of messages) this.#settled.delete(message)
+  }
+}

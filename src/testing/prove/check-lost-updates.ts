@@ -1,0 +1,60 @@
+import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import type { OverallCheck, Verdict } from './proof.ts'
+import type { Prover } from './prover.ts'
+import type { Tables } from './tables.ts'
+import { stepNames } from './wording.ts'
+
+const title = 'Two different messages at the same time do not overwrite each other'
+
+/**
+ * Stops one message before each of its queries and has the next one handled by another process meanwhile, as far as
+ * the database lets it. The effect must be that of one order or of the other.
+ */
+export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
+  const reason = prover.baseline.isSerial
+    ? 'SQLite has one writer at a time; prove it on the database of your production'
+    : prover.messages.length < 2
+      ? 'there is only one message; give two that touch the same rows'
+      : undefined
+  if (reason !== undefined) return { title, verdict: { kind: 'not-applicable', reason } }
+  let verdict: Verdict = { kind: 'held' }
+  for (let first = 0; first + 1 < prover.messages.length; first++) {
+    const swapped = prover.messages.toSpliced(first, 2, ...prover.messages.slice(first, first + 2).reverse())
+    const other = await prover.run('in another order', { batches: prover.oneByOne(swapped) })
+    // Of two messages that work only in one order the second may well fail when it comes too early.
+    if (other.journal.failures.length > 0) continue
+    for (const order of [prover.messages, swapped]) {
+      const failure = await meet(prover, order, first, [prover.baseline.effect, other.effect])
+      if (failure !== undefined) verdict = { kind: 'broken', failure }
+    }
+  }
+  return { title, verdict }
+}
+
+async function meet<S extends Store>(
+  prover: Prover<S>,
+  order: readonly IncomingMessage[],
+  at: number,
+  fine: readonly Tables[],
+): Promise<number | undefined> {
+  const [held, meanwhile] = order.slice(at, at + 2) as [IncomingMessage, IncomingMessage]
+  const steps = prover.baseline.steps.get(held) ?? []
+  const names = stepNames(steps)
+  let number: number | undefined
+  for (const [index, { kind }] of steps.entries()) {
+    if (kind !== 'query' && kind !== 'commit') continue
+    const where = `${meanwhile.id} handled by another process before ${names[index]} of ${held.id}`
+    const { effect, journal } = await prover.run(where, {
+      batches: prover.oneByOne(order.filter((message) => message !== meanwhile)),
+      strike: { message: held, step: index, what: { kind: 'elsewhere', deliver: meanwhile } },
+    })
+    if (fine.some((expected) => prover.differences(effect, expected).length === 0)) continue
+    const differences = await prover.confirmedDifferences(effect)
+    const handlers = [...new Set([...prover.handlersOf(held), ...prover.handlersOf(meanwhile)])]
+    const seen = [
+      `Handled at the same time, ${held.id} and ${meanwhile.id} left this behind, which neither order does:`,
+    ]
+    number ??= prover.found('lost-update', { handlers, where, seen, differences, journal })
+  }
+  return number
+}

@@ -1,0 +1,38 @@
+import type { Store } from '../../contracts/index.ts'
+import type { OverallCheck } from './proof.ts'
+import type { Prover } from './prover.ts'
+
+const title = 'When a transaction is undone, nothing of it stays'
+
+/** Has every message handled to the end and then undone, with nobody to try again: nothing may be left. */
+export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
+  let failure: number | undefined
+  let before = prover.baseline.initial
+  for (const [index, message] of prover.messages.entries()) {
+    const steps = prover.baseline.steps.get(message) ?? []
+    const commit = steps.findLastIndex(({ kind }) => kind === 'commit')
+    const ran = prover.baseline.journal.ran.get(String(message.id))
+    const handlers = [...(ran ?? [])].filter(([, delivery]) => delivery === 'exactly-once').map(([name]) => name)
+    const messages = prover.messages.slice(0, index + 1)
+    if (commit >= 0 && handlers.length > 0) {
+      const { effect, journal } = await prover.run(`undoing ${message.id}`, {
+        batches: prover.oneByOne(messages),
+        strike: { message, step: commit, what: { kind: 'crash-before' } },
+        staysDead: true,
+      })
+      const differences = await prover.confirmedDifferences(effect, before)
+      if (differences.length > 0) {
+        failure ??= prover.found('writes-outside-tx', {
+          handlers,
+          where: `${message.id} handled and undone`,
+          seen: [`${message.id} was handled, and everything in its transaction undone. This was there all the same:`],
+          differences,
+          journal,
+        })
+      }
+    }
+    if (index < prover.messages.length - 1)
+      before = (await prover.run('the state in between', { batches: prover.oneByOne(messages) })).effect
+  }
+  return { title, verdict: failure === undefined ? { kind: 'held' } : { kind: 'broken', failure } }
+}

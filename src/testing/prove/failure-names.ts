@@ -1,0 +1,21 @@
+/** What can be wrong with a handler. Each has a text in explanations.ts. */
+export const failureNames = [
+  'handler-fails',
+  'commits-itself',
+  'writes-outside-tx',
+  'calls-out',
+  'not-awaited',
+  'runs-on',
+  'swallows-error',
+  'reads-clock',
+  'reads-randomness',
+  'keeps-state',
+  'depends-on-batch',
+  'lost-update',
+  'effect-lost',
+  'effect-doubled',
+  'effect-differs',
+  'never-settled',
+] as const
+
+export type FailureName = (typeof failureNames)[number]

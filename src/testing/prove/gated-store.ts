@@ -1,0 +1,165 @@
+import type { Loan, Outbox, Parking, Store, TransactionOptions } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { overriding } from '../overriding.ts'
+import { Execution } from './execution.ts'
+import type { Gate } from './gate.ts'
+import type { Journal } from './journal.ts'
+import type { Life } from './life.ts'
+import type { Step } from './steps.ts'
+import { isTransientError, transientError } from './transient-error.ts'
+import { watchTx } from './watched/watch-tx.ts'
+
+export interface GatedStore<S extends Store> {
+  readonly store: S
+  /** The execution whose `tx` this is. */
+  executionOf(tx: unknown): Execution | undefined
+  /** Resolves when no transaction of the process is open any more, be it dead or alive. */
+  settled(): Promise<void>
+}
+
+export interface GateParts {
+  readonly gate: Gate
+  readonly life: Life
+  readonly journal: Journal
+}
+
+/** A store whose every step goes through the gate, and which does nothing more once its process is dead. */
+export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedStore<S> {
+  const { gate, life } = parts
+  const inner: Store = store
+  const executions = new WeakMap<object, Execution>()
+  const natives = new WeakMap<object, unknown>()
+  const open = new Set<Promise<unknown>>()
+  const native = <Tx>(tx: Tx): Tx => (natives.get(tx as object) ?? tx) as Tx
+
+  const lend: Store['lend'] = (tx, options) => {
+    const execution = new Execution({ ...parts, handler: options.borrower })
+    atWork.add(native(tx) as object)
+    const loan = inner.lend(native(tx), options)
+    const watched = watchTx(loan.tx, execution)
+    executions.set(watched as object, execution)
+    natives.set(watched as object, loan.tx)
+    const replaced: Partial<Loan<unknown>> = {
+      tx: watched,
+      trouble: () => (execution.hadError ? 'conflict' : loan.trouble()),
+    }
+    return overriding(loan, replaced)
+  }
+
+  const replaced: Partial<Store> = {
+    transaction(work, options) {
+      const running = gatedTransaction(inner, parts, work, options)
+      open.add(running)
+      running.catch(() => {}).finally(() => open.delete(running))
+      // The transaction of a dead process ends, but nobody is left to hear of it.
+      return running.then(
+        (value) => (life.isOver ? life.silence() : value),
+        (error) => {
+          if (life.isOver) return life.silence()
+          throw error
+        },
+      )
+    },
+    lend,
+    within: (tx) => inner.within(native(tx)),
+    classify: (error) => (isTransientError(error) ? 'conflict' : inner.classify(error)),
+    inbox: overriding(inner.inbox, {
+      claim: (tx, requests) => {
+        atWork.add(tx as object)
+        return gate.pass({
+          step: { kind: 'claim', text: '' },
+          run: () => inner.inbox.claim(tx, requests),
+          fail: failing,
+        })
+      },
+    }),
+    parking: overriding(inner.parking, soonerParking(inner.parking)),
+    ...(inner.outbox && { outbox: gatedOutbox(inner.outbox, gate, native) }),
+  }
+  return {
+    store: overriding(store, replaced as Partial<S>),
+    executionOf: (tx) => executions.get(tx as object),
+    async settled() {
+      while (open.size > 0) await Promise.allSettled(open)
+    },
+  }
+}
+
+/** Transactions that have claimed something or run a handler: only their commits are steps. */
+const atWork = new WeakSet<object>()
+
+const commit: Step = { kind: 'commit', text: '' }
+
+async function gatedTransaction<T>(
+  inner: Store,
+  { gate, life }: GateParts,
+  work: (tx: unknown) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal])
+  let happened: (() => void) | undefined
+  let lost = false
+  try {
+    const value = await inner.transaction(
+      async (tx) => {
+        const result = await work(tx)
+        if (!atWork.has(tx as object)) return result
+        const strike = gate.begin(commit)
+        if (strike?.kind === 'meanwhile') await strike.begin()
+        if (strike?.kind === 'crash-before') return gate.die()
+        if (strike?.kind === 'crash-after') happened = () => void gate.die()
+        if (strike?.kind === 'error') failing()
+        if (strike?.kind === 'answer-lost') {
+          lost = true
+          if (!strike.happened) throw unknownCommit()
+        }
+        return result
+      },
+      { ...options, signal },
+    )
+    happened?.()
+    if (!lost) return value
+  } catch (error) {
+    if (!life.isOver && !lost) gate.failed(error)
+    if (!lost) throw error
+    gate.answerLost(false)
+    throw unknownCommit()
+  }
+  gate.answerLost(true)
+  throw unknownCommit()
+}
+
+function unknownCommit(): JustonceError {
+  return new JustonceError('COMMIT_UNKNOWN', { message: 'The answer to the commit was lost (by prove()).' })
+}
+
+function failing(): never {
+  throw transientError()
+}
+
+function gatedOutbox(inner: Outbox<unknown>, gate: Gate, native: <Tx>(tx: Tx) => Tx): Outbox<unknown> {
+  return overriding(inner, {
+    append: (tx, messages) =>
+      gate.pass({
+        step: { kind: 'bookkeeping', text: `${messages.length} outgoing` },
+        run: () => inner.append(native(tx), messages),
+        fail: failing,
+      }),
+  })
+}
+
+/** Nobody wants to wait for the backoff of a retry in a proof. */
+function soonerParking(inner: Parking<unknown>): Partial<Parking<unknown>> {
+  return {
+    park: (tx, messages) =>
+      inner.park(
+        tx,
+        messages.map((message) => ({ ...message, delayMs: 0 })),
+      ),
+    change: (tx, changes) =>
+      inner.change(
+        tx,
+        changes.map((change) => (change.kind === 'again' ? { ...change, delayMs: 0 } : change)),
+      ),
+  }
+}

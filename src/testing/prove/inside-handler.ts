@@ -1,0 +1,23 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { OutsideCall } from './journal.ts'
+import type { Pins } from './pins.ts'
+
+/** What is known about the handler that is running, wherever in its code. */
+export interface Inside {
+  readonly handler: string
+  readonly messageId: string
+  readonly pins: Pins
+  readonly reads: { clock: number; random: number }
+  leaves(call: Pick<OutsideCall, 'kind' | 'what' | 'isHarmless'>): OutsideCall
+}
+
+const storage = new AsyncLocalStorage<Inside>()
+
+export function runInside<T>(inside: Inside, work: () => T): T {
+  return storage.run(inside, work)
+}
+
+/** Undefined outside of handlers, and in hooks that run after the commit. */
+export function currentInside(): Inside | undefined {
+  return storage.getStore()
+}

@@ -1,0 +1,82 @@
+import type { Store } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import { columnsOf } from './compare.ts'
+import type { FailureName } from './failure-names.ts'
+import { type Prover, usualPins } from './prover.ts'
+import type { RunOutcome } from './run.ts'
+import { checkSteady } from './steady.ts'
+import { oneLine } from './steps.ts'
+import { noteOutsideCalls, noteStrayCalls } from './stray-calls.ts'
+
+const undisturbed = 'an undisturbed run'
+
+/** An hour later it is another hour, a day and a minute later another day and minute. */
+const clocks = [3_600_000, 86_461_001]
+
+/**
+ * Runs the handlers undisturbed to learn their effect and their steps, a few times with the same clock and dice and
+ * with others. Resolves to whether the effect is steady enough to compare anything with it.
+ */
+export async function learn<S extends Store>(prover: Prover<S>): Promise<boolean> {
+  const looks = await prover.look()
+  const { effect: initial } = await prover.run('reading the initial state', { batches: [] })
+  const first = await clean(prover)
+  prover.baseline = { ...looks, initial, effect: first.effect, steps: first.steps, journal: first.journal }
+  noteOutsideCalls(prover, first.journal, undisturbed)
+  if (first.journal.failures.length > 0) return notRunning(prover, first)
+  noteStrayCalls(prover, first.journal, undisturbed)
+  if (first.journal.outsideCalls.some(({ isHarmless }) => !isHarmless)) {
+    prover.notes.push('The rest was not run: every run would have made that call again.')
+    return false
+  }
+  checkSteady(prover, await clean(prover))
+  for (const laterMs of clocks)
+    await vary(prover, 'reads-clock', { ...usualPins, clockMs: usualPins.clockMs + laterMs })
+  await vary(prover, 'reads-randomness', { ...usualPins, seed: 2 })
+  return true
+}
+
+function clean<S extends Store>(prover: Prover<S>, pins = usualPins): Promise<RunOutcome> {
+  return prover.run('undisturbed', { batches: prover.oneByOne(), isTracing: true, pins })
+}
+
+function notRunning<S extends Store>(prover: Prover<S>, { journal }: RunOutcome): false {
+  for (const { handler, error } of journal.failures.slice(0, 1)) {
+    const name = nameOf(error)
+    const text = error instanceof Error ? error.message : String(error)
+    const seen = [oneLine(text, 400), ...placeIn(error)]
+    if (name === 'writes-outside-tx')
+      seen.push('SQLite has one writer at a time: while a handler runs, that is its transaction, and any other waits.')
+    prover.found(name, { handlers: handler === '-' ? [] : [handler], where: undisturbed, seen, journal })
+  }
+  return false
+}
+
+function nameOf(error: unknown): FailureName {
+  if (isJustonceError(error, 'TX_CONTROL') || isJustonceError(error, 'TX_ENDED')) return 'commits-itself'
+  const isLocked = error instanceof Error && /database (?:table )?is locked/.test(error.message)
+  return isLocked ? 'writes-outside-tx' : 'handler-fails'
+}
+
+/** The first line of the stack that is the user's. */
+function placeIn(error: unknown): readonly string[] {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n').slice(1) : []
+  const place = lines.find(
+    (line) => !/node:|node_modules|[\\/](?:src|dist)[\\/](?:testing|engine|stores)[\\/]/.test(line),
+  )
+  return place === undefined ? [] : [place.trim()]
+}
+
+async function vary<S extends Store>(
+  prover: Prover<S>,
+  name: 'reads-clock' | 'reads-randomness',
+  pins: typeof usualPins,
+): Promise<void> {
+  const { effect, journal } = await clean(prover, pins)
+  const differences = prover.differences(effect)
+  if (differences.length === 0) return
+  const what = name === 'reads-clock' ? 'at another time of day' : 'with other random numbers'
+  const handlers = [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))]
+  const seen = [`The same messages were handled ${what}, and ${columnsOf(differences).join(', ')} became different:`]
+  prover.found(name, { handlers, where: undisturbed, seen, differences, journal })
+}

@@ -1,0 +1,97 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { syncBuiltinESMExports } from 'node:module'
+import type { Socket } from 'node:net'
+import { currentInside } from './inside-handler.ts'
+import { sharedPatch } from './shared-patch.ts'
+
+type Listener = (message: unknown) => void
+type Method = (...values: unknown[]) => unknown
+
+/** Several proofs may run at once. */
+export const watchLeaving = sharedPatch(watch)
+
+/** While a proof runs, whatever leaves the process from inside a handler is written down. It is not held back. */
+function watch(): () => void {
+  const listeners: readonly (readonly [string, Listener])[] = [
+    ['undici:request:create', (message) => requested((message as RequestMessage).request)],
+    ['http.client.request.start', (message) => requested((message as RequestMessage).request)],
+    ['net.client.socket', (message) => connects((message as { socket: Socket }).socket)],
+    ['udp.socket', () => leaves('socket', 'a UDP socket', false)],
+    ['child_process', () => leaves('child process', 'a child process', false)],
+  ]
+  for (const [channel, listener] of listeners) subscribe(channel, listener)
+  const unwrapFetch = wrapFetch()
+  const unwrapChildren = wrapSynchronousChildren()
+  return () => {
+    for (const [channel, listener] of listeners) unsubscribe(channel, listener)
+    unwrapFetch()
+    unwrapChildren()
+  }
+}
+
+interface RequestMessage {
+  readonly request: {
+    /** Of undici. */
+    readonly origin?: unknown
+    /** Of node:http. */
+    readonly host?: unknown
+    readonly method?: unknown
+    readonly path?: unknown
+  }
+}
+
+function leaves(kind: 'fetch' | 'request' | 'child process' | 'socket', what: string, isHarmless: boolean) {
+  return currentInside()?.leaves({ kind, what, isHarmless })
+}
+
+function requested({ origin, host, method, path }: RequestMessage['request']): void {
+  const url = URL.parse(origin === undefined ? `http://${String(host)}` : String(origin))
+  const what = `${String(method ?? 'GET')} ${String(origin ?? host)}${String(path ?? '')}`
+  leaves('request', what, isThisMachine(url?.hostname))
+}
+
+/** Where it goes is known only when it is connected. */
+function connects(socket: Socket): void {
+  const call = leaves('socket', 'a socket', true)
+  if (call === undefined) return
+  socket.once('connect', () => {
+    if (!isThisMachine(socket.remoteAddress)) call.isHarmless = false
+  })
+}
+
+function isThisMachine(host: string | undefined): boolean {
+  return host === undefined || /^(?:localhost|.*\.localhost|127\..*|\[?(?:::ffff:127\..*|::1)\]?)$/.test(host)
+}
+
+/** A test often has put a stand-in there, which no channel tells of. */
+function wrapFetch(): () => void {
+  const given = globalThis.fetch
+  const wrapped: typeof fetch = (input, init) => {
+    const url = input instanceof Request ? input.url : String(input)
+    leaves('fetch', `${init?.method ?? (input instanceof Request ? input.method : 'GET')} ${url}`, true)
+    return given(input, init)
+  }
+  globalThis.fetch = wrapped
+  return () => {
+    if (globalThis.fetch === wrapped) globalThis.fetch = given
+  }
+}
+
+const synchronous = ['execSync', 'execFileSync', 'spawnSync'] as const
+
+/** These have no channel. */
+function wrapSynchronousChildren(): () => void {
+  const children = process.getBuiltinModule('node:child_process') as unknown as Record<string, Method>
+  const given = synchronous.map((name) => [name, children[name] as Method] as const)
+  for (const [name, method] of given) {
+    children[name] = (...values) => {
+      leaves('child process', String(values[0]), false)
+      return method(...values)
+    }
+  }
+  syncBuiltinESMExports()
+  return () => {
+    for (const [name, method] of given) children[name] = method
+    syncBuiltinESMExports()
+  }
+}

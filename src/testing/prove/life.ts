@@ -1,0 +1,39 @@
+/** The life of a simulated process. After its end nothing of it goes on: whatever can wait, waits for ever. */
+export class Life {
+  readonly #end = Promise.withResolvers<void>()
+  readonly #abort = new AbortController()
+  #isOver = false
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get ended(): Promise<void> {
+    return this.#end.promise
+  }
+
+  /** Aborted at the end: the database notices that the process is gone, and undoes what it had open. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#abort.abort(new ProcessDied())
+    this.#end.resolve()
+  }
+
+  /** What a dead process answers. */
+  silence(): Promise<never> {
+    return new Promise(() => {})
+  }
+}
+
+/** Thrown where a call cannot wait for ever, because it answers at once. */
+export class ProcessDied extends Error {
+  constructor() {
+    super('prove() has ended this process here. In reality nothing would go on after this point.')
+    this.name = 'ProcessDied'
+  }
+}

@@ -1,0 +1,127 @@
+import type { AppOptions } from '../../app/app-options.ts'
+import { buildEngine } from '../../app/build-engine.ts'
+import { eventHub } from '../../app/event-hub.ts'
+import { Handlers } from '../../app/handlers.ts'
+import type { Clock, Delivery, Store } from '../../contracts/index.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { handleDeliveries } from '../../engine/handle-deliveries.ts'
+import { retryOneDue } from '../../engine/retry-due.ts'
+import type { Source } from '../../engine/source.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import type { Broker } from './broker.ts'
+import { Gate } from './gate.ts'
+import { gatedStore } from './gated-store.ts'
+import type { Journal } from './journal.ts'
+import { Life } from './life.ts'
+import { isNeighbour } from './neighbour.ts'
+import type { UntypedOptions } from './options.ts'
+import type { PinSettings } from './pins.ts'
+import { provingApp } from './proving-app.ts'
+import type { ScratchCopy } from './scratch.ts'
+import type { Step, Strike } from './steps.ts'
+import { transientError } from './transient-error.ts'
+
+export interface ProcessParts<S extends Store> {
+  readonly number: number
+  readonly options: UntypedOptions<S>
+  readonly copy: ScratchCopy<S>
+  readonly broker: Broker
+  readonly journal: Journal
+  readonly pins: PinSettings
+  strikeAt(step: Step): Strike | undefined
+}
+
+/** A process that runs the user's handlers on the real engine, and can die at any step. */
+export interface SimulatedProcess<S extends Store> {
+  readonly number: number
+  readonly life: Life
+  /** The store itself, past the gate. */
+  readonly store: S
+  /** Handles them as one batch. Resolves with `died` when that happened on the way. */
+  handle(deliveries: readonly Delivery[]): Promise<'done' | 'died'>
+  /** Gives parked messages their next attempts until none is due. */
+  retryAll(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startProcess<S extends Store>(parts: ProcessParts<S>): Promise<SimulatedProcess<S>> {
+  const { number, options, copy, journal } = parts
+  const life = new Life()
+  const gate = new Gate({ process: number, life, journal, strikeAt: parts.strikeAt })
+  const opened = await copy.openStore()
+  const gated = gatedStore(opened.store, { gate, life, journal })
+  const handlers = new Handlers()
+  await options.register(provingApp({ ...parts, gate, life, gated, handlers }), copy.place)
+  const engine = engineOf(parts, gated.store, handlers, life)
+  const source = sourceOf(parts, gate)
+  return {
+    number,
+    life,
+    store: opened.store,
+    async handle(deliveries) {
+      const handling = handleDeliveries(engine, source, deliveries).then(async ({ background }) => {
+        await Promise.all(background)
+        return 'done' as const
+      })
+      handling.catch(() => {})
+      return await Promise.race([handling, life.ended.then(() => 'died' as const)])
+    },
+    async retryAll() {
+      for (let attempts = 0; attempts < 100 && (await retryOneDue(engine, source)); attempts++);
+    },
+    async close() {
+      await gated.settled()
+      await opened.close()
+    },
+  }
+}
+
+function engineOf<S extends Store>(
+  { options, journal }: ProcessParts<S>,
+  store: S,
+  handlers: Handlers,
+  life: Life,
+): Engine<unknown> {
+  const events = eventHub()
+  events.listen((event) => {
+    if (life.isOver) return
+    if (event.kind === 'parked' && !isNeighbour(event.key))
+      journal.failures.push({ handler: event.handler, error: event.error })
+    if (event.kind === 'undone' && isRolledBack(event.error)) journal.undone++
+  })
+  // Time between two messages never counts as an overrun: a debugger or a slow machine must not change what happens.
+  const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
+  return buildEngine(appOptions, { handlers, clock: hastyClock, events, wakeRelay() {} })
+}
+
+/** The database itself refused to commit, because an error in the transaction had been passed over. */
+function isRolledBack(error: unknown): boolean {
+  return isJustonceError(error, 'TX_ABORTED') || isJustonceError(error, 'COMMIT_ROLLED_BACK')
+}
+
+function sourceOf<S extends Store>({ broker }: ProcessParts<S>, gate: Gate): Source {
+  return {
+    inside: undefined,
+    async acknowledge(deliveries) {
+      const step: Step = { kind: 'ack', text: '' }
+      const run = (): void => broker.acknowledge(deliveries)
+      const fail = (): never => {
+        throw transientError()
+      }
+      // What the broker could not be told comes again.
+      await gate.pass<void>({ step, run, fail }).catch(() => {})
+    },
+  }
+}
+
+/** The engine's own waiting is skipped; what handlers may take is measured in real time. */
+const hastyClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+  sleep: () => new Promise((resolve) => setImmediate(resolve)),
+  timer(ms, callback) {
+    const timer = setTimeout(callback, ms)
+    return { cancel: () => clearTimeout(timer) }
+  },
+  random: () => 0.5,
+}

@@ -1,0 +1,68 @@
+import type { Difference } from './compare.ts'
+import type { Explanation } from './explanations.ts'
+import type { FailureName } from './failure-names.ts'
+import type { TimelineEntry } from './journal.ts'
+import type { MessageFault, Step, StepFault } from './steps.ts'
+
+/** Something that is wrong with a handler, with everything needed to understand and to mend it. */
+export interface Failure extends Explanation {
+  readonly name: FailureName
+  readonly handlers: readonly string[]
+  /** What was done: `crash after query 2 of p1`. */
+  readonly where: string
+  /** What was seen then, in one or a few lines. */
+  readonly seen: readonly string[]
+  readonly differences: readonly Difference[]
+  readonly timeline: readonly TimelineEntry[]
+  /** Where else the same was seen. */
+  readonly alsoAt: readonly string[]
+  /** The user accepts it. */
+  readonly isAllowed: boolean
+}
+
+/**
+ * - `held`: the effect was the same as in the undisturbed run.
+ * - `broken`: it was not; `failure` is its number in `failures`, from 1.
+ * - `unreached`: the run took another way and never came to this step.
+ */
+export type Verdict = { readonly kind: 'held' | 'unreached' } | { readonly kind: 'broken'; readonly failure: number }
+
+export interface ProofRow {
+  readonly step: Step
+  readonly verdicts: Readonly<Partial<Record<StepFault, Verdict>>>
+}
+
+/** One message: its steps, and what was done to each. */
+export interface ProofTable {
+  readonly messageId: string
+  readonly type: string
+  readonly handlers: readonly string[]
+  readonly rows: readonly ProofRow[]
+  readonly around: Readonly<Partial<Record<MessageFault, Verdict>>>
+}
+
+/** What holds for all messages together. */
+export interface OverallCheck {
+  readonly title: string
+  readonly verdict: Verdict | { readonly kind: 'not-applicable'; readonly reason: string }
+}
+
+export interface Proof {
+  /** Nothing was found that is not allowed. */
+  readonly ok: boolean
+  /** For people: the tables, and for each failure what happened and what to change. */
+  readonly report: string
+  readonly failures: readonly Failure[]
+  readonly table: readonly ProofTable[]
+  readonly checks: readonly OverallCheck[]
+  /** What was left out, and why. */
+  readonly notes: readonly string[]
+  readonly runs: number
+  readonly ms: number
+  readonly database: string
+  /** Throws with the report unless the proof is ok: for test runners. */
+  assert(): void
+  toJSON(): ProofJson
+}
+
+export type ProofJson = Omit<Proof, 'report' | 'assert' | 'toJSON'>

@@ -1,0 +1,137 @@
+import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import { toIncoming } from '../../transports/memory/message-to-send.ts'
+import { type Comparing, type Difference, differencesBetween, unsteadyColumns } from './compare.ts'
+import { explanations } from './explanations.ts'
+import type { FailureName } from './failure-names.ts'
+import type { Journal } from './journal.ts'
+import type { UntypedOptions } from './options.ts'
+import type { PinSettings } from './pins.ts'
+import type { Failure } from './proof.ts'
+import { type RunOutcome, type RunPlan, runPlan } from './run.ts'
+import type { ScratchTemplate } from './scratch.ts'
+import { checkSteady } from './steady.ts'
+import type { Step } from './steps.ts'
+import type { TableFacts, Tables } from './tables.ts'
+
+/** What the undisturbed run has shown. */
+export interface Baseline {
+  readonly facts: TableFacts
+  readonly initial: Tables
+  readonly effect: Tables
+  readonly steps: ReadonlyMap<IncomingMessage, readonly Step[]>
+  readonly journal: Journal
+  /** Only one transaction can be open at a time. */
+  readonly isSerial: boolean
+}
+
+interface Found {
+  readonly handlers: readonly string[]
+  readonly where: string
+  readonly seen: readonly string[]
+  readonly differences?: readonly Difference[]
+  readonly journal?: Journal
+}
+
+/** Everything that the parts of a proof share. */
+export class Prover<S extends Store> {
+  readonly options: UntypedOptions<S>
+  readonly messages: readonly IncomingMessage[]
+  readonly failures: (Failure & { readonly alsoAt: string[] })[] = []
+  readonly notes: string[] = []
+  readonly ignored: Set<string>
+  baseline!: Baseline
+  readonly journals: { readonly doing: string; readonly journal: Journal }[] = []
+  runs = 0
+  expectedRuns = 0
+  readonly #template: ScratchTemplate<S>
+
+  constructor(options: UntypedOptions<S>, template: ScratchTemplate<S>) {
+    this.options = options
+    this.#template = template
+    this.messages = options.messages.map((message) => toIncoming(message, 'prove'))
+    this.ignored = new Set(options.ignore ?? [])
+  }
+
+  async run(doing: string, plan: Omit<RunPlan, 'pins'> & { readonly pins?: PinSettings }): Promise<RunOutcome> {
+    this.options.signal?.throwIfAborted()
+    this.options.onProgress?.({ done: this.runs, total: Math.max(this.expectedRuns, this.runs + 1), doing })
+    const outcome = await runPlan(this.options, this.#template, { pins: usualPins, ...plan })
+    this.runs++
+    this.journals.push({ doing, journal: outcome.journal })
+    return outcome
+  }
+
+  /** Each message in a batch of its own, in order. */
+  oneByOne(messages: readonly IncomingMessage[] = this.messages): readonly (readonly IncomingMessage[])[] {
+    return messages.map((message) => [message])
+  }
+
+  async look(): Promise<Pick<Baseline, 'facts' | 'isSerial'>> {
+    const copy = await this.#template.fresh()
+    const facts = await copy.facts()
+    await copy.remove()
+    return { facts, isSerial: copy.someoneWaits === undefined }
+  }
+
+  differences(found: Tables, expected: Tables = this.baseline.effect): readonly Difference[] {
+    return differencesBetween(expected, found, this.#comparing())
+  }
+
+  /**
+   * The same, after making sure that it is not the undisturbed run that has changed meanwhile: a column that the
+   * database fills with the time may stay the same for a whole second and then differ.
+   */
+  async confirmedDifferences(found: Tables, expected?: Tables): Promise<readonly Difference[]> {
+    if (this.differences(found, expected).length === 0) return []
+    const undisturbed = await this.run('undisturbed once more', { batches: this.oneByOne(), isTracing: true })
+    checkSteady(this, undisturbed)
+    return this.differences(found, expected)
+  }
+
+  /** Columns in which two undisturbed runs differ by the database's doing are not compared. */
+  ignoreUnsteady(effect: Tables): void {
+    for (const column of unsteadyColumns(this.baseline.effect, effect, this.#comparing())) {
+      this.ignored.add(column)
+      this.notes.push(`${column} differs from run to run by itself (a default of the database?) and was not compared.`)
+    }
+  }
+
+  handlersOf(message: IncomingMessage): readonly string[] {
+    return [...(this.baseline.journal.ran.get(String(message.id))?.keys() ?? [])]
+  }
+
+  /** Notes a failure and tells its number. The same one at another place is only counted. */
+  found(name: FailureName, { handlers, where, seen, differences = [], journal }: Found): number {
+    const known = this.failures.findIndex((other) => other.name === name && sameItems(other.handlers, handlers))
+    if (known >= 0) {
+      const failure = this.failures[known] as (typeof this.failures)[number]
+      if (failure.where !== where && !failure.alsoAt.includes(where)) failure.alsoAt.push(where)
+      return known + 1
+    }
+    const isAllowed = this.options.allow?.includes(name) ?? false
+    const timeline = [...(journal?.timeline ?? [])]
+    return this.failures.push({
+      name,
+      ...explanations[name],
+      handlers,
+      where,
+      seen,
+      differences,
+      timeline,
+      alsoAt: [],
+      isAllowed,
+    })
+  }
+
+  #comparing(): Comparing {
+    const { facts, initial } = this.baseline
+    return { facts, initial, ignored: this.ignored }
+  }
+}
+
+/** Near the real time, so that certificates and the like stay valid, and the same for the whole proof. */
+export const usualPins: PinSettings = { clockMs: Date.now(), seed: 1 }
+
+function sameItems(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item) => b.includes(item))
+}

@@ -1,0 +1,141 @@
+import { decideHandler, type HandlerOptions } from '../../app/handler-options.ts'
+import type { Handlers } from '../../app/handlers.ts'
+import { justonce } from '../../app/justonce.ts'
+import type { App } from '../../app/types.ts'
+import type { Message, Store, Transport } from '../../contracts/index.ts'
+import type { Handler, RunContext } from '../../engine/handler.ts'
+import { JustonceError, PermanentError } from '../../errors/index.ts'
+import type { Gate } from './gate.ts'
+import type { GatedStore } from './gated-store.ts'
+import { currentInside, runInside } from './inside-handler.ts'
+import type { Life } from './life.ts'
+import { isNeighbour } from './neighbour.ts'
+import { pinsFor } from './pins.ts'
+import type { ProcessParts } from './process.ts'
+
+export interface AppParts<S extends Store> extends ProcessParts<S> {
+  readonly gate: Gate
+  readonly life: Life
+  readonly gated: GatedStore<S>
+  readonly handlers: Handlers
+}
+
+type Call = Handler['call']
+
+/** The app that `register` is given: it takes handlers as the real one does, and puts itself around each of them. */
+export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<string, unknown>> {
+  const { handlers, gated, options } = parts
+  const real = justonce<S, Record<string, unknown>>({ ...options.app, store: gated.store, transport: bareTransport })
+  const add = (type: string, given: string | HandlerOptions, call: Call): void => {
+    const named = typeof given === 'string' ? { name: given } : given
+    // Whoever loses messages by design cannot be proven not to.
+    if (named.delivery === 'at-most-once') return
+    const handler = decideHandler(type, sparingNeighbours(named), handlers.countOf(type), call)
+    handlers.add({ ...handler, call: watched(parts, handler) })
+  }
+  return {
+    ...real,
+    on(type, given, run) {
+      real.on(type, given, run)
+      add(type, given as string | HandlerOptions, { kind: 'each', run: run as never })
+    },
+    onBatch(type, given, run) {
+      real.onBatch(type, given, run)
+      add(type, given as string | HandlerOptions, { kind: 'batch', run: run as never })
+    },
+    start: refused,
+    stop: refused,
+    deliver: refused,
+  }
+}
+
+async function refused(): Promise<never> {
+  throw new JustonceError('OPTION_INVALID', {
+    message: 'register(app) must only register handlers: prove() starts, stops and delivers by itself.',
+  })
+}
+
+function watched<S extends Store>(parts: AppParts<S>, handler: Handler): Call {
+  const { call } = handler
+  if (call.kind === 'each')
+    return {
+      kind: 'each',
+      run: (message, context) => around(parts, handler, [message], context, (own) => call.run(message, own)),
+    }
+  return {
+    kind: 'batch',
+    run: (messages, context) => around(parts, handler, messages, context, (own) => call.run(messages, own)),
+  }
+}
+
+async function around<S extends Store>(
+  { gated, gate, journal, pins }: AppParts<S>,
+  { name, delivery }: Handler,
+  messages: readonly Message[],
+  context: RunContext<unknown>,
+  run: (context: RunContext<unknown>) => unknown,
+): Promise<unknown> {
+  if (messages.some(({ id }) => isNeighbour(id))) throw new PermanentError('The neighbour fails, as it should.')
+  const execution = gated.executionOf(context.tx)
+  const messageId = messages[0]?.id ?? ''
+  for (const { id } of messages) journal.runs(id, name, delivery)
+  const inside = {
+    handler: name,
+    messageId,
+    pins: pinsFor(pins, `${name} ${messageId}`),
+    reads: journal.reads,
+    leaves(call: {
+      kind: 'fetch' | 'request' | 'child process' | 'socket' | 'publish'
+      what: string
+      isHarmless: boolean
+    }) {
+      const outside = { handler: name, messageId, ...call }
+      // At least once is what such a handler promises, for calls as for anything else.
+      if (delivery === 'exactly-once') journal.outsideCalls.push(outside)
+      return outside
+    },
+  }
+  try {
+    const value = await runInside(inside, async () => run(watchedContext(context, gate, name)))
+    execution?.settled('resolved')
+    return value
+  } catch (error) {
+    execution?.settled('rejected')
+    throw error
+  }
+}
+
+function watchedContext(context: RunContext<unknown>, gate: Gate, handler: string): RunContext<unknown> {
+  return {
+    tx: context.tx,
+    get signal() {
+      return context.signal
+    },
+    publish(type, body, options) {
+      const run = (): Promise<string> => context.publish(type, body, options)
+      return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
+    },
+    afterCommit: (work) => context.afterCommit(work),
+  }
+}
+
+/** A neighbour has the body of the message it stands beside, and must not be taken for it. */
+function sparingNeighbours(options: HandlerOptions): HandlerOptions {
+  const { identify } = options
+  if (identify === undefined) return options
+  return { ...options, identify: (message) => (isNeighbour(message.id) ? message.id : identify(message)) }
+}
+
+/** For `app.publish` without `tx`: it sends at once, whatever becomes of the transaction. */
+const bareTransport: Transport = {
+  name: 'prove',
+  capabilities: { order: 'none', deliveryCount: 'none' },
+  async *deliveries() {},
+  async settle() {},
+  async publish(messages) {
+    for (const { type } of messages)
+      currentInside()?.leaves({ kind: 'publish', what: `app.publish('${type}', …) without tx`, isHarmless: true })
+    return messages.map(() => ({ kind: 'sent' }))
+  },
+  async close() {},
+}

@@ -1,0 +1,39 @@
+import type { Store } from '../../contracts/index.ts'
+import { unpackMessage } from '../../encoding/packed-message.ts'
+import { isNeighbour } from './neighbour.ts'
+import type { UntypedOptions } from './options.ts'
+import type { ScratchCopy } from './scratch.ts'
+import { asRow, asTables, type Row, type Tables } from './tables.ts'
+
+/** What a run has left behind: the user's tables or what `observe` makes of them, and the messages it has published. */
+export async function readEffect<S extends Store>(
+  { observe }: UntypedOptions<S>,
+  copy: ScratchCopy<S>,
+  store: S,
+): Promise<Tables> {
+  const tables = observe === undefined ? await copy.tables() : asTables(await copy.use(observe))
+  return new Map([
+    ...tables,
+    ['published messages', await publishedMessages(store)],
+    ['parked messages', await parkedMessages(store)],
+  ])
+}
+
+const decoder = new TextDecoder()
+
+/** Without their ids, which are made anew at every attempt: only those of the attempt that commits ever leave. */
+async function publishedMessages(store: Store): Promise<readonly Row[]> {
+  const leased = (await store.outbox?.lease(10_000, 1)) ?? []
+  return leased.map(({ message }) => {
+    const { type, key, headers, body } = unpackMessage(message)
+    return asRow({ type, ...(key !== undefined && { key }), headers, body: decoder.decode(body) })
+  })
+}
+
+/** After everything has been tried again nothing should be left here, but for the neighbours that always fail. */
+async function parkedMessages(store: Store): Promise<readonly Row[]> {
+  const parked = await store.parking.list()
+  return parked
+    .filter(({ key }) => !isNeighbour(key))
+    .map(({ handler, key, reason, state }) => ({ handler, key, reason, state }))
+}

@@ -1,0 +1,175 @@
+import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import { Broker } from './broker.ts'
+import { Journal } from './journal.ts'
+import type { UntypedOptions } from './options.ts'
+import type { PinSettings } from './pins.ts'
+import { type ProcessParts, type SimulatedProcess, startProcess } from './process.ts'
+import { readEffect } from './read-effect.ts'
+import type { ScratchCopy, ScratchTemplate } from './scratch.ts'
+import type { Step, Strike } from './steps.ts'
+import type { Tables } from './tables.ts'
+
+/** What is to happen at one step of one message. */
+export interface PlannedStrike {
+  readonly message: IncomingMessage
+  /** Counted from 0 in the order of the clean run. */
+  readonly step: number
+  /** A strike, or what another process does meanwhile. */
+  readonly what: Strike | { readonly kind: 'elsewhere'; readonly deliver: IncomingMessage }
+}
+
+export interface RunPlan {
+  /** Delivered batch by batch. */
+  readonly batches: readonly (readonly IncomingMessage[])[]
+  readonly pins: PinSettings
+  readonly strike?: PlannedStrike
+  readonly isTracing?: boolean
+  /** After the crash no new process starts. */
+  readonly staysDead?: boolean
+  /** It is delivered once more when everything is done. */
+  readonly again?: { readonly message: IncomingMessage; readonly to: 'the-same-process' | 'a-new-process' }
+}
+
+export interface RunOutcome {
+  readonly effect: Tables
+  readonly journal: Journal
+  /** The steps of each message at its first delivery. */
+  readonly steps: ReadonlyMap<IncomingMessage, readonly Step[]>
+  /** The planned strike was reached. */
+  readonly wasStruck: boolean
+  /** Messages that were delivered again and again, and never acknowledged. */
+  readonly stuck: readonly string[]
+}
+
+const deliveriesAtMost = 20
+
+/** One run on a fresh copy of the database, from the first delivery until nothing is left to do. */
+export async function runPlan<S extends Store>(
+  options: UntypedOptions<S>,
+  template: ScratchTemplate<S>,
+  plan: RunPlan,
+): Promise<RunOutcome> {
+  await options.reset?.()
+  const run = new Run(options, await template.fresh(), plan)
+  return await run.play()
+}
+
+class Run<S extends Store> {
+  readonly #plan: RunPlan
+  readonly #parts: Omit<ProcessParts<S>, 'number'>
+  readonly #copy: ScratchCopy<S>
+  readonly #journal: Journal
+  readonly #broker = new Broker()
+  readonly #steps = new Map<IncomingMessage, Step[]>()
+  readonly #stuck: string[] = []
+  readonly #beside: Promise<void>[] = []
+  #process!: SimulatedProcess<S>
+  #other: SimulatedProcess<S> | undefined
+  #underWay: IncomingMessage | undefined
+  #wasStruck = false
+
+  constructor(options: UntypedOptions<S>, copy: ScratchCopy<S>, plan: RunPlan) {
+    this.#plan = plan
+    this.#copy = copy
+    this.#journal = new Journal({ isTracing: plan.isTracing ?? false })
+    const { pins } = plan
+    const strikeAt = (step: Step): Strike | undefined => this.#strikeAt(step)
+    this.#parts = { options, copy, broker: this.#broker, journal: this.#journal, pins, strikeAt }
+  }
+
+  async play(): Promise<RunOutcome> {
+    const { batches, again, strike } = this.#plan
+    this.#process = await startProcess({ ...this.#parts, number: 1 })
+    if (strike?.what.kind === 'elsewhere')
+      this.#other = await startProcess({ ...this.#parts, number: 2, strikeAt: () => undefined })
+    try {
+      for (const batch of batches) {
+        await this.#deliver(batch)
+        if (this.#process.life.isOver) break
+      }
+      if (again !== undefined) await this.#deliverAgain(again)
+      const effect = await readEffect(this.#parts.options, this.#copy, this.#process.store)
+      return { effect, journal: this.#journal, steps: this.#steps, wasStruck: this.#wasStruck, stuck: this.#stuck }
+    } finally {
+      await this.#process.close()
+      await this.#other?.close()
+      await this.#copy.remove()
+    }
+  }
+
+  async #deliver(batch: readonly IncomingMessage[]): Promise<void> {
+    for (let times = 1; ; times++) {
+      const waiting = this.#broker.unsettled(batch)
+      if (waiting.length === 0) break
+      if (times > deliveriesAtMost) {
+        this.#stuck.push(...waiting.map(({ id }) => String(id)))
+        break
+      }
+      this.#underWay = times === 1 && waiting.length === 1 ? waiting[0] : undefined
+      this.#note('delivery', `${names(waiting)} ${times === 1 ? 'is delivered' : 'is delivered again'}`)
+      const end = await this.#process.handle(waiting.map((message) => ({ message, redelivered: times > 1 })))
+      if (end === 'died' && this.#plan.staysDead) break
+      if (end === 'died') await this.#restart()
+    }
+    this.#underWay = undefined
+    await Promise.all(this.#beside.splice(0))
+    if (!this.#process.life.isOver) await this.#process.retryAll()
+  }
+
+  async #restart(text = 'what the dead process had not committed is undone; a new process starts'): Promise<void> {
+    const { number } = this.#process
+    await this.#process.close()
+    this.#process = await startProcess({ ...this.#parts, number: number + 1 })
+    this.#note('process', text)
+  }
+
+  async #deliverAgain({ message, to }: NonNullable<RunPlan['again']>): Promise<void> {
+    if (to === 'a-new-process') await this.#restart('the process is stopped, and a new one starts')
+    this.#broker.forget([message])
+    await this.#deliver([message])
+  }
+
+  /** Only the first process is struck, while it handles the message that the plan names. */
+  #strikeAt(step: Step): Strike | undefined {
+    const message = this.#underWay
+    if (message === undefined) return undefined
+    const steps = this.#steps.get(message) ?? []
+    this.#steps.set(message, steps)
+    steps.push(step)
+    const { strike } = this.#plan
+    if (strike?.message !== message || strike.step !== steps.length - 1) return undefined
+    this.#wasStruck = true
+    const { what } = strike
+    return what.kind === 'elsewhere' ? { kind: 'meanwhile', begin: () => this.#handleElsewhere(what.deliver) } : what
+  }
+
+  /** Starts it, and resolves when it is over or waits for the first process. */
+  async #handleElsewhere(message: IncomingMessage): Promise<void> {
+    const other = this.#other as SimulatedProcess<S>
+    let isOver = false
+    this.#note('fault', `meanwhile ${message.id} is delivered to another process`)
+    const handling = this.#handleUntilSettled(other, message).finally(() => {
+      isOver = true
+    })
+    this.#beside.push(handling)
+    const { someoneWaits } = this.#copy
+    do await new Promise((resolve) => setImmediate(resolve))
+    while (someoneWaits !== undefined && !isOver && !(await someoneWaits()))
+  }
+
+  async #handleUntilSettled(process: SimulatedProcess<S>, message: IncomingMessage): Promise<void> {
+    for (let times = 1; times <= deliveriesAtMost; times++) {
+      if (this.#broker.unsettled([message]).length === 0) return await process.retryAll()
+      await process.handle([{ message }])
+    }
+    this.#stuck.push(String(message.id))
+  }
+
+  #note(kind: 'delivery' | 'process' | 'fault', text: string): void {
+    this.#journal.add(this.#process.number, kind, text)
+  }
+}
+
+function names(messages: readonly IncomingMessage[]): string {
+  return messages.map(({ id }) => id).join(' + ')
+}

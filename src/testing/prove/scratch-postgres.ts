@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import type { PgClientShape, PostgresJsShape } from '../../stores/postgres/client-shapes.ts'
+import type { PostgresStore } from '../../stores/postgres/index.ts'
+import { type Clients, clientsOf, type PgPoolToEnd, type PostgresJsToEnd } from './postgres-clients.ts'
+import { readPostgresFacts, readPostgresTables } from './postgres-tables.ts'
+import type { ScratchCopy, ScratchDatabase, ScratchPlace } from './scratch.ts'
+
+export interface ScratchPostgresOptions<Pool> {
+  /** A Postgres in which you may create a schema. Nothing outside that schema is touched. */
+  readonly url: string
+  /** Opens a pool: `(url) => new pg.Pool({ connectionString: url })`, or `(url) => postgres(url)`. */
+  connect(url: string): Pool
+}
+
+/**
+ * A scratch schema in a Postgres of yours, made anew for every run and dropped at the end.
+ *
+ * @example
+ * scratchPostgres({ url: process.env.DATABASE_URL, connect: (url) => new pg.Pool({ connectionString: url }) })
+ * scratchPostgres({ url: process.env.DATABASE_URL, connect: (url) => postgres(url) })
+ */
+export function scratchPostgres<Client extends PgClientShape>(
+  options: ScratchPostgresOptions<PgPoolToEnd<Client>>,
+): ScratchDatabase<PostgresStore<Client>>
+export function scratchPostgres<Sql extends PostgresJsShape>(
+  options: ScratchPostgresOptions<PostgresJsToEnd<Sql>>,
+): ScratchDatabase<PostgresStore<Sql>>
+export function scratchPostgres({
+  url,
+  connect,
+}: ScratchPostgresOptions<unknown>): ScratchDatabase<PostgresStore<PgClientShape>> {
+  return {
+    name: 'postgres',
+    async prepare(setup) {
+      const schema = `justonce_prove_${randomBytes(4).toString('hex')}`
+      const place = { url: inSchema(url, schema) }
+      const clients = clientsOf(connect(place.url)) as Clients<PgClientShape>
+      const remove = async (): Promise<void> => {
+        await clients.ask(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).finally(() => clients.end())
+      }
+      const renew = async (): Promise<void> => {
+        await clients.ask(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}`)
+        await clients.store().schema.install()
+        await clients.use((client) => setup(client, place))
+      }
+      try {
+        await renew()
+      } catch (error) {
+        // What went wrong says more than that it could not be cleaned up after.
+        await remove().catch(() => {})
+        throw error
+      }
+      let isFresh = true
+      return {
+        async fresh() {
+          if (!isFresh) await renew()
+          isFresh = false
+          return copyOf(clients, place)
+        },
+        remove,
+      }
+    },
+  }
+}
+
+function copyOf(clients: Clients<PgClientShape>, place: ScratchPlace): ScratchCopy<PostgresStore<PgClientShape>> {
+  return {
+    place,
+    async openStore() {
+      const store = clients.store()
+      return { store, close: () => store.close() }
+    },
+    use: (work) => clients.use((client) => work(client, place)),
+    tables: () => readPostgresTables(clients.ask),
+    facts: () => readPostgresFacts(clients.ask),
+    async someoneWaits() {
+      const [row] = await clients.ask(
+        `SELECT count(*)::int AS waiting FROM pg_locks JOIN pg_stat_activity USING (pid)
+           WHERE NOT granted AND application_name = current_setting('application_name')`,
+      )
+      return Number(row?.waiting) > 0
+    },
+    async remove() {},
+  }
+}
+
+/** Both libraries, and psql, hand `options` to the server, where it sets what a session starts with. */
+function inSchema(url: string, schema: string): string {
+  const scratch = new URL(url)
+  const given = scratch.searchParams.get('options')
+  const searchPath = `-c search_path=${schema}`
+  scratch.searchParams.set('options', given === null ? searchPath : `${given} ${searchPath}`)
+  scratch.searchParams.set('application_name', schema)
+  // URLSearchParams writes a blank as +, which postgres.js takes for a plus.
+  return scratch.href.replaceAll('+', '%20')
+}

@@ -1,0 +1,40 @@
+import type { Store } from '../../contracts/index.ts'
+import type { Journal } from './journal.ts'
+import type { Prover } from './prover.ts'
+import type { RunOutcome } from './run.ts'
+
+/** Thrown when undisturbed runs differ from each other: there is nothing to compare the others with then. */
+export class NotSteady extends Error {}
+
+/** Two undisturbed runs with the same clock and dice must be alike, but for what the database itself makes different. */
+export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journal }: RunOutcome): void {
+  const differences = prover.differences(effect)
+  if (differences.length === 0) return
+  const first = prover.baseline.journal
+  if (!comesFromHandler(first, journal)) {
+    prover.ignoreUnsteady(effect)
+    if (prover.differences(effect).length === 0) return
+  }
+  // A library that buys random numbers in bulk, or a clock in disguise, looks like a memory.
+  const rolled = first.reads.random + journal.reads.random > 0
+  const looked = first.reads.clock + journal.reads.clock > 0
+  prover.found(rolled ? 'reads-randomness' : looked ? 'reads-clock' : 'keeps-state', {
+    handlers: [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))],
+    where: 'two undisturbed runs',
+    seen: ['The same messages were handled again, in a fresh copy of the database, and left something else behind:'],
+    differences,
+    journal,
+  })
+  prover.notes.push('The rest was not run: without an effect that stays the same there is nothing to compare with.')
+  throw new NotSteady()
+}
+
+/** Whether the first thing in which two runs differ is what the handler asked, not what the database answered. */
+function comesFromHandler(one: Journal, other: Journal): boolean {
+  for (const [index, query] of one.trace.entries()) {
+    const twin = other.trace[index]
+    if (twin?.question !== query.question) return true
+    if (twin.answer !== query.answer) return false
+  }
+  return other.trace.length > one.trace.length
+}

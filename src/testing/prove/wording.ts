@@ -1,0 +1,26 @@
+import type { MessageFault, Step, StepFault } from './steps.ts'
+
+/** Before the name of a step, or after the id of a message. */
+export const faultNames: Readonly<Record<StepFault | MessageFault, string>> = {
+  'crash-before': 'crash before',
+  'crash-after': 'crash after',
+  error: 'transient error at',
+  'copy-elsewhere': 'a copy comes to another process at',
+  'answer-lost': 'lost answer to',
+  'twice-in-a-batch': 'comes twice in one batch',
+  again: 'comes again after success',
+  'again-after-restart': 'comes again after a restart',
+  'neighbour-fails-before': 'has a neighbour in its batch that fails before it',
+  'neighbour-fails-after': 'has a neighbour in its batch that fails after it',
+}
+
+/** `query 1`, `query 2`, `commit`: numbered where there are several of a kind. */
+export function stepNames(steps: readonly Step[]): readonly string[] {
+  const counts = Map.groupBy(steps, ({ kind }) => kind)
+  const seen = new Map<Step['kind'], number>()
+  return steps.map(({ kind }) => {
+    const number = (seen.get(kind) ?? 0) + 1
+    seen.set(kind, number)
+    return kind === 'query' || (counts.get(kind)?.length ?? 0) > 1 ? `${kind} ${number}` : kind
+  })
+}

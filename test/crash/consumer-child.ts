@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { ChildEvent, ConsumerConfig } from './fixtures/consumer-config.ts'
+
+const program = fileURLToPath(new URL('./fixtures/consumer-process.ts', import.meta.url))
+/** Stripping the types of the sources is most of what a start costs; the first process does it for all. */
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/justonce-crash', import.meta.url))
+const patienceMs = 20_000
+
+export interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A consumer in a process of its own, and everything it has said. */
+export class ConsumerChild {
+  readonly events: ChildEvent[] = []
+  readonly ended: Promise<End>
+  readonly #process: ChildProcess
+  readonly #watchers = new Set<() => void>()
+  #end: End | undefined
+  #errors = ''
+
+  constructor(config: ConsumerConfig) {
+    this.#process = spawn(process.execPath, [program, JSON.stringify(config)], {
+      stdio: 'pipe',
+      env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+    })
+    const { stdin, stdout, stderr } = this.#process
+    // It may die while we are talking to it.
+    stdin?.on('error', () => {})
+    stderr?.on('data', (chunk) => {
+      this.#errors += chunk
+    })
+    createInterface({ input: stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      this.events.push(JSON.parse(line) as ChildEvent)
+      this.#notify()
+    })
+    // `close` comes after the last line was read; `exit` may come before it.
+    this.ended = once(this.#process, 'close').then(([code, signal]) => {
+      this.#end = { code, signal }
+      this.#notify()
+      return this.#end
+    })
+  }
+
+  /** Resolves with the first event that fits, past or future. Fails when the process ends or stays silent for too long. */
+  async until(fits: (event: ChildEvent) => boolean, what: string): Promise<ChildEvent> {
+    const deadline = AbortSignal.timeout(patienceMs)
+    for (;;) {
+      const found = this.events.find(fits)
+      if (found !== undefined) return found
+      if (this.#end !== undefined) throw new Error(`The process ended before ${what}.\n${this.story()}`)
+      if (deadline.aborted) throw new Error(`Nothing was heard of ${what}.\n${this.story()}`)
+      await this.#next(deadline)
+    }
+  }
+
+  reached(point: string): Promise<ChildEvent> {
+    return this.until((event) => event.event === 'reached' && event.point === point, `it reached ${point}`)
+  }
+
+  heard(name: string): Promise<ChildEvent> {
+    return this.until(({ event }) => event === name, `"${name}"`)
+  }
+
+  all(name: string): ChildEvent[] {
+    return this.events.filter(({ event }) => event === name)
+  }
+
+  /** Lets it go on from a point where it waits. */
+  go(): void {
+    this.#process.stdin?.write('go\n')
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
+  /** Ends it, if it has not ended by itself. */
+  async kill(): Promise<End> {
+    if (this.#end === undefined) this.#process.kill('SIGKILL')
+    return this.ended
+  }
+
+  /** Asks it to stop and fails unless it does so in good order. */
+  async stop(): Promise<void> {
+    this.signal('SIGTERM')
+    const end = await this.ended
+    if (end.code !== 0) throw new Error(`It did not stop in good order: ${JSON.stringify(end)}.\n${this.story()}`)
+  }
+
+  #next(deadline: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#watchers.delete(wake)
+        deadline.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#watchers.add(wake)
+      deadline.addEventListener('abort', wake)
+    })
+  }
+
+  #notify(): void {
+    for (const wake of [...this.#watchers]) wake()
+  }
+
+  /** For the message of a failed test. */
+  story(): string {
+    const lines = this.events.map((event) => JSON.stringify(event))
+    return [...lines.slice(-40), JSON.stringify(this.#end ?? 'still running'), this.#errors].join('\n')
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { type CrashPoint, crashPoints } from '../../src/testing/index.ts'
+import type { ConsumerChild } from './consumer-child.ts'
+import { acknowledgings, onPostgres, stores } from './stores.ts'
+import { exactlyOnce } from './verdict.ts'
+import { type Acknowledging, ids } from './world.ts'
+
+const sizes = [1, 20]
+const visibilityMs = 400
+
+const cases = acknowledgings.flatMap((acknowledging) =>
+  sizes.flatMap((size) => crashPoints.map((point) => ({ acknowledging, size, point }))),
+)
+
+describe.each(stores)('killed on $name', (store) => {
+  test.skipIf(store.isMissing).concurrent.each(cases)(
+    '$point, $size sent, acknowledged $acknowledging: one effect each',
+    async ({ acknowledging, size, point }) => {
+      await using world = await store.open(acknowledging)
+      const sent = ids(size)
+      // Not in the first batch, so that some are done, some are running and some wait.
+      const message = sent[Math.floor(size * 0.7)] as string
+      await world.send(sent)
+
+      const dying = world.start({ visibilityMs, stops: [{ point, message, how: 'die' }] })
+      const { keys = [] } = await dying.reached(point)
+      expect(await dying.ended).toEqual({ code: null, signal: 'SIGKILL' })
+      expect(keys).toContain(message)
+      if (size > 1 && point !== 'between-writes') expect(keys.length).toBeGreaterThan(1)
+
+      const next = world.start({ visibilityMs })
+      await world.untilDrained()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+      await next.stop()
+      expect(whatBecameOf(message, next)).toBe(expectedAfter(point, acknowledging))
+    },
+  )
+})
+
+test.skipIf(onPostgres.isMissing)('killed with four batches open at once: one effect each', async () => {
+  await using world = await onPostgres.open('separate')
+  await world.send(ids(20))
+  const firsts = ['m001', 'm006', 'm011', 'm016']
+  const stops = firsts.map((message) => ({ point: 'between-writes', message, how: 'wait' }) as const)
+  const dying = world.start({ visibilityMs, concurrency: 4, batchMax: 5, stops })
+  for (const first of firsts) {
+    await dying.until(({ event, keys }) => event === 'reached' && keys?.includes(first) === true, `${first} runs`)
+  }
+  expect(await dying.kill()).toEqual({ code: null, signal: 'SIGKILL' })
+
+  world.start({ visibilityMs })
+  await world.untilDrained()
+  expect(await world.verdict()).toEqual(exactlyOnce)
+})
+
+type Fate = 'run' | 'duplicate' | 'not delivered'
+
+/** The proof that the crash was where its name says. */
+function expectedAfter(point: CrashPoint, acknowledging: Acknowledging): Fate {
+  if (point === 'after-ack') return 'not delivered'
+  if (point !== 'after-commit') return 'run'
+  // The acknowledgement is part of the commit: there is no moment between them.
+  return acknowledging === 'inside' ? 'not delivered' : 'duplicate'
+}
+
+function whatBecameOf(message: string, child: ConsumerChild): Fate {
+  if (child.all('running').some((event) => event.message === message)) return 'run'
+  return child.all('duplicate').some(({ keys }) => keys?.includes(message)) ? 'duplicate' : 'not delivered'
+}

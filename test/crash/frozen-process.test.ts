@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import type { ConsumerChild } from './consumer-child.ts'
+import { acknowledgings, onPostgres } from './stores.ts'
+import { exactlyOnce } from './verdict.ts'
+
+const visibilityMs = 400
+const idleTimeoutMs = 4_000
+
+describe.skipIf(onPostgres.isMissing)('a process frozen with a claim open', () => {
+  test.concurrent.each(acknowledgings)(
+    'acknowledged %s: others flow, its message is done by another, and it does nothing when it thaws',
+    async (acknowledging) => {
+      await using world = await onPostgres.open(acknowledging)
+      const stops = [{ point: 'between-writes', message: 'stuck', how: 'wait' }] as const
+      await world.send(['stuck'])
+      const frozen = world.start({ visibilityMs, idleTimeoutMs, stops })
+      await frozen.reached('between-writes')
+      frozen.signal('SIGSTOP')
+      await world.send(['flows-1', 'flows-2', 'flows-3'])
+
+      const other = world.start({ visibilityMs, idleTimeoutMs })
+      await other.until(({ event, keys }) => event === 'claim-held' && keys?.includes('stuck') === true, 'held claim')
+      await world.untilDrained()
+      const doneAt = (key: string) => indexOf(other, 'processed', key)
+      for (const key of ['flows-1', 'flows-2', 'flows-3']) expect(doneAt(key)).toBeLessThan(doneAt('stuck'))
+      expect(await world.verdict()).toEqual(exactlyOnce)
+
+      frozen.go()
+      frozen.signal('SIGCONT')
+      await frozen.until(({ event, keys }) => event === 'duplicate' && keys?.includes('stuck') === true, 'a duplicate')
+      await frozen.stop()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+      expect(indexOf(frozen, 'processed', 'stuck')).toBe(-1)
+    },
+  )
+})
+
+function indexOf(child: ConsumerChild, name: string, key: string): number {
+  return child.events.findIndex(({ event, keys }) => event === name && keys?.includes(key) === true)
+}

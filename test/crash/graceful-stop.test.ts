@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import type { ConsumerChild } from './consumer-child.ts'
+import { acknowledgings, stores } from './stores.ts'
+import { exactlyOnce } from './verdict.ts'
+import { ids } from './world.ts'
+
+/** Far longer than the test: only what is given back can be taken by the next process. */
+const visibilityMs = 300_000
+
+describe.each(stores)('asked to stop in the middle of a batch on $name', (store) => {
+  test.skipIf(store.isMissing).concurrent.each(acknowledgings)(
+    'acknowledged %s: finishes what runs, gives back the rest, and the next process does that',
+    async (acknowledging) => {
+      await using world = await store.open(acknowledging)
+      const sent = ids(40)
+      await world.send(sent)
+      const message = 'm012'
+      const leaving = world.start({ visibilityMs, stops: [{ point: 'between-writes', message, how: 'wait' }] })
+      await leaving.reached('between-writes')
+      leaving.signal('SIGTERM')
+      await leaving.heard('stopping')
+      const next = world.start({ visibilityMs })
+      leaving.go()
+      expect(await leaving.ended).toEqual({ code: 0, signal: null })
+
+      const [done, given] = [settled(leaving, 'done'), settled(leaving, 'release')]
+      expect(done).toContain(message)
+      expect(given.length).toBeGreaterThan(0)
+      expect([...done, ...given].sort()).toEqual(sent)
+
+      await world.untilDrained()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+      await next.stop()
+      expect(runBy(leaving).sort()).toEqual(done.sort())
+      expect(runBy(next).sort()).toEqual(given.sort())
+    },
+  )
+})
+
+/** Follow-ups have ids of their own and are left out. */
+function settled(child: ConsumerChild, settlement: 'done' | 'release'): string[] {
+  const events = child.all('settled').filter((event) => event.settlement === settlement)
+  return events.flatMap(({ keys = [] }) => keys).filter((key) => /^m\d+$/.test(key))
+}
+
+function runBy(child: ConsumerChild): string[] {
+  return child.all('running').map(({ message }) => message as string)
+}

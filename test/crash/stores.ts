@@ -1,0 +1,27 @@
+import { requireServer } from '../servers/require.ts'
+import { type Acknowledging, openWorld, type World } from './world.ts'
+
+const postgres = await requireServer('postgres')
+
+/** A kind of database that crash tests run on. */
+export interface StoreUnderTest {
+  readonly name: 'sqlite' | 'postgres'
+  readonly isMissing: boolean
+  open(acknowledging: Acknowledging): Promise<World>
+}
+
+export const onSqlite: StoreUnderTest = {
+  name: 'sqlite',
+  isMissing: false,
+  open: (acknowledging) => openWorld({ acknowledging }),
+}
+
+export const onPostgres: StoreUnderTest = {
+  name: 'postgres',
+  isMissing: !postgres.available,
+  open: (acknowledging) => openWorld({ acknowledging, postgresUrl: postgres.url }),
+}
+
+export const stores: readonly StoreUnderTest[] = [onSqlite, onPostgres]
+
+export const acknowledgings: readonly Acknowledging[] = ['inside', 'separate']
