@@ -52,6 +52,8 @@ async function handleTogether<Tx>(
     if (attempt.undone === undefined) {
       if (hasFailures(attempt.committed)) engine.isolation.failed()
       else engine.isolation.succeeded()
+      // A commit whose answer was lost may have stored messages that nobody was told of.
+      if (lostCommits > 0) engine.wakeRelay()
       return await afterTheCommit(engine, source, attempt.committed, report)
     }
     const { undone, error } = attempt
