@@ -1,0 +1,91 @@
+import { randomInt } from 'node:crypto'
+import type { CrewOptions } from './crew.ts'
+import { FlagError, type Flags, readFlags, usage } from './flags.ts'
+import { describePlace, type Places, preparePlaces } from './place.ts'
+import { makePlan } from './plan.ts'
+import { introduction, table, verdict } from './report.ts'
+import { openScreen } from './screen.ts'
+import { Side } from './side.ts'
+import { figuresOf, isExact, type Tally } from './tally.ts'
+import { paint } from './wording.ts'
+
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // The second time nobody wants to wait for a tidy end.
+  process.on(signal, () => (stopping.signal.aborted ? process.exit(130) : stopping.abort()))
+}
+// Nobody reads on, as with `| head`: then there is nothing left to show.
+process.stdout.on('error', () => stopping.abort())
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const flags = readFlags(args, randomInt(1_000_000))
+    if (flags.help) console.log(usage)
+    return flags.help ? 0 : await demonstrate(flags)
+  } catch (error) {
+    if (stopping.signal.aborted) return 130
+    console.error(reasonOf(error))
+    if (!(error instanceof FlagError)) return 1
+    console.error('`npm start -- --help` lists the flags.')
+    return 2
+  }
+}
+
+async function demonstrate(flags: Flags): Promise<number> {
+  const colours = paint(process.stdout.isTTY === true && !process.env.NO_COLOR)
+  const plan = makePlan(flags)
+  console.log(`\n${introduction(plan, flags, colours)}\n`)
+  const places = await preparePlaces(flags.postgres)
+  try {
+    const crew = (side: 'justonce' | 'naive'): CrewOptions => ({
+      program: `worker-${side}.ts`,
+      place: places[side],
+      size: flags.workers,
+      compileCache: places.compileCache,
+    })
+    const sides = [new Side('justonce', plan, crew('justonce')), new Side('naive', plan, crew('naive'))] as const
+    const [justonce, naive] = await runTogether(sides, flags.kills)
+    console.log(`\n${table(justonce, naive, colours)}\n`)
+    console.log(`${verdict('justonce', justonce, colours)}\n\n${verdict('naive', naive, colours)}\n`)
+    console.log(`  For the same payments, copies and kills again: npm start -- --seed ${flags.seed}\n`)
+    if (flags.keep) printPlaces(places)
+    if (flags.json) console.log(JSON.stringify({ justonce: figuresOf(justonce), naive: figuresOf(naive) }))
+    return isExact(justonce) ? 0 : 1
+  } finally {
+    await places.remove(flags.keep).catch((error) => console.error(`Not everything was removed: ${reasonOf(error)}`))
+  }
+}
+
+async function runTogether(sides: readonly [Side, Side], kills: number): Promise<[Tally, Tally]> {
+  const screen = openScreen(process.stdout, kills)
+  const drawing = setInterval(() => screen.draw(sides), 100)
+  const failing = new AbortController()
+  const signal = AbortSignal.any([stopping.signal, failing.signal])
+  const run = (side: Side): Promise<Tally> =>
+    side.run(signal).catch((error) => {
+      // Without one of the sides there is nothing to compare.
+      failing.abort()
+      throw error
+    })
+  try {
+    const results = await Promise.allSettled([run(sides[0]), run(sides[1])])
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    if (reasons.length > 0) throw reasons.find((reason) => reason?.name !== 'AbortError') ?? reasons[0]
+    return results.map((result) => (result as PromiseFulfilledResult<Tally>).value) as [Tally, Tally]
+  } finally {
+    clearInterval(drawing)
+    screen.end(sides)
+  }
+}
+
+function printPlaces({ justonce, naive }: Places): void {
+  console.log(`  Kept: ${describePlace(justonce)}\n        ${describePlace(naive)}\n`)
+}
+
+/** A refused connection has a code, but sometimes no message. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as { readonly message?: string; readonly code?: string }
+  return message || code || String(error)
+}
