@@ -15,6 +15,9 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
     committed: (handler: string, outcome: RunOutcome) => {
       handlers[handler] = summary(outcome)
     },
+    lost: (handler: string, error: unknown) => {
+      handlers[handler] = { status: 'lost', error }
+    },
     refused: (error: Error) => {
       refused = error
     },

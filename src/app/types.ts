@@ -29,6 +29,8 @@ export type HandlerOutcome =
   | { readonly status: 'duplicate'; readonly processedAt: Date }
   | { readonly status: 'parked'; readonly error?: unknown }
   | { readonly status: 'conflict' }
+  /** An at-most-once handler has failed: it does not run again. */
+  | { readonly status: 'lost'; readonly error: unknown }
 
 /** What became of a message: for each handler, or why it reached none. */
 export interface DeliveryOutcome {

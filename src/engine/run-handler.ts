@@ -69,7 +69,8 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
     const trouble = loan.trouble()
-    if (trouble !== 'none') throw new Undone(trouble, error)
+    if (trouble === 'unavailable') throw new Undone(trouble, loan.broken() ?? error)
+    if (trouble === 'conflict') throw new Undone(trouble, error)
     if (
       (time.error !== undefined && error === time.error) ||
       loan.openCalls() > 0 ||

@@ -1,0 +1,70 @@
+import { buildEngine } from '../../src/app/build-engine.ts'
+import { eventHub } from '../../src/app/event-hub.ts'
+import { decideHandler, type HandlerOptions } from '../../src/app/handler-options.ts'
+import { Handlers } from '../../src/app/handlers.ts'
+import type { Delivery, JustonceEvent, Message } from '../../src/contracts/index.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { handleDeliveries } from '../../src/engine/handle-deliveries.ts'
+import type { RunContext } from '../../src/engine/handler.ts'
+import type { Report } from '../../src/engine/report.ts'
+import type { Source } from '../../src/engine/source.ts'
+import type { AppOptions } from '../../src/index.ts'
+import { MemoryDatabase, type MemoryStore, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { type MessageToSend, toIncoming } from '../../src/transports/memory/message-to-send.ts'
+
+type Call = (message: Message, context: RunContext<MemoryTx>) => unknown
+type BatchCall = (messages: readonly Message[], context: RunContext<MemoryTx>) => unknown
+
+export interface OpenEngineOptions extends Partial<AppOptions<MemoryStore, Record<string, unknown>>> {
+  readonly database?: MemoryDatabase
+  readonly clock?: FakeClock
+}
+
+/** The engine without a consumer: what is handled together is exactly what the test says. */
+export function openEngine(options: OpenEngineOptions = {}) {
+  const { database: shared, clock = fakeClock(), ...given } = options
+  const database = shared ?? new MemoryDatabase({ clock })
+  const store = given.store ?? memoryStore({ database })
+  const handlers = new Handlers()
+  const events = eventHub()
+  const seen: JustonceEvent[] = []
+  events.listen((event) => seen.push(event))
+  let wakings = 0
+  const engine = buildEngine({ ...given, store }, { handlers, clock, events, wakeRelay: () => void wakings++ })
+  const acknowledged: Delivery[] = []
+  const source: Source = {
+    inside: undefined,
+    async acknowledge(deliveries) {
+      acknowledged.push(...deliveries)
+    },
+  }
+  const add = (type: string, name: string | HandlerOptions, call: Parameters<typeof decideHandler>[3]): void =>
+    handlers.add(decideHandler(type, typeof name === 'string' ? { name } : name, handlers.countOf(type), call))
+  return {
+    engine: engine as Engine<MemoryTx>,
+    source,
+    store,
+    database,
+    clock,
+    events: seen,
+    wakings: () => wakings,
+    /** The ids of what the broker may forget, in order. */
+    acknowledged: () => acknowledged.map(({ message }) => message.id),
+    on: (type: string, name: string | HandlerOptions, run: Call) =>
+      add(type, name, { kind: 'each', run: run as never }),
+    onBatch: (type: string, name: string | HandlerOptions, run: BatchCall) =>
+      add(type, name, { kind: 'batch', run: run as never }),
+    handle: (...messages: readonly MessageToSend[]): Promise<Report> =>
+      handleDeliveries(
+        engine,
+        source,
+        messages.map((message) => ({ message: toIncoming(message, 'test') })),
+      ),
+    /** How often each name was written with `write`. */
+    effects: (): Record<string, number> =>
+      Object.fromEntries(database.values.committedEntries().map(([key, { value }]) => [key, value as number])),
+    eventsOf: <Kind extends JustonceEvent['kind']>(kind: Kind): Extract<JustonceEvent, { kind: Kind }>[] =>
+      seen.filter((event): event is Extract<JustonceEvent, { kind: Kind }> => event.kind === kind),
+  }
+}

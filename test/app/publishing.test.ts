@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { justonce, type OutgoingMessage, type PublishResult } from '../../src/index.ts'
+import { memoryStore, memoryTransport } from '../../src/memory.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { queueTransport } from '../../src/transports/queue/index.ts'
+import { later, note, openApp, write } from './open-app.ts'
+
+test('what a handler publishes leaves after its commit, at once, with everything it was given', async () => {
+  const { app, handle, quiet, store } = openApp()
+  const seen: unknown[] = []
+  app.on('note.created', 'tag-note', async (_, { publish }) => {
+    const id = await publish('note.tagged', { tag: 'x' }, { key: 'k', headers: { trace: 't1' } })
+    seen.push(id, await store.outbox.count())
+  })
+  app.on(
+    'note.tagged',
+    'count',
+    ({ id, body, key, headers, sentAt }) => void seen.push({ id, body, key, headers, sentAt }),
+  )
+  await handle(note('m1'))
+  await quiet()
+  const [id, before, received] = seen
+  expect(before).toEqual({ pending: 0, dead: 0 })
+  expect(received).toEqual({
+    id,
+    body: { tag: 'x' },
+    key: 'k',
+    headers: { trace: 't1' },
+    sentAt: new Date('2030-01-01T00:00:00Z'),
+  })
+})
+
+test('what a failed handler has published never leaves', async () => {
+  const { app, handle, store, transport } = openApp()
+  app.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { publish }) => {
+    await publish('note.tagged', { id })
+    if (id === 'm2') throw new Error('no')
+  })
+  app.on('note.tagged', 'count', () => {})
+  await handle(note('m1'), note('m2'))
+  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(transport.settled().filter(({ type }) => type === 'note.tagged')).toHaveLength(1)
+})
+
+test('app.publish with tx leaves with that transaction or not at all', async () => {
+  const { app, store, clock, transport } = openApp()
+  app.on('note.tagged', 'count', () => {})
+  await app.start()
+  const undone = store.transaction(async (tx) => {
+    await app.publish('note.tagged', {}, { tx, id: 'undone' })
+    throw new Error('no')
+  })
+  await expect(undone).rejects.toThrow('no')
+  await store.transaction((tx) => app.publish('note.tagged', {}, { tx, id: 'done' }))
+  await clock.advance(2_000)
+  expect(transport.settled().map(({ id }) => id)).toEqual(['done'])
+})
+
+test('app.publish without tx resolves when the broker has it, and rejects when it refuses', async () => {
+  const transport = memoryTransport()
+  const refusal = new Error('too large')
+  let answer: PublishResult = { kind: 'sent' }
+  const sent: OutgoingMessage[] = []
+  const wrapped = {
+    ...transport,
+    async publish(messages: readonly OutgoingMessage[]) {
+      sent.push(...messages)
+      return messages.map(() => answer)
+    },
+  }
+  const app = justonce({ store: memoryStore(), transport: wrapped })
+  expect(await app.publish('note.tagged', {}, { id: 'x1' })).toBe('x1')
+  answer = { kind: 'refused', error: refusal }
+  await expect(app.publish('note.tagged', {}, { id: 'x2' })).rejects.toMatchObject({
+    code: 'PUBLISH_REFUSED',
+    cause: refusal,
+    message: expect.stringContaining('memory refused message x2 of type note.tagged.'),
+  })
+  expect(sent.map(({ id }) => id)).toEqual(['x1', 'x2'])
+})
+
+test('app.publish without a transport or an outbox says what is missing', async () => {
+  const store = memoryStore()
+  const app = justonce({ store })
+  await expect(app.publish('note.tagged', {})).rejects.toMatchObject({ code: 'APP_NOT_STARTABLE' })
+  const { outbox: _, ...withoutOutbox } = store
+  const other = justonce({ store: withoutOutbox })
+  const inside = store.transaction((tx) => other.publish('note.tagged', {}, { tx }))
+  await expect(inside).rejects.toThrow(/publish\(\) was given tx, but memory has no outbox/)
+})
+
+test.each([
+  ['a broker first', false],
+  ['the queue first', true],
+])(
+  'with several transports what is published goes to the first, whatever its cause came from: %s',
+  async (_, queueFirst) => {
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const broker = memoryTransport({ name: 'broker' })
+    const queue = queueTransport({ store, queue: 'jobs' })
+    const sources: string[] = []
+    const app = justonce({
+      store,
+      clock,
+      transports: queueFirst ? { queue, broker } : { broker, queue },
+    })
+    app.on('note.created', 'tag-note', (_message, { publish }) => publish('note.tagged', {}))
+    app.on('note.tagged', 'count', ({ source }) => void sources.push(source))
+    await app.start()
+    broker.send(note('m1'))
+    await queue.publish([
+      { id: 'm2', type: 'note.created', body: new TextEncoder().encode('{}'), headers: {}, sentAt: new Date(0) },
+    ])
+    for (let i = 0; i < 50 && sources.length < 2; i++) await clock.advance(500)
+    await app.stop()
+    expect(sources).toEqual(queueFirst ? ['queue:jobs', 'queue:jobs'] : ['broker', 'broker'])
+    expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  },
+)
+
+test('hooks that fail are told, and harm nobody', async () => {
+  const { app, handle, effects, eventsOf } = openApp()
+  const error = new Error('cache is down')
+  app.on('note.created', 'tag-note', ({ id }, { tx, afterCommit }) => {
+    write(tx, id)
+    afterCommit(async () => {
+      throw error
+    })
+    afterCommit(() => {
+      throw error
+    })
+  })
+  await handle(note('m1'), note('m2'))
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(eventsOf('after-commit-failed')).toHaveLength(4)
+})

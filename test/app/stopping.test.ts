@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest'
+import { JustonceError, justonce } from '../../src/index.ts'
+import { memoryStore, memoryTransport } from '../../src/memory.ts'
+import { note, openApp, write } from './open-app.ts'
+
+test('stopping finishes the batch that runs, gives back the rest, and waits for hooks', async () => {
+  const { app, transport, clock, effects } = openApp({ batch: { max: 2, budgetMs: 60_000 } })
+  const running = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const hook = Promise.withResolvers<void>()
+  app.on('note.created', 'tag-note', async ({ id }, { tx, afterCommit }) => {
+    write(tx, id)
+    afterCommit(() => hook.promise)
+    begun.resolve()
+    await running.promise
+  })
+  transport.send(['m1', 'm2', 'm3', 'm4', 'm5'].map((id) => note(id)))
+  await app.start()
+  await begun.promise
+  let isStopped = false
+  const stopped = app.stop().then(() => {
+    isStopped = true
+  })
+  await clock.advance(0)
+  expect(isStopped).toBe(false)
+  running.resolve()
+  await clock.advance(0)
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(transport.pending().map(({ id }) => id)).toEqual(['m3', 'm4', 'm5'])
+  expect(isStopped).toBe(false)
+  hook.resolve()
+  await stopped
+  expect(transport.settled()).toHaveLength(2)
+  expect(clock.waiting()).toBe(0)
+})
+
+test('an idle app stops at once, and nothing of it goes on', async () => {
+  const { app, transport, clock, effects } = openApp()
+  app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await app.start()
+  await clock.advance(0)
+  await app.stop()
+  expect(clock.waiting()).toBe(0)
+  transport.send(note('m1'))
+  await clock.advance(60_000)
+  expect(effects()).toEqual({})
+  expect(transport.pending()).toHaveLength(1)
+})
+
+test('stopping twice is stopping once', async () => {
+  const { app, transport, clock } = openApp()
+  app.on('note.created', 'tag-note', () => {})
+  await app.start()
+  transport.send(note('m1'))
+  await clock.advance(0)
+  await Promise.all([app.stop(), app.stop()])
+  await app.stop()
+  expect(transport.settled()).toHaveLength(1)
+})
+
+test('what a rival holds goes back too', async () => {
+  const { app, transport, clock, store, eventsOf } = openApp()
+  const { claim } = store.inbox
+  store.inbox.claim = async (tx, requests) => {
+    if (requests.some(({ key }) => key === 'held')) {
+      throw new JustonceError('STORE_BUSY', { message: 'A rival has it.' })
+    }
+    return claim(tx, requests)
+  }
+  app.on('note.created', 'tag-note', () => {})
+  await app.start()
+  transport.send([note('m1'), note('held'), note('m2')])
+  await clock.advance(0)
+  expect(transport.settled().map(({ id }) => id)).toEqual(['m1', 'm2'])
+  expect(eventsOf('claim-held')).toMatchObject([{ handler: 'tag-note', key: 'held' }])
+  await clock.advance(1_000)
+  expect(eventsOf('claim-held')).toHaveLength(2)
+  await app.stop()
+  expect(transport.pending().map(({ id }) => id)).toEqual(['held'])
+  expect(clock.waiting()).toBe(0)
+})
+
+test('an app cannot be started twice, and not again after it was stopped', async () => {
+  const { app } = openApp()
+  app.on('note.created', 'tag-note', () => {})
+  const first = app.start()
+  await expect(app.start()).rejects.toMatchObject({ code: 'APP_NOT_STARTABLE' })
+  await first
+  expect(() => app.on('note.created', 'count', () => {})).toThrow(/Cannot register a handler for note.created now/)
+  await app.stop()
+  await expect(app.start()).rejects.toThrow(/it is stopped/)
+})
+
+test('stopped while it starts, it never runs', async () => {
+  const transport = memoryTransport()
+  const store = memoryStore()
+  const installing = Promise.withResolvers<void>()
+  const app = justonce({
+    store: { ...store, schema: { ...store.schema, install: () => installing.promise } },
+    transport,
+  })
+  let runs = 0
+  app.on('note.created', 'tag-note', () => void runs++)
+  transport.send(note('m1'))
+  const started = app.start()
+  await app.stop()
+  installing.resolve()
+  await started
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(runs).toBe(0)
+  expect(transport.pending()).toHaveLength(1)
+})
+
+test('when the tables cannot be made it has not started, and may be started again', async () => {
+  const transport = memoryTransport()
+  const store = memoryStore()
+  let attempts = 0
+  const install = async () => {
+    if (attempts++ === 0) throw new Error('no permission')
+  }
+  const app = justonce({ store: { ...store, schema: { ...store.schema, install } }, transport })
+  app.on('note.created', 'tag-note', () => {})
+  await expect(app.start()).rejects.toThrow('no permission')
+  await app.start()
+  transport.send(note('m1'))
+  await transport.idle()
+  await app.stop()
+  expect(transport.settled()).toHaveLength(1)
+})
+
+test("with schema: 'check' nothing is installed, and what does not fit is refused", async () => {
+  const store = memoryStore()
+  const error = new Error('the tables are too old')
+  const schema = { ...store.schema, check: () => Promise.reject(error), install: () => expect.unreachable() }
+  const app = justonce({ store: { ...store, schema }, transport: memoryTransport(), schema: 'check' })
+  app.on('note.created', 'tag-note', () => {})
+  await expect(app.start()).rejects.toBe(error)
+})
