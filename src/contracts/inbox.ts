@@ -36,7 +36,7 @@ export interface Inbox<Tx> {
    * Claims every key in one statement, plus one look at those that were there already.
    * You must: wait while a rival's uncommitted claim is undecided (up to the transaction's lock timeout, then fail with
    * an error that `classify` calls a conflict); take keys in the given order; treat keys as binary (`a` ≠ `A` ≠ `a `).
-   * You may assume: requests are sorted, distinct, at most a few hundred; keys are well-formed text without NUL.
+   * You may assume: requests are sorted and distinct, one for each handler of each message of a batch; keys are well-formed text without NUL.
    * Not your job: comparing fingerprints, deciding what a record means.
    */
   claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>

@@ -22,6 +22,8 @@ export interface ParkedMessage extends RecordKey {
   readonly errors: string
   /** Position of the handler among the handlers of its type: a later handler waits while an earlier one is parked. */
   readonly step: number
+  /** It waits for no earlier step. */
+  readonly independent: boolean
 }
 
 /** `delayMs` counts from the database's now, so that processes with different clocks agree. */
@@ -59,7 +61,8 @@ export interface Parking<Tx> {
   park(tx: Tx, messages: readonly NewParkedMessage[]): Promise<void>
   /**
    * Locks up to `limit` due messages of the given handlers for the rest of this transaction, skipping those that others
-   * hold. A message whose earlier step (same source and message id, lower `step`) is still parked is not due. Due is
+   * hold. A message whose earlier step (same source, type and message id, lower `step`) is still parked is not due, unless it
+   * is independent. Due is
    * decided by the database's clock; those due longest come first. Handlers are named because another process may know handlers that this one does not.
    */
   takeDue(tx: Tx, options: { limit: number; handlers: readonly string[] }): Promise<readonly StoredParkedMessage[]>

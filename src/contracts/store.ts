@@ -81,7 +81,7 @@ export interface Store<Tx = unknown> {
    * You must: *seal* it, so that a commit by anyone but you fails or is refused; undo everything when the work rejects,
    * and never reuse the connection if that cannot be seen to have worked; look at what the commit answered; reject
    * with what the work rejected with, with `COMMIT_UNKNOWN` when the answer was lost, and with `COMMIT_ROLLED_BACK` when the database undid it.
-   * You may assume: the first statement is a claim or a take, so opening may be delayed until then.
+   * You may: delay opening it until the first statement, which is mostly a claim.
    * Not your job: retrying.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>

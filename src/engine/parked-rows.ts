@@ -48,6 +48,7 @@ export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
     key: refusedKey(refusal),
     ...described(message),
     step: holdsUpNobody,
+    independent: true,
     state: 'dead',
     reason: refusal.error.code,
     attempts: 0,
@@ -58,7 +59,15 @@ export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
 
 function row<Tx>(run: Run<Tx>, verdict: Verdict, errors: string): NewParkedMessage {
   const { handler, key, work } = run
-  return { handler: handler.name, key, ...described(work.delivery.message), step: handler.step, errors, ...verdict }
+  return {
+    handler: handler.name,
+    key,
+    ...described(work.delivery.message),
+    step: handler.step,
+    independent: handler.independent,
+    errors,
+    ...verdict,
+  }
 }
 
 /** Nothing here may throw: a message that cannot be kept would block all others. */

@@ -74,6 +74,7 @@ export function parkedMessage(key: string, changes: Partial<NewParkedMessage> = 
     reason: 'HANDLER_FAILED',
     errors: '[{"at":"2030-01-01T00:00:00.000Z","message":"no"}]',
     step: 0,
+    independent: false,
     delayMs: 0,
     ...changes,
   }

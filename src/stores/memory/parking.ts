@@ -58,7 +58,8 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
 }
 
 function comesBefore(other: ParkedRow, row: ParkedRow): boolean {
-  return other.source === row.source && other.messageId === row.messageId && other.step < row.step
+  if (row.independent || other.step >= row.step) return false
+  return other.source === row.source && other.type === row.type && other.messageId === row.messageId
 }
 
 function filtered(entries: [string, ParkedRow][], { state, handler, limit }: ParkedFilter): ParkedRow[] {

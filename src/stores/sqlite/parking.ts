@@ -5,12 +5,12 @@ import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
 const insertMessage = `INSERT INTO justonce_parked (handler, key, message_id, type, source, envelope, body, state, attempts,
-  reason, errors, step, parked_at, next_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${now}, ${now} + ?) ON CONFLICT DO NOTHING`
+  reason, errors, step, independent, parked_at, next_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${now}, ${now} + ?) ON CONFLICT DO NOTHING`
 const selectDue = `SELECT * FROM justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
   AND handler IN (SELECT value FROM json_each(?))
-  AND NOT EXISTS (SELECT 1 FROM justonce_parked AS earlier
-    WHERE earlier.source = due.source AND earlier.message_id = due.message_id AND earlier.step < due.step)
+  AND (independent OR NOT EXISTS (SELECT 1 FROM justonce_parked AS earlier WHERE earlier.source = due.source
+    AND earlier.message_id = due.message_id AND earlier.type = due.type AND earlier.step < due.step))
   ORDER BY next_at, sequence LIMIT ?`
 const selectOne = `SELECT * FROM justonce_parked WHERE handler = ? AND key = ?`
 const deleteOne = `DELETE FROM justonce_parked WHERE handler = ? AND key = ?`
@@ -31,6 +31,7 @@ interface ParkedRow {
   readonly reason: string
   readonly errors: string
   readonly step: number
+  readonly independent: number
   readonly parked_at: number
   readonly next_at: number
 }
@@ -43,9 +44,8 @@ export function sqliteParking<Database extends SqliteDatabase>(reader: Reader): 
       for (const each of messages) {
         const { handler, key, messageId, type, source, message, state, attempts, reason, errors, step } = each
         const { envelope, body } = message
-        const delayMs = Math.ceil(each.delayMs)
         const values = [handler, key, messageId, type, source, envelope, body, state, attempts, reason, errors, step]
-        statements.run(insertMessage, ...values, delayMs)
+        statements.run(insertMessage, ...values, each.independent ? 1 : 0, Math.ceil(each.delayMs))
       }
     },
     async takeDue(tx, { limit, handlers }) {
@@ -101,6 +101,7 @@ function parkedMessage(row: ParkedRow): StoredParkedMessage {
     reason,
     errors,
     step,
+    independent: row.independent === 1,
     parkedAt: new Date(row.parked_at),
     nextAt: new Date(row.next_at),
   }

@@ -160,13 +160,27 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: the same id from another source is another message',
+    name: 'parking: the same id from another source, or of another type, is another message',
     async run({ store }) {
       await park(
         store,
         parkedMessage('a', { messageId: 'm1', source: 'notes', step: 0, state: 'dead' }),
         parkedMessage('b', { messageId: 'm1', source: 'hooks', step: 1 }),
         parkedMessage('c', { messageId: 'M1', source: 'notes', step: 1 }),
+        parkedMessage('d', { messageId: 'm1', source: 'notes', type: 'note.deleted', step: 1 }),
+      )
+      assert.deepEqual((await takeDue(store, 10)).sort(), ['b', 'c', 'd'])
+    },
+  },
+  {
+    name: 'parking: an independent step waits for nobody, and later ones wait for it',
+    async run({ store }) {
+      await park(
+        store,
+        parkedMessage('a', { messageId: 'm1', step: 0, state: 'dead' }),
+        parkedMessage('b', { messageId: 'm1', step: 1, independent: true }),
+        parkedMessage('c', { messageId: 'm2', step: 1, independent: true }),
+        parkedMessage('d', { messageId: 'm2', step: 2 }),
       )
       assert.deepEqual((await takeDue(store, 10)).sort(), ['b', 'c'])
     },

@@ -66,9 +66,12 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
 }
 
 function isBlocked(parked: Parked, all: readonly Visible[]): boolean {
+  if (parked.independent) return false
   return all.some(({ row }) => {
     const other = row as Parked
-    return other.messageId === parked.messageId && other.source === parked.source && other.step < parked.step
+    const isSameMessage =
+      other.messageId === parked.messageId && other.type === parked.type && other.source === parked.source
+    return isSameMessage && other.step < parked.step
   })
 }
 

@@ -30,6 +30,7 @@ CREATE TABLE justonce_parked (
   reason text NOT NULL,
   errors text NOT NULL,
   step integer NOT NULL,
+  independent integer NOT NULL,
   parked_at integer NOT NULL,
   next_at integer NOT NULL,
   UNIQUE (handler, key)

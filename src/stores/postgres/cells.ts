@@ -1,0 +1,39 @@
+/** What goes over the wire, in both directions: text. So neither type parsers nor serializers of the user's client matter. */
+export type Cell = string | null
+
+export function textArray(values: readonly (string | undefined)[]): string {
+  return `{${values.map((value) => (value === undefined ? 'NULL' : quoted(value))).join(',')}}`
+}
+
+export function bytesArray(values: readonly (Uint8Array | undefined)[]): string {
+  return `{${values.map((value) => (value === undefined ? 'NULL' : `"\\\\x${hexOf(value)}"`)).join(',')}}`
+}
+
+export function numberArray(values: readonly (number | string | undefined)[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+}
+
+export function textIn(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) throw new TypeError('A column that is never null is null.')
+  return cell
+}
+
+/** Selected as `encode(…, 'hex')`, because what a bare `bytea` looks like is a setting. */
+export function bytesIn(cell: Cell | undefined): Uint8Array {
+  return Buffer.from(textIn(cell), 'hex')
+}
+
+/** Milliseconds since 1970, as the statements here select times. */
+export function dateIn(cell: Cell | undefined): Date {
+  return new Date(Number(textIn(cell)))
+}
+
+const special = /["\\]/g
+
+function quoted(text: string): string {
+  return `"${text.replace(special, '\\$&')}"`
+}

@@ -1,0 +1,27 @@
+import { JustonceError } from '../../errors/index.ts'
+import type { CheckOutOptions } from './connection.ts'
+
+/** Waits for a client of the pool, but not for ever; one that comes too late is given back. */
+export async function checkedOut<Client>(
+  promise: Promise<Client>,
+  { giveUpAfterMs, watch }: CheckOutOptions,
+  giveBack: (client: Client) => void,
+): Promise<Client> {
+  const inTime = giveUpAfterMs === undefined ? promise : within(giveUpAfterMs, promise)
+  if (watch === undefined && inTime === promise) return await promise
+  try {
+    return await (watch?.until(inTime) ?? inTime)
+  } catch (error) {
+    promise.then(giveBack, () => {})
+    throw error
+  }
+}
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void =>
+      reject(new JustonceError('STORE_BUSY', { message: `All connections of the pool were in use for ${ms} ms.` }))
+    const timer = setTimeout(giveUp, ms)
+    promise.finally(() => clearTimeout(timer)).then(resolve, reject)
+  })
+}

@@ -1,0 +1,74 @@
+import type { Loan, LoanOptions } from '../../contracts/index.ts'
+import type { AbortWatch } from './abort-watch.ts'
+import type { Cell } from './cells.ts'
+import type { Statement } from './statement.ts'
+
+export interface Answer {
+  readonly rows: readonly (readonly Cell[])[]
+  /** How many rows the statement has returned or changed. */
+  readonly count: number
+}
+
+/** Runs our statements inside a transaction, be it our own or the caller's. */
+export interface Runner {
+  run(statement: Statement, values: readonly Cell[]): Promise<Answer>
+  /** Statements without values in one round trip, each only if those before have succeeded; resolves to the last one's tag. */
+  runAll(statements: readonly Statement[]): Promise<string>
+  /** The same for a text that is not worth preparing. */
+  script(text: string): Promise<string>
+}
+
+/** The first statements of a transaction; they travel together, with the first claim if it comes at once. */
+export interface Opening {
+  readonly begin: Statement
+  readonly seal: Statement
+  readonly settings: Statement
+  readonly settingValues: readonly Cell[]
+}
+
+export interface Opened {
+  /** What the settings have answered, once everything in the opening is done. */
+  readonly answer: Promise<Answer>
+  /** Sends what has been gathered. */
+  send(): void
+}
+
+/** A client that is ours alone, from `checkOut` until `release` or `discard`. */
+export interface Connection<Tx> extends Runner {
+  readonly tx: Tx
+  /**
+   * Begins a transaction ahead of every later call, also of those on the native client. What is run before `send` may
+   * travel with it.
+   */
+  open(opening: Opening): Opened
+  /** When the opening fails, the server does not even look at what travels with it. */
+  readonly skipsAfterFailure: boolean
+  /** Set when the connection is known to be gone; after that nothing may be run on it. */
+  lost(): Error | undefined
+  /** False when the client has seen that no transaction is open; undefined when it cannot tell. */
+  inTransaction(): boolean | undefined
+  /** Back to the pool, for a connection that is known to be without a transaction. */
+  release(): void
+  /** Never to be used again; what runs on it is cut off, here and in the server. */
+  discard(): void
+}
+
+export interface CheckOutOptions {
+  readonly giveUpAfterMs?: number | undefined
+  readonly watch?: AbortWatch | undefined
+}
+
+/** The user's pool, whichever client it is of. */
+export interface ConnectionSource<Tx> {
+  /** How many connections it may have. */
+  readonly max: number
+  checkOut(options: CheckOutOptions): Promise<Connection<Tx>>
+  /** One statement in a transaction of its own. */
+  runAlone(statement: Statement, values: readonly Cell[]): Promise<Answer>
+  /** The caller's client, with a transaction that the caller has opened. */
+  join(tx: Tx): Runner
+  /** `connection` is absent where the transaction is the caller's. */
+  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LoanOptions & { isOver(): boolean }): Loan<Tx>
+  /** Calls back for every notification and after every (re)connection, when some may have been missed. */
+  listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
+}

@@ -1,0 +1,89 @@
+import type { StoreTrouble } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { sealMark } from './seal.ts'
+
+/** The SQLSTATE of an error that the server has sent. */
+export function sqlState(error: unknown): string | undefined {
+  const code = property(error, 'code')
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && property(error, 'severity') !== undefined
+    ? code
+    : undefined
+}
+
+/** What the client libraries and Node itself say when there is no connection; none of them is a SQLSTATE. */
+const lostCodes = new Set([
+  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECTION_ENDED', 'CONNECT_TIMEOUT'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
+])
+const lostMessages =
+  /^(?:Connection terminated|Connection ended|Client has encountered a connection error|Client was closed and is not queryable|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/
+
+/** `pg` has no code for the end of its pool. */
+export function isClosedPool(error: unknown): boolean {
+  return property(error, 'code') === 'CONNECTION_ENDED' || /^Cannot use a pool after/.test(messageOf(error))
+}
+
+export function classify(error: unknown): StoreTrouble {
+  if (isJustonceError(error)) return ownTrouble(error)
+  const state = sqlState(error)
+  if (state !== undefined) return stateTrouble(state)
+  return isLostConnection(error) ? 'unavailable' : 'none'
+}
+
+function ownTrouble({ code }: JustonceError): StoreTrouble {
+  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT') return 'conflict'
+  // Until a new claim has found out what became of the commit, nothing else can be done either.
+  return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
+}
+
+function stateTrouble(state: string): StoreTrouble {
+  // Deadlock, serialization failure, lock timeout. 57014 too: a statement_timeout or a cancel says that it took too
+  // long this time, mostly behind somebody's lock; whoever runs it again does so a bounded number of times.
+  if (['40P01', '40001', '55P03', '57014'].includes(state)) return 'conflict'
+  // 08 connection, 53 resources (connections, disk, memory), 57P0x shutdown and the idle timeouts, 25P03 the idle
+  // timeout in a transaction, 58 the server's disk, 25006 a standby after a failover.
+  return /^(?:08|53[0-3]|57P0|58|25P03|25006)/.test(state) ? 'unavailable' : 'none'
+}
+
+export function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error) || isJustonceError(error)) return false
+  const state = sqlState(error)
+  if (state !== undefined) return /^(?:08|57P0|25P03)/.test(state)
+  return lostCodes.has(String(property(error, 'code'))) || lostMessages.test(error.message)
+}
+
+/** The commit of somebody else has run into the seal. */
+export function isBrokenSeal(error: unknown): boolean {
+  return sqlState(error) === '22P02' && messageOf(error).includes(sealMark)
+}
+
+/** Says of a failed statement of ours what is behind it, where that is not plain. */
+export function explained(error: unknown): unknown {
+  switch (sqlState(error)) {
+    case '42P01':
+    case '3F000':
+      return new JustonceError('SCHEMA_MISSING', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
+    case '42703':
+      return new JustonceError('SCHEMA_OLD', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
+    case '53100':
+      return new JustonceError('STORE_FULL', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
+    case '26000':
+    case '42P05':
+      return new JustonceError('OPTION_INVALID', {
+        message: `Postgres says: ${messageOf(error)}. Behind a pooler that does not know prepared statements, set prepare: false.`,
+        cause: error,
+      })
+    default:
+      if (!isClosedPool(error)) return error
+      return new JustonceError('STORE_CLOSED', { message: 'The pool of the Postgres store has ended.', cause: error })
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return String(property(error, 'message') ?? '')
+}
+
+function property(error: unknown, name: string): unknown {
+  return typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[name] : undefined
+}

@@ -1,0 +1,24 @@
+import type { Tables } from '../tables.ts'
+import { createTables } from './0001-tables.ts'
+
+/** Numbered from 1 by their place. What has been released is never changed, only followed by the next. */
+export const migrations: readonly ((tables: Tables) => string)[] = [createTables]
+
+/** Where the version and the epoch are kept; made once, before the first migration. */
+export function createMeta({ meta }: Tables): string {
+  return `
+CREATE TABLE ${meta} (
+  is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
+  version     int NOT NULL,
+  epoch       text NOT NULL                      -- changes whenever records may have vanished
+);
+INSERT INTO ${meta} (version, epoch) VALUES (0, ${newEpoch});
+`.trim()
+}
+
+/** One that was never there before. */
+export const newEpoch = 'md5(random()::text || clock_timestamp()::text)'
+
+export function setVersion({ meta }: Tables, version: number): string {
+  return `UPDATE ${meta} SET version = ${version};`
+}

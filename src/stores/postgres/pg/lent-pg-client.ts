@@ -1,0 +1,138 @@
+import type { Loan } from '../../../contracts/index.ts'
+import { type Call, CallLedger, type LedgerOptions } from '../call-ledger.ts'
+import type { PgClientShape } from '../client-shapes.ts'
+import type { Connection } from '../connection.ts'
+
+type Method = (...values: unknown[]) => unknown
+type Callback = (error: unknown, result?: unknown) => void
+
+/** A query object that speaks the protocol itself: `pg.Query`, a cursor, a stream. */
+interface Submittable {
+  readonly text?: unknown
+  readonly cursor?: { readonly text?: unknown }
+  submit: Method
+  handleError(error: unknown, wire?: unknown): void
+  handleReadyForQuery?: Method
+}
+
+/** These end the client, or take it away from the transaction. */
+const ending = new Set<PropertyKey>(['release', 'end', 'connect', 'cancel', Symbol.dispose, Symbol.asyncDispose])
+
+/** The way around `query`. */
+const hidden = new Set<PropertyKey>(['connection'])
+
+/** The native client as a borrower sees it: the same members, and every query behind the ledger. */
+export function lentPgClient<Client extends PgClientShape>(
+  client: Client,
+  connection: Connection<Client> | undefined,
+  options: Omit<LedgerOptions, 'lost' | 'inTransaction'>,
+): Loan<Client> {
+  const ledger = new CallLedger({
+    ...options,
+    lost: () => connection?.lost(),
+    inTransaction: () => connection?.inTransaction(),
+  })
+  const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
+  const tx: Client = new Proxy(client, {
+    get(target, name) {
+      const own = methods.get(name)
+      if (own !== undefined) return own
+      if (hidden.has(name)) return undefined
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function' || name === 'constructor') return member
+      const method = ending.has(name) ? refused(`${String(name)}()`, ledger) : onNative(member as Method, target)
+      methods.set(name, method)
+      return method
+    },
+  })
+  return {
+    tx,
+    openCalls: () => ledger.openCalls(),
+    settled: () => ledger.settled(),
+    end: () => ledger.end(),
+    broken: () => ledger.broken(),
+    trouble: () => ledger.trouble(),
+  }
+
+  function onNative(member: Method, target: Client): Method {
+    return (...values) => {
+      const result = Reflect.apply(member, target, values)
+      return result === target ? tx : result
+    }
+  }
+}
+
+function refused(what: string, ledger: CallLedger): Method {
+  return () => {
+    throw ledger.controlled(what)
+  }
+}
+
+function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
+  return (config, values, callback) => {
+    if (isSubmittable(config)) return submit(client, ledger, config, [values, callback])
+    const refusal = ledger.refusal(textOf(config))
+    const given = callbackIn(config, values, callback)
+    if (given === undefined) {
+      if (refusal !== undefined) return rejected(refusal)
+      const result = client.query(config, values) as Promise<unknown>
+      const call = ledger.begin()
+      // This also keeps a call that nobody awaits from being an unhandled rejection: the loan answers for it.
+      result.then(call.succeeded, call.failed)
+      return result
+    }
+    if (refusal !== undefined) return void process.nextTick(given, refusal)
+    const told = telling(ledger.begin(), given)
+    const plain = typeof config === 'string' ? { text: config } : { ...(config as object) }
+    return client.query({ ...plain, ...(Array.isArray(values) ? { values } : {}), callback: told })
+  }
+}
+
+function telling(call: Call, given: Callback): Callback {
+  return (error, result) => {
+    if (error) call.failed(error)
+    else call.succeeded()
+    given(error, result)
+  }
+}
+
+/** A cursor is under way until the server is ready for something else, which it is when the cursor is closed. */
+function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, rest: readonly unknown[]): unknown {
+  const text = query.text ?? query.cursor?.text
+  const refusal = ledger.refusal(typeof text === 'string' ? text : undefined)
+  if (refusal !== undefined) {
+    process.nextTick(() => query.handleError(refusal))
+    return query
+  }
+  const call = ledger.begin()
+  const { handleError, handleReadyForQuery } = query
+  query.handleError = (error, wire) => {
+    call.failed(error)
+    handleError.call(query, error, wire)
+  }
+  query.handleReadyForQuery = (...values) => {
+    call.succeeded()
+    return handleReadyForQuery?.apply(query, values)
+  }
+  return client.query(query, ...rest)
+}
+
+function rejected(error: Error): Promise<never> {
+  const promise = Promise.reject(error)
+  promise.catch(() => {})
+  return promise
+}
+
+function isSubmittable(config: unknown): config is Submittable {
+  return typeof (config as Partial<Submittable> | null | undefined)?.submit === 'function'
+}
+
+function textOf(config: unknown): string | undefined {
+  const text = typeof config === 'string' ? config : (config as { text?: unknown } | null | undefined)?.text
+  return typeof text === 'string' ? text : undefined
+}
+
+function callbackIn(config: unknown, values: unknown, callback: unknown): Callback | undefined {
+  const own = (config as { callback?: unknown } | null | undefined)?.callback
+  return [callback, values, own].find((each) => typeof each === 'function') as Callback | undefined
+}

@@ -1,0 +1,45 @@
+import type { Cell } from '../cells.ts'
+import type { PgClientShape } from '../client-shapes.ts'
+import type { Answer, Runner } from '../connection.ts'
+import { explained } from '../errors.ts'
+import type { Statement } from '../statement.ts'
+
+interface PgResult {
+  readonly rows: readonly (readonly Cell[])[]
+  readonly rowCount: number | null
+  readonly command: string
+}
+
+/** The user may have changed how values are parsed, for the client or for the whole process: ours stay text. */
+const asText = { getTypeParser: () => (value: string) => value }
+
+/** Our statements on any `pg` client, one at a time. */
+export class PgRunner implements Runner {
+  readonly #client: Pick<PgClientShape, 'query'>
+  readonly #prepare: boolean
+
+  constructor(client: Pick<PgClientShape, 'query'>, prepare: boolean) {
+    this.#client = client
+    this.#prepare = prepare
+  }
+
+  async run({ name, text }: Statement, values: readonly Cell[]): Promise<Answer> {
+    const config = { text, values, rowMode: 'array', types: asText, ...(this.#prepare && name !== '' ? { name } : {}) }
+    try {
+      const { rows, rowCount }: PgResult = await this.#client.query(config)
+      return { rows, count: rowCount ?? 0 }
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  runAll(statements: readonly Statement[]): Promise<string> {
+    return this.script(statements.map(({ text }) => text).join('; '))
+  }
+
+  async script(text: string): Promise<string> {
+    const results: PgResult | readonly PgResult[] = await this.#client.query(text)
+    const last = Array.isArray(results) ? results.at(-1) : results
+    return last?.command ?? ''
+  }
+}

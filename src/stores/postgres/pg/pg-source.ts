@@ -1,0 +1,59 @@
+import { checkedOut } from '../checked-out.ts'
+import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
+import type { CheckOutOptions, Connection, ConnectionSource } from '../connection.ts'
+import { explained } from '../errors.ts'
+import { runOn } from '../run-alone.ts'
+import { statement } from '../statement.ts'
+import { lentPgClient } from './lent-pg-client.ts'
+import { PgConnection, type PgConnectionOptions } from './pg-connection.ts'
+import { PgListener } from './pg-listener.ts'
+import { PgRunner } from './pg-runner.ts'
+
+const terminateProcess = statement(
+  // A pooler tells clients made-up process ids: it must also look like ours.
+  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+   WHERE pid = $1::int AND pid <> pg_backend_pid() AND usename = session_user AND xact_start IS NOT NULL`,
+)
+
+const watched = new WeakSet<object>()
+
+/**
+ * A pool tells of idle clients that it has lost, and without a listener that is an uncaught error: a restart of the
+ * database would end the process. The pool has removed the client by then, and there is nothing else to do.
+ */
+function outliveLostClients(pool: PgPoolShape<never>): void {
+  if (watched.has(pool)) return
+  watched.add(pool)
+  pool.on?.('error', () => {})
+}
+
+/** A `Pool` of `pg`. */
+export function pgSource<Client extends PgClientShape>(
+  pool: PgPoolShape<Client>,
+  { prepare }: { readonly prepare: boolean },
+): ConnectionSource<Client> {
+  outliveLostClients(pool as PgPoolShape<never>)
+  const options: PgConnectionOptions = {
+    prepare,
+    terminate: (processId) => void source.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
+  }
+
+  async function checkOut(wait: CheckOutOptions): Promise<Connection<Client>> {
+    try {
+      const client = await checkedOut(pool.connect(), wait, (late) => late.release())
+      return new PgConnection(client, options)
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  const source: ConnectionSource<Client> = {
+    max: pool.options?.max ?? 10,
+    checkOut,
+    runAlone: async (each, values) => runOn(await checkOut({}), each, values),
+    join: (tx) => new PgRunner(tx, prepare),
+    lend: lentPgClient,
+    listen: (channel, heard) => new PgListener(pool, channel, heard).start(),
+  }
+  return source
+}

@@ -1,0 +1,10 @@
+import type { ConnectionSource } from './connection.ts'
+import { statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+/** Reads our table and asks whether it could be written: after a failover a standby answers everything but that. */
+export async function ping<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>, { meta }: Tables): Promise<void> {
+  const look = statement(`SELECT current_setting('transaction_read_only') FROM ${meta} LIMIT 1`)
+  const { rows } = await source.runAlone(look, [])
+  if (rows[0]?.[0] !== 'off') throw new Error('Postgres takes no writes here: a standby, or read only by a setting.')
+}

@@ -1,0 +1,71 @@
+import type { PostgresJsShape } from '../client-shapes.ts'
+import { isJsQuery, type JsQuery, textOfQuery } from './query.ts'
+
+type Method = (...values: unknown[]) => unknown
+
+export interface SqlGuard {
+  /** Why a query with this text may not be started now, or undefined: it may. */
+  refusal(text: string): Error | undefined
+  /** Something was called that would end or leave the transaction. */
+  controlled(what: string): Error
+  started(query: JsQuery): void
+}
+
+/** What would end the transaction or leave it, and what only looks as if it were there (the types say so). */
+const controls = ['release', 'begin', 'savepoint', 'prepare', 'end', 'close', 'reserve', 'listen', 'subscribe']
+const wrapped = new Set<PropertyKey>(['unsafe', 'file', 'notify', ...controls])
+
+/** A `sql` of postgres.js that works like the native one, with every query behind the guard. */
+export function guardedSql<Sql extends PostgresJsShape>(sql: Sql, guard: SqlGuard): Sql {
+  const methods = new Map<PropertyKey, Method>()
+  const native = sql as unknown as Method & Record<PropertyKey, unknown>
+  return new Proxy(native, {
+    apply: (target, thisValue, values) => guarded(Reflect.apply(target, thisValue, values), guard),
+    get(target, name) {
+      if (!wrapped.has(name)) return target[name]
+      let method = methods.get(name)
+      if (method === undefined) {
+        method = methodFor(target, name)
+        methods.set(name, method)
+      }
+      return method
+    },
+  }) as unknown as Sql
+
+  function methodFor(target: Record<PropertyKey, unknown>, name: PropertyKey): Method {
+    if (controls.includes(String(name))) return refused(String(name), guard)
+    // The native one uses another connection, and so would tell of what may never be committed.
+    if (name === 'notify') return (...told) => guarded(sql.unsafe('SELECT pg_notify($1::text, $2::text)', told), guard)
+    return (...values) => guarded(Reflect.apply(target[name] as Method, target, values), guard)
+  }
+}
+
+function refused(name: string, guard: SqlGuard): Method {
+  return () => {
+    const error = guard.controlled(`${name}()`)
+    // The native one is not asynchronous, so nobody would look at a promise.
+    if (name === 'release') throw error
+    const promise = Promise.reject(error)
+    promise.catch(() => {})
+    return promise
+  }
+}
+
+/** A query is created here and may be started much later, or never, as a fragment of another one. */
+function guarded(value: unknown, guard: SqlGuard): unknown {
+  if (!isJsQuery(value)) return value
+  const start = value.handle
+  value.handle = () => {
+    if (value.executed) return
+    // A call that nobody awaits must not be an unhandled rejection. Not by `catch`, which would start it.
+    Promise.prototype.then.call(value, undefined, () => {})
+    const refusal = guard.refusal(textOfQuery(value))
+    if (refusal === undefined) {
+      guard.started(value)
+      return start.call(value)
+    }
+    value.executed = true
+    value.reject(refusal)
+  }
+  return value
+}

@@ -1,0 +1,44 @@
+import { checkedOut } from '../checked-out.ts'
+import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
+import type { CheckOutOptions, Connection, ConnectionSource } from '../connection.ts'
+import { explained } from '../errors.ts'
+import { runAgain } from '../run-alone.ts'
+import { JsConnection } from './js-connection.ts'
+import { JsRunner } from './js-runner.ts'
+import { lentSql } from './lent-sql.ts'
+import { reserver } from './reserve.ts'
+
+/** The `sql` of postgres.js. */
+export function jsSource<Sql extends PostgresJsShape>(
+  sql: PostgresJsClientShape<Sql>,
+  { prepare }: { readonly prepare: boolean },
+): ConnectionSource<Sql> {
+  const alone = new JsRunner(sql, prepare)
+  const reserve = reserver(sql, () => alone.script('SELECT 1'))
+
+  async function checkOut(wait: CheckOutOptions): Promise<Connection<Sql>> {
+    try {
+      const reserved = await checkedOut(reserve(), wait, (late) => late.release())
+      return new JsConnection(reserved, prepare)
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  return {
+    max: sql.options.max,
+    checkOut,
+    runAlone: (statement, values) => runAgain(() => alone.run(statement, values)),
+    join: (tx) => new JsRunner(tx, prepare),
+    lend: (tx, connection, options) => lentSql(tx, connection as JsConnection<Sql> | undefined, options),
+    async listen(channel, heard) {
+      let isFirst = true
+      const onListen = (): void => {
+        if (!isFirst) heard(undefined)
+        isFirst = false
+      }
+      const { unlisten } = await sql.listen(channel, heard, onListen)
+      return unlisten
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** A value of a row as postgres.js gives it after `.raw()`. */
+export type RawCell = Buffer | null
+
+export interface RawResult extends ReadonlyArray<readonly RawCell[]> {
+  readonly command?: string
+  readonly count: number | null
+}
+
+/** A connection inside postgres.js, as `onexecute` hands it out and as `sql.begin` itself uses it. */
+export interface InnerConnection {
+  onclose: ((error: Error) => void) | null
+  terminate(): void
+}
+
+/**
+ * A query of postgres.js. It is lazy: `handle` is what `then`, `catch`, `finally`, `execute` and `forEach` call, and it
+ * starts the query the first time.
+ */
+export interface JsQuery extends Promise<unknown> {
+  readonly strings: readonly string[]
+  readonly args: readonly unknown[]
+  executed: boolean
+  readonly active: boolean
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+  handle(): unknown
+  execute(): JsQuery
+  raw(): JsQuery
+  canceller?: ((query: JsQuery) => Promise<void>) | null
+}
+
+export function isJsQuery(value: unknown): value is JsQuery {
+  const query = value as Partial<JsQuery> | null
+  return typeof query?.handle === 'function' && Array.isArray(query.strings) && Array.isArray(query.args)
+}
+
+/** What a query will say to the server, with a placeholder for every value; fragments are other queries inside it. */
+export function textOfQuery({ strings, args }: Pick<JsQuery, 'strings' | 'args'>): string {
+  return strings.map((text, index) => text + (index < strings.length - 1 ? textOfValue(args[index]) : '')).join('')
+}
+
+function textOfValue(value: unknown): string {
+  if (isJsQuery(value)) return textOfQuery(value)
+  if (Array.isArray(value) && isJsQuery(value[0])) return value.map(textOfValue).join(' ')
+  return ' $1 '
+}
+
+/** Has the server stop the one that runs; postgres.js uses a connection of its own for that, outside the pool. */
+export function cancelRunning(queries: Iterable<JsQuery>): void {
+  for (const query of queries) if (query.active) query.canceller?.(query).catch(() => {})
+}

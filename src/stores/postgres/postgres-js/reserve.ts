@@ -1,0 +1,57 @@
+import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
+import { sqlState } from '../errors.ts'
+
+/** How long a reservation may take before we look whether it has been forgotten. */
+const patienceMs = 50
+
+/**
+ * Reserves a connection of postgres.js. There a reservation waits for ever after `sql.end()`, and also when a connection
+ * is lost while it waits. A query does neither, and one that comes later is not served before it where all connections
+ * are merely in use: so if a query goes through, the reservation is made once more.
+ */
+export function reserver<Sql extends PostgresJsShape>(
+  sql: PostgresJsClientShape<Sql>,
+  ask: () => Promise<unknown>,
+): () => Promise<Sql> {
+  let asking: Promise<unknown> | undefined
+
+  function goesThrough(): Promise<unknown> {
+    asking ??= ask()
+      .catch((error) => {
+        if (sqlState(error) === undefined) throw error
+      })
+      .finally(() => {
+        asking = undefined
+      })
+    return asking
+  }
+
+  return () =>
+    new Promise((resolve, reject) => {
+      let isSettled = false
+      let timer: NodeJS.Timeout | undefined
+      const settle = (): void => {
+        isSettled = true
+        clearTimeout(timer)
+      }
+      const fail = (error: unknown): void => {
+        settle()
+        reject(error)
+      }
+      const take = (reserved: Sql): void => {
+        if (!isSettled) {
+          settle()
+          resolve(reserved)
+        } else {
+          // The forgotten one, after all.
+          reserved.release()
+        }
+      }
+      const reserve = (): void => {
+        if (isSettled) return
+        sql.reserve().then(take, fail)
+        timer = setTimeout(() => goesThrough().then(reserve, fail), patienceMs)
+      }
+      reserve()
+    })
+}

@@ -1,0 +1,112 @@
+import type { Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
+import { checkOptions, JustonceError } from '../../errors/index.ts'
+import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
+import type { ConnectionSource } from './connection.ts'
+import { classify } from './errors.ts'
+import { joinedInbox, postgresInbox } from './inbox.ts'
+import { inboxStatements } from './inbox-statements.ts'
+import { joinedStore } from './joined-store.ts'
+import { OpenTransactions } from './open-transaction.ts'
+import { postgresOutbox } from './outbox.ts'
+import { postgresParking } from './parking.ts'
+import { postgresParts } from './parts.ts'
+import { pgSource } from './pg/pg-source.ts'
+import { ping } from './ping.ts'
+import { jsSource } from './postgres-js/js-source.ts'
+import { postgresQueue } from './queue.ts'
+import { queueNews } from './queue-news.ts'
+import { postgresSchema } from './schema.ts'
+import { tableNames } from './tables.ts'
+import { runTransaction, settingsStatement } from './transaction.ts'
+import { untilClosed } from './until-closed.ts'
+
+export interface PostgresStoreOptions {
+  /** Every table's name begins with it. Default `justonce_`. */
+  readonly prefix?: string | undefined
+  /** The Postgres schema of the tables. Default: the first of the connection's search_path. */
+  readonly schema?: string | undefined
+  /** Uses named prepared statements. Default true; false behind a pooler that does not know them. */
+  readonly prepare?: boolean | undefined
+  /** Hears of queued messages by LISTEN, on a connection of its own. Default true; false behind a pooler. */
+  readonly listen?: boolean | undefined
+}
+
+export interface PgStoreOptions<Client extends PgClientShape> extends PostgresStoreOptions {
+  /** A `Pool` of `pg`. It stays yours: the store does not end it. */
+  readonly pool: PgPoolShape<Client>
+}
+
+export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends PostgresStoreOptions {
+  /** What `postgres()` of postgres.js returns. It stays yours: the store does not end it. */
+  readonly sql: PostgresJsClientShape<Sql>
+}
+
+/** `Tx` is the native client: `PoolClient` of pg, or the reserved `sql` of postgres.js. */
+export interface PostgresStore<Tx> extends Store<Tx> {
+  readonly parts: Parts<Tx>
+  readonly outbox: Outbox<Tx>
+  readonly queue: Queue<Tx>
+}
+
+/**
+ * Records, parked messages, outbox and queue in Postgres, in one transaction with what handlers write through `tx`.
+ *
+ * ```ts
+ * postgresStore({ pool: new pg.Pool() })   // tx is a client of pg: tx.query(…)
+ * postgresStore({ sql: postgres() })       // tx is a sql of postgres.js: tx`…`
+ * ```
+ */
+export function postgresStore<Client extends PgClientShape>(options: PgStoreOptions<Client>): PostgresStore<Client>
+export function postgresStore<Sql extends PostgresJsShape>(options: PostgresJsStoreOptions<Sql>): PostgresStore<Sql>
+export function postgresStore(
+  options: PgStoreOptions<PgClientShape> | PostgresJsStoreOptions<PostgresJsShape>,
+): PostgresStore<PgClientShape> | PostgresStore<PostgresJsShape> {
+  checkOptions(options, ['pool', 'sql', 'prefix', 'schema', 'prepare', 'listen'], 'postgresStore()')
+  const { prepare = true } = options
+  const { pool, sql } = options as { pool?: PgPoolShape<PgClientShape>; sql?: PostgresJsClientShape<PostgresJsShape> }
+  if (typeof pool?.connect === 'function' && sql === undefined) return storeOn(pgSource(pool, { prepare }), options)
+  if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsSource(sql, { prepare }), options)
+  throw new JustonceError('OPTION_INVALID', {
+    message: 'postgresStore() needs either a pool of pg or the sql of postgres.js (3.4 or later).',
+  })
+}
+
+function storeOn<Tx>(
+  open: ConnectionSource<Tx>,
+  { prefix = 'justonce_', schema, listen = true }: PostgresStoreOptions,
+): PostgresStore<Tx> {
+  const name = 'postgres'
+  const tables = tableNames(prefix, schema)
+  const { source, close } = untilClosed(open)
+  const transactions = new OpenTransactions(source)
+  const settings = settingsStatement(tables)
+  const inboxParts = { source, transactions, statements: inboxStatements(tables) }
+  const inbox = postgresInbox(inboxParts)
+  const joined = { name, source, transactions, inbox: joinedInbox(inbox, inboxParts) }
+  // With a single connection there would be none left to work with.
+  const news = listen && source.max > 1 ? queueNews(source, tables.channel) : undefined
+
+  return {
+    name,
+    guarantee: 'atomic',
+    capabilities: { revocable: true, connections: source.max },
+    transaction: (work, options = {}) => runTransaction({ source, transactions, settings }, work, options),
+    parts: postgresParts(transactions),
+    lend: (tx, options) => transactions.get(tx).lend(source, options),
+    within: (tx) => joinedStore(joined, tx),
+    inbox,
+    parking: postgresParking(source, transactions, tables),
+    outbox: postgresOutbox(source, transactions, tables),
+    queue: {
+      ...postgresQueue(source, transactions, tables),
+      ...(news && { listen: news.listen, announce: news.announce }),
+    },
+    schema: postgresSchema(source, tables),
+    classify,
+    ping: () => ping(source, tables),
+    async close() {
+      close()
+      await news?.close()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Queue } from '../../contracts/index.ts'
+import type { ConnectionSource } from './connection.ts'
+import { statement } from './statement.ts'
+
+interface Listener {
+  readonly queue: string
+  wake(): void
+}
+
+export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen' | 'announce'>> {
+  close(): Promise<void>
+}
+
+const notify = statement('SELECT pg_notify($1::text, $2::text)')
+
+/** All listeners of a store share one connection that listens. */
+export function queueNews(source: Pick<ConnectionSource<unknown>, 'runAlone' | 'listen'>, channel: string): QueueNews {
+  const listeners = new Set<Listener>()
+  let listening: Promise<() => Promise<void>> | undefined
+
+  function heard(payload: string | undefined): void {
+    for (const { queue, wake } of [...listeners]) if (payload === undefined || payload === queue) wake()
+  }
+
+  async function stopListening(): Promise<void> {
+    const stop = listening
+    listening = undefined
+    await (await stop)?.()
+  }
+
+  return {
+    async listen(queue, wake) {
+      const listener = { queue, wake }
+      listeners.add(listener)
+      listening ??= source.listen(channel, heard)
+      try {
+        await listening
+      } catch (error) {
+        listeners.delete(listener)
+        listening = undefined
+        throw error
+      }
+      return async () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) await stopListening()
+      }
+    },
+    async announce(queue) {
+      await source.runAlone(notify, [channel, queue])
+    },
+    async close() {
+      listeners.clear()
+      await stopListening().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { Schema } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { textArray } from './cells.ts'
+import type { ConnectionSource, Runner } from './connection.ts'
+import { createMeta, migrations, setVersion } from './migrations/index.ts'
+import { statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+const wanted = migrations.length
+
+export function postgresSchema<Tx>(
+  source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
+  tables: Tables,
+): Schema {
+  // From the catalogue itself: to_regclass() may remember what was not there before somebody else installed it.
+  const look = statement(
+    `SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace AS home ON home.oid = relnamespace
+                    WHERE relname = $1::text AND nspname = ANY (coalesce($2::text[], current_schemas(false)))),
+            EXISTS (SELECT FROM pg_namespace WHERE nspname = ANY ($2::text[]))`,
+  )
+  const lookValues = [tables.metaName, tables.schemaName === undefined ? null : textArray([tables.schemaName])]
+  const readVersion = statement(`SELECT version FROM ${tables.meta}`)
+  // In the transaction, so that it also works behind a pooler. Two 32-bit halves of a name, as Postgres hashes it.
+  const lock = statement(`SELECT pg_advisory_xact_lock(hashtext('justonce'), hashtext($1::text))`)
+
+  /** 0: there are no tables yet. */
+  async function version(runner: Pick<Runner, 'run'>): Promise<number> {
+    const { rows } = await runner.run(look, lookValues)
+    if (rows[0]?.[0] !== 't') return 0
+    const found = await runner.run(readVersion, [])
+    return Number(found.rows[0]?.[0] ?? 0)
+  }
+
+  async function installOn(runner: Runner): Promise<void> {
+    await runner.script('BEGIN ISOLATION LEVEL READ COMMITTED')
+    await runner.run(lock, [tables.lockName])
+    const { rows } = await runner.run(look, lookValues)
+    const found = await version(runner)
+    checkNotNewer(found)
+    const texts: string[] = []
+    if (tables.schema !== undefined && rows[0]?.[1] !== 't') texts.push(`CREATE SCHEMA ${tables.schema};`)
+    if (rows[0]?.[0] !== 't') texts.push(createMeta(tables))
+    await runner.script([...texts, ...pending(tables, found), 'COMMIT'].join('\n'))
+  }
+
+  return {
+    async install() {
+      // The usual case needs no lock and no right to create anything.
+      if ((await version({ run: source.runAlone })) === wanted) return
+      const connection = await source.checkOut({})
+      try {
+        await installOn(connection)
+        connection.release()
+      } catch (error) {
+        connection.discard()
+        throw error
+      }
+    },
+    async check() {
+      const found = await version({ run: source.runAlone })
+      if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no table ${tables.meta}.` })
+      checkNotNewer(found)
+      if (found === wanted) return
+      throw new JustonceError('SCHEMA_OLD', {
+        message: `The tables are of version ${found}, and this code wants ${wanted}.`,
+      })
+    },
+    print() {
+      const schema = tables.schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${tables.schema};`]
+      return `${[...schema, createMeta(tables), ...pending(tables, 0)].join('\n\n')}\n`
+    },
+  }
+}
+
+function pending(tables: Tables, from: number): string[] {
+  return migrations.slice(from).flatMap((migration, index) => [migration(tables), setVersion(tables, from + index + 1)])
+}
+
+function checkNotNewer(found: number): void {
+  if (found <= wanted) return
+  throw new JustonceError('SCHEMA_NEW', {
+    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
+  })
+}

@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto'
+
+export interface Statement {
+  /** Under which the server keeps it; empty: not at all. */
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Kept by the server with its plan. Only for statements that can be run in one way: a plan that was made while a table
+ * was small (read it all) would be used for minutes after it has grown. The name depends on the text, so that two
+ * versions or two prefixes on one connection do not meet.
+ */
+export function prepared(label: string, text: string): Statement {
+  const oneLine = inOneLine(text)
+  return { name: `justonce_${label}_${hash('sha256', oneLine).slice(0, 12)}`, text: oneLine }
+}
+
+/** Planned anew each time it is run. */
+export function statement(text: string): Statement {
+  return { name: '', text: inOneLine(text) }
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,51 @@
+import { JustonceError } from '../../errors/index.ts'
+
+/** The names of everything in the database, quoted and ready for a statement. */
+export interface Tables {
+  readonly inbox: string
+  readonly parked: string
+  readonly outbox: string
+  readonly queue: string
+  readonly meta: string
+  /** Of an index or a constraint, which lives in the schema of its table. */
+  index(name: string): string
+  readonly schema: string | undefined
+  /** Without quotes, as the catalogue has them. */
+  readonly schemaName: string | undefined
+  readonly metaName: string
+  /** The channel of NOTIFY, as plain text. */
+  readonly channel: string
+  /** The same for everyone who installs the same tables; for an advisory lock. */
+  readonly lockName: string
+}
+
+// Postgres cuts names after 63 bytes, silently; the rest is for the names we append.
+const longestPrefix = 40
+const plain = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+export function tableNames(prefix: string, schema: string | undefined): Tables {
+  checkName('prefix', prefix, longestPrefix)
+  if (schema !== undefined) checkName('schema', schema, 63)
+  const home = schema === undefined ? '' : `"${schema}".`
+  const table = (name: string) => `${home}"${prefix}${name}"`
+  return {
+    inbox: table('inbox'),
+    parked: table('parked'),
+    outbox: table('outbox'),
+    queue: table('queue'),
+    meta: table('meta'),
+    index: (name) => `"${prefix}${name}"`,
+    schema: schema === undefined ? undefined : `"${schema}"`,
+    schemaName: schema,
+    metaName: `${prefix}meta`,
+    channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),
+    lockName: `justonce ${schema ?? ''} ${prefix}`,
+  }
+}
+
+function checkName(option: string, name: unknown, longest: number): void {
+  if (typeof name === 'string' && plain.test(name) && name.length <= longest) return
+  throw new JustonceError('OPTION_INVALID', {
+    message: `${option} is ${JSON.stringify(name)}, but must be letters, digits and underscores, at most ${longest}.`,
+  })
+}

@@ -1,0 +1,141 @@
+import type { TransactionOptions } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { AbortWatch } from './abort-watch.ts'
+import type { Connection, ConnectionSource, Opening, Runner } from './connection.ts'
+import { isLostConnection, messageOf, sqlState } from './errors.ts'
+import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
+import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
+import { prepared, type Statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+const rollback = prepared('rollback', 'ROLLBACK')
+const begin = prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED')
+
+/** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
+export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
+
+/** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
+export function settingsStatement({ meta }: Tables): Statement {
+  return prepared(
+    'settings',
+    `SELECT epoch, set_config('lock_timeout', $1::text, true),
+            set_config('idle_in_transaction_session_timeout', $2::text, true),
+            set_config('justonce.is_open', 'yes', true)
+     FROM ${meta}`,
+  )
+}
+
+const defaultLockTimeoutMs = 10_000
+const defaultIdleTimeoutMs = 60_000
+
+export interface TransactionParts<Tx> {
+  readonly source: ConnectionSource<Tx>
+  readonly transactions: OpenTransactions<Tx>
+  readonly settings: Statement
+}
+
+export async function runTransaction<Tx, T>(
+  { source, transactions, settings }: TransactionParts<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  {
+    lockTimeoutMs = defaultLockTimeoutMs,
+    idleTimeoutMs = defaultIdleTimeoutMs,
+    giveUpAfterMs,
+    signal,
+  }: TransactionOptions,
+): Promise<T> {
+  const watch = new AbortWatch(signal)
+  try {
+    const connection = await source.checkOut({ giveUpAfterMs, watch })
+    const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs)]
+    return await runOn(connection, { transactions, watch }, work, { begin, seal, settings, settingValues })
+  } finally {
+    watch.stop()
+  }
+}
+
+async function runOn<Tx, T>(
+  connection: Connection<Tx>,
+  { transactions, watch }: { readonly transactions: OpenTransactions<Tx>; readonly watch: AbortWatch },
+  work: (tx: Tx) => Promise<T>,
+  opening: Opening,
+): Promise<T> {
+  const { answer, send } = connection.open(opening)
+  const transaction = transactions.add(connection, answer)
+  let isCommitting = false
+  try {
+    // Called before anything is sent, so that a claim made at once goes along.
+    const running = begun(work, connection.tx)
+    send()
+    const value = await watch.until(running)
+    await watch.until(answer)
+    const lost = connection.lost()
+    if (lost !== undefined) throw lost
+    watch.throwIfAborted()
+    isCommitting = true
+    await commit(connection, watch)
+    transactions.close(transaction)
+    connection.release()
+    return value
+  } catch (error) {
+    transactions.close(transaction)
+    // After a commit that failed only this error tells for certain that the transaction is still there.
+    if (isCommitting && !isJustonceError(error, 'TX_ABORTED')) connection.discard()
+    else await undo(transaction, watch)
+    throw error
+  }
+}
+
+/** 0 would mean "for ever". */
+function milliseconds(ms: number): string {
+  return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))
+}
+
+async function begun<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
+  return await work(tx)
+}
+
+async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
+  let tag: string
+  try {
+    tag = await watch.until(connection.runAll(breakSealAndCommit))
+  } catch (error) {
+    throw commitError(error)
+  }
+  if (tag === 'COMMIT') return
+  throw new JustonceError('COMMIT_ROLLED_BACK', { message: `Postgres answered the commit with ${tag}.` })
+}
+
+function commitError(error: unknown): unknown {
+  const state = sqlState(error)
+  if (state === '25P02') return abortedError(error)
+  if (state === sealMissing) {
+    return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause: error })
+  }
+  // Without an answer of the server, or with one that it sent on its way out, the commit may have been done.
+  if (state !== undefined && state !== '40003' && !isLostConnection(error)) return error
+  return new JustonceError('COMMIT_UNKNOWN', {
+    message: `The answer to the commit did not come: ${messageOf(error)}.`,
+    cause: error,
+  })
+}
+
+export function abortedError(cause: unknown): JustonceError {
+  return new JustonceError('TX_ABORTED', {
+    message: 'Postgres refuses to go on with the transaction, because an earlier statement in it failed.',
+    cause,
+  })
+}
+
+/** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */
+async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch): Promise<void> {
+  const { connection } = transaction
+  if (watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0) return connection.discard()
+  try {
+    const tag = await watch.until(connection.runAll([rollback]))
+    if (tag === 'ROLLBACK') connection.release()
+    else connection.discard()
+  } catch {
+    connection.discard()
+  }
+}
