@@ -26,7 +26,7 @@ export const layers: readonly Layer[] = [
   { folder: 'transports/*', mayImport: inner },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
   { folder: 'dashboard', mayImport: inner },
-  { folder: 'cli', mayImport: [...inner, 'dashboard'] },
+  { folder: 'cli', mayImport: [...inner, 'dashboard', 'testing'] },
   { folder: 'app', mayImport: 'everything' },
 ]
 
