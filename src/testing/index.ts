@@ -8,7 +8,23 @@ export {
 } from './crash-points.ts'
 export { engineCases } from './engine-cases.ts'
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.ts'
-export * from './prove/index.ts'
+export {
+  type Failure,
+  type FailureName,
+  type Progress,
+  type Proof,
+  type ProofJson,
+  type ProofTable,
+  type ProveOptions,
+  prove,
+  type ScratchCopy,
+  type ScratchDatabase,
+  type ScratchPlace,
+  type ScratchPostgresOptions,
+  type ScratchTemplate,
+  scratchPostgres,
+  scratchSqlite,
+} from './prove/index.ts'
 export { type CaseOutcome, runStoreCase } from './run-store-case.ts'
 export { runTransportCase } from './run-transport-case.ts'
 export type { CaseNeed, DeclaredNeed, Effects, StoreCase, StoreCaseContext } from './store-case.ts'

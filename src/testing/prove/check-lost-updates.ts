@@ -1,6 +1,7 @@
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
 import type { OverallCheck, Verdict } from './proof.ts'
 import type { Prover } from './prover.ts'
+import type { Step } from './steps.ts'
 import type { Tables } from './tables.ts'
 import { stepNames } from './wording.ts'
 
@@ -31,6 +32,17 @@ export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Prom
   return { title, verdict }
 }
 
+/** How many runs it will take. */
+export function countMeetings<S extends Store>({ baseline, messages }: Prover<S>): number {
+  if (baseline.isSerial) return 0
+  const stops = messages.map((message) => (baseline.steps.get(message) ?? []).filter(isStop).length)
+  return stops.slice(1).reduce((sum, count, index) => sum + count + (stops[index] ?? 0) + 1, 0)
+}
+
+function isStop({ kind }: Step): boolean {
+  return kind === 'query' || kind === 'commit'
+}
+
 async function meet<S extends Store>(
   prover: Prover<S>,
   order: readonly IncomingMessage[],
@@ -41,8 +53,8 @@ async function meet<S extends Store>(
   const steps = prover.baseline.steps.get(held) ?? []
   const names = stepNames(steps)
   let number: number | undefined
-  for (const [index, { kind }] of steps.entries()) {
-    if (kind !== 'query' && kind !== 'commit') continue
+  for (const [index, step] of steps.entries()) {
+    if (!isStop(step)) continue
     const where = `${meanwhile.id} handled by another process before ${names[index]} of ${held.id}`
     const { effect, journal } = await prover.run(where, {
       batches: prover.oneByOne(order.filter((message) => message !== meanwhile)),
@@ -54,7 +66,14 @@ async function meet<S extends Store>(
     const seen = [
       `Handled at the same time, ${held.id} and ${meanwhile.id} left this behind, which neither order does:`,
     ]
-    number ??= prover.found('lost-update', { handlers, where, seen, differences, journal })
+    const cause = prover.causeFor(handlers)
+    number ??= prover.found(cause?.name ?? 'lost-update', {
+      handlers: cause?.handlers ?? handlers,
+      where,
+      seen,
+      differences,
+      journal,
+    })
   }
   return number
 }

@@ -10,7 +10,8 @@ export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Pr
   let before = prover.baseline.initial
   for (const [index, message] of prover.messages.entries()) {
     const steps = prover.baseline.steps.get(message) ?? []
-    const commit = steps.findLastIndex(({ kind }) => kind === 'commit')
+    // The first one: what a handler in a transaction of its own has committed by then is there by right.
+    const commit = steps.findIndex(({ kind }) => kind === 'commit')
     const ran = prover.baseline.journal.ran.get(String(message.id))
     const handlers = [...(ran ?? [])].filter(([, delivery]) => delivery === 'exactly-once').map(([name]) => name)
     const messages = prover.messages.slice(0, index + 1)

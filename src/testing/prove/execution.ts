@@ -1,7 +1,9 @@
 import type { Gate } from './gate.ts'
+import { runOutside } from './inside-handler.ts'
 import type { Journal } from './journal.ts'
 import type { Life } from './life.ts'
-import type { Step } from './steps.ts'
+import { placeOf } from './place.ts'
+import { oneLine, type Step } from './steps.ts'
 import { transientError } from './transient-error.ts'
 
 export interface ExecutionOptions {
@@ -9,6 +11,8 @@ export interface ExecutionOptions {
   readonly gate: Gate
   readonly life: Life
   readonly journal: Journal
+  /** The number of the process. */
+  readonly process: number
 }
 
 /** One call through `tx`. */
@@ -22,7 +26,7 @@ export interface WatchedCall<T> {
 export class Execution {
   readonly handler: string
   readonly #options: ExecutionOptions
-  readonly #open = new Set<{ readonly text: string }>()
+  readonly #open = new Set<{ readonly text: string; readonly from: Error }>()
   #ended: 'resolved' | 'rejected' | undefined
   #hadError = false
 
@@ -37,17 +41,19 @@ export class Execution {
   }
 
   async call<T>({ text, values, run }: WatchedCall<T | Promise<T>>, fail: () => T | Promise<T>): Promise<T> {
-    if (this.#isStray(text)) return await run()
-    const open = { text }
+    const outside = (): T | Promise<T> => runOutside(run)
+    if (this.#isStray(text)) return await outside()
+    // Only an error knows where it was made; its stack is put into words when somebody asks.
+    const open = { text, from: new Error() }
     this.#open.add(open)
     try {
       return await this.#options.gate.pass<T>({
         step: this.#step(text),
         values,
-        run,
+        run: outside,
         fail: () => {
           this.#hadError = true
-          return fail()
+          return runOutside(fail)
         },
       })
     } finally {
@@ -70,7 +76,7 @@ export class Execution {
 
   /** For a query that is sent only when somebody awaits it, or makes it part of another. */
   wrote(text: string): { used(): void } {
-    const written = { text }
+    const written = { text, from: new Error() }
     if (this.#ended === undefined) this.#open.add(written)
     return { used: () => void this.#open.delete(written) }
   }
@@ -80,22 +86,32 @@ export class Execution {
     this.#isStray(text)
   }
 
-  settled(how: 'resolved' | 'rejected'): void {
+  settled(how: 'resolved' | 'rejected', error?: unknown): void {
     this.#ended = how
-    if (this.#options.life.isOver || how === 'rejected') return
-    if (this.#hadError) this.#options.journal.swallowedBy.add(this.handler)
-    for (const { text } of this.#open) this.#stray(text)
+    const { life, journal, process } = this.#options
+    if (life.isOver) return
+    const reason = error instanceof Error ? error.message : String(error)
+    journal.add(
+      process,
+      'return',
+      `${this.handler} ${how === 'resolved' ? 'returns' : `fails: ${oneLine(reason, 80)}`}`,
+    )
+    if (how === 'rejected') return
+    if (this.#hadError) journal.swallowedBy.add(this.handler)
+    for (const { text, from } of this.#open) this.#stray(text, from)
   }
 
   #isStray(text: string): boolean {
     if (this.#ended === undefined) return false
-    this.#stray(text)
+    this.#stray(text, new Error())
     return true
   }
 
-  #stray(text: string): void {
-    if (this.#options.life.isOver) return
-    this.#options.journal.strayCalls.push({ handler: this.handler, text, after: this.#ended ?? 'resolved' })
+  #stray(text: string, from: Error): void {
+    const { life, journal, process } = this.#options
+    if (life.isOver) return
+    journal.add(process, 'fault', `too late: ${oneLine(text)}`)
+    journal.strayCalls.push({ handler: this.handler, text, after: this.#ended ?? 'resolved', place: placeOf(from) })
   }
 
   #step(text: string): Step {

@@ -13,7 +13,7 @@ export const explanations: Readonly<Record<FailureName, Explanation>> = {
   'handler-fails': {
     title: 'The handler fails although nothing was done to it',
     why: 'Without one run that works there is nothing to compare the others with.',
-    change: 'Look at the error below. Often a table is missing: create it in setup(db).',
+    change: 'Make it work first. Often only a table or a row is missing that setup(db) should create.',
   },
   'commits-itself': {
     title: 'The handler ends the transaction by itself',

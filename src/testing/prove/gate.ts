@@ -1,6 +1,6 @@
 import type { Journal } from './journal.ts'
 import { type Life, ProcessDied } from './life.ts'
-import { describeStep, oneLine, type Step, type Strike } from './steps.ts'
+import { oneLine, type Step, type Strike } from './steps.ts'
 import { sortedJson } from './tables.ts'
 
 export interface GateOptions {
@@ -31,8 +31,9 @@ export class Gate {
   async pass<T>({ step, values, run, fail }: Passing<T | Promise<T>>): Promise<T> {
     const { life, journal } = this.#options
     if (life.isOver) return life.silence()
-    const strike = this.begin(step, values)
+    const strike = this.#options.strikeAt(step)
     if (strike?.kind === 'meanwhile') await strike.begin()
+    this.#write(step, strike, values)
     if (strike?.kind === 'crash-before') return this.die()
     let answer: T
     try {
@@ -44,7 +45,7 @@ export class Gate {
     }
     if (life.isOver) return life.silence()
     journal.answered(step, values, answer)
-    if (strike?.kind === 'crash-after') return this.die()
+    if (strike?.kind === 'crash-after') return this.dieAfter()
     return answer
   }
 
@@ -52,13 +53,17 @@ export class Gate {
   passAtOnce<T>({ step, values, run, fail }: Passing<T>): T {
     const { life, journal } = this.#options
     if (life.isOver) throw new ProcessDied()
-    const strike = this.begin(step, values)
+    const strike = this.#options.strikeAt(step)
     if (strike?.kind === 'meanwhile') void strike.begin()
-    if (strike?.kind === 'crash-before') this.dieAtOnce()
+    this.#write(step, strike, values)
+    if (strike?.kind === 'crash-before') {
+      life.end()
+      throw new ProcessDied()
+    }
     try {
       const answer = strike?.kind === 'error' ? fail() : run()
       journal.answered(step, values, answer)
-      if (strike?.kind === 'crash-after') this.dieAtOnce()
+      if (strike?.kind === 'crash-after') this.#diesNow()
       return answer
     } catch (error) {
       if (!life.isOver) this.failed(error)
@@ -66,14 +71,20 @@ export class Gate {
     }
   }
 
-  /** Writes the step down and tells what is to happen at it. */
-  begin(step: Step, values?: unknown): Strike | undefined {
-    this.#options.journal.add(this.#options.process, 'step', describeStep(step) + describeValues(values))
-    return this.#options.strikeAt(step)
+  /** For a step that does not end where it begins: writes it down and tells what is to happen at it. */
+  async begin(step: Step): Promise<Strike | undefined> {
+    const strike = this.#options.strikeAt(step)
+    if (strike?.kind === 'meanwhile') await strike.begin()
+    this.#write(step, strike, undefined)
+    return strike
   }
 
   failed(error: unknown): void {
     this.#note(`fails: ${oneLine(error instanceof Error ? error.message : String(error), 90)}`)
+  }
+
+  undone(): void {
+    this.#note('everything in the transaction is undone')
   }
 
   answerLost(happened: boolean): void {
@@ -85,18 +96,25 @@ export class Gate {
   }
 
   die(): Promise<never> {
-    this.#end()
+    this.#options.life.end()
     return this.#options.life.silence()
   }
 
-  dieAtOnce(): never {
-    this.#end()
+  dieAfter(): Promise<never> {
+    this.#note('the process dies after this')
+    return this.die()
+  }
+
+  #diesNow(): never {
+    this.#note('the process dies after this')
+    this.#options.life.end()
     throw new ProcessDied()
   }
 
-  #end(): void {
-    this.#note('the process dies here')
-    this.#options.life.end()
+  #write(step: Step, strike: Strike | undefined, values: unknown): void {
+    const { journal, process } = this.#options
+    if (strike?.kind === 'crash-before') journal.add(process, 'fault', 'the process dies before this:', step)
+    else journal.add(process, 'step', describeValues(values), step)
   }
 
   #note(text: string): void {
@@ -106,5 +124,5 @@ export class Gate {
 
 function describeValues(values: unknown): string {
   if (!Array.isArray(values) || values.length === 0) return ''
-  return `   ${oneLine(values.map((value) => sortedJson(value) ?? String(value)).join(', '), 60)}`
+  return oneLine(values.map((value) => sortedJson(value) ?? String(value)).join(', '), 60)
 }

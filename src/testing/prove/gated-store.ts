@@ -1,4 +1,4 @@
-import type { Loan, Outbox, Parking, Store, TransactionOptions } from '../../contracts/index.ts'
+import type { Outbox, Parking, Store, TransactionOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { overriding } from '../overriding.ts'
 import { Execution } from './execution.ts'
@@ -6,7 +6,7 @@ import type { Gate } from './gate.ts'
 import type { Journal } from './journal.ts'
 import type { Life } from './life.ts'
 import type { Step } from './steps.ts'
-import { isTransientError, transientError } from './transient-error.ts'
+import { isMadeByProve, transientError } from './transient-error.ts'
 import { watchTx } from './watched/watch-tx.ts'
 
 export interface GatedStore<S extends Store> {
@@ -18,6 +18,8 @@ export interface GatedStore<S extends Store> {
 }
 
 export interface GateParts {
+  /** The number of the process. */
+  readonly process: number
   readonly gate: Gate
   readonly life: Life
   readonly journal: Journal
@@ -25,7 +27,7 @@ export interface GateParts {
 
 /** A store whose every step goes through the gate, and which does nothing more once its process is dead. */
 export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedStore<S> {
-  const { gate, life } = parts
+  const { gate, life, journal } = parts
   const inner: Store = store
   const executions = new WeakMap<object, Execution>()
   const natives = new WeakMap<object, unknown>()
@@ -39,11 +41,14 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
     const watched = watchTx(loan.tx, execution)
     executions.set(watched as object, execution)
     natives.set(watched as object, loan.tx)
-    const replaced: Partial<Loan<unknown>> = {
+    return {
       tx: watched,
+      openCalls: () => loan.openCalls(),
+      settled: () => loan.settled(),
+      end: () => loan.end(),
+      broken: () => loan.broken(),
       trouble: () => (execution.hadError ? 'conflict' : loan.trouble()),
     }
-    return overriding(loan, replaced)
   }
 
   const replaced: Partial<Store> = {
@@ -62,7 +67,7 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
     },
     lend,
     within: (tx) => inner.within(native(tx)),
-    classify: (error) => (isTransientError(error) ? 'conflict' : inner.classify(error)),
+    classify: (error) => (isMadeByProve(error) ? 'conflict' : inner.classify(error)),
     inbox: overriding(inner.inbox, {
       claim: (tx, requests) => {
         atWork.add(tx as object)
@@ -73,8 +78,8 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
         })
       },
     }),
-    parking: overriding(inner.parking, soonerParking(inner.parking)),
-    ...(inner.outbox && { outbox: gatedOutbox(inner.outbox, gate, native) }),
+    parking: overriding(inner.parking, soonerParking(inner.parking, journal)),
+    ...(inner.outbox && { outbox: gatedOutbox(inner.outbox, parts, native) }),
   }
   return {
     store: overriding(store, replaced as Partial<S>),
@@ -102,13 +107,14 @@ async function gatedTransaction<T>(
   try {
     const value = await inner.transaction(
       async (tx) => {
+        // A pooled client is the same object in its next transaction.
+        atWork.delete(tx as object)
         const result = await work(tx)
         if (!atWork.has(tx as object)) return result
-        const strike = gate.begin(commit)
-        if (strike?.kind === 'meanwhile') await strike.begin()
+        const strike = await gate.begin(commit)
         if (strike?.kind === 'crash-before') return gate.die()
-        if (strike?.kind === 'crash-after') happened = () => void gate.die()
-        if (strike?.kind === 'error') failing()
+        if (strike?.kind === 'crash-after') happened = () => void gate.dieAfter()
+        if (strike?.kind === 'error') throw failedCommit(gate)
         if (strike?.kind === 'answer-lost') {
           lost = true
           if (!strike.happened) throw unknownCommit()
@@ -120,13 +126,19 @@ async function gatedTransaction<T>(
     happened?.()
     if (!lost) return value
   } catch (error) {
-    if (!life.isOver && !lost) gate.failed(error)
+    if (!life.isOver && !lost) gate.undone()
     if (!lost) throw error
     gate.answerLost(false)
     throw unknownCommit()
   }
   gate.answerLost(true)
   throw unknownCommit()
+}
+
+function failedCommit(gate: Gate): Error {
+  const error = transientError()
+  gate.failed(error)
+  return error
 }
 
 function unknownCommit(): JustonceError {
@@ -137,25 +149,33 @@ function failing(): never {
   throw transientError()
 }
 
-function gatedOutbox(inner: Outbox<unknown>, gate: Gate, native: <Tx>(tx: Tx) => Tx): Outbox<unknown> {
+function gatedOutbox(
+  inner: Outbox<unknown>,
+  { gate, journal }: GateParts,
+  native: <Tx>(tx: Tx) => Tx,
+): Outbox<unknown> {
   return overriding(inner, {
-    append: (tx, messages) =>
-      gate.pass({
-        step: { kind: 'bookkeeping', text: `${messages.length} outgoing` },
+    append(tx, messages) {
+      journal.used.outbox = true
+      return gate.pass({
+        step: { kind: 'bookkeeping', text: 'what was published goes into the outbox' },
         run: () => inner.append(native(tx), messages),
         fail: failing,
-      }),
+      })
+    },
   })
 }
 
 /** Nobody wants to wait for the backoff of a retry in a proof. */
-function soonerParking(inner: Parking<unknown>): Partial<Parking<unknown>> {
+function soonerParking(inner: Parking<unknown>, journal: Journal): Partial<Parking<unknown>> {
   return {
-    park: (tx, messages) =>
-      inner.park(
+    park(tx, messages) {
+      journal.used.parking = true
+      return inner.park(
         tx,
         messages.map((message) => ({ ...message, delayMs: 0 })),
-      ),
+      )
+    },
     change: (tx, changes) =>
       inner.change(
         tx,

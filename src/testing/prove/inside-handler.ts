@@ -11,10 +11,15 @@ export interface Inside {
   leaves(call: Pick<OutsideCall, 'kind' | 'what' | 'isHarmless'>): OutsideCall
 }
 
-const storage = new AsyncLocalStorage<Inside>()
+const storage = new AsyncLocalStorage<Inside | undefined>()
 
 export function runInside<T>(inside: Inside, work: () => T): T {
   return storage.run(inside, work)
+}
+
+/** For what only happens to be called from inside a handler. */
+export function runOutside<T>(work: () => T): T {
+  return storage.run(undefined, work)
 }
 
 /** Undefined outside of handlers, and in hooks that run after the commit. */

@@ -5,8 +5,17 @@ import { sortedJson } from './tables.ts'
 export interface TimelineEntry {
   /** 1 is the first process; 2 the one that comes after a crash, or a second one beside it. */
   readonly process: number
-  readonly kind: 'delivery' | 'step' | 'fault' | 'process' | 'outcome'
+  /**
+   * - `delivery`: a message arrives.
+   * - `step`: something is done for it; `text` has the values of a query.
+   * - `return`: a handler has ended.
+   * - `outside`: something leaves the process.
+   * - `fault`: something goes wrong, by plan or not.
+   * - `process`: a process starts.
+   */
+  readonly kind: 'delivery' | 'step' | 'return' | 'outside' | 'fault' | 'process'
   readonly text: string
+  readonly step?: Step
 }
 
 /** One query with everything that it was about; two runs of a handler are compared by these. */
@@ -21,6 +30,8 @@ export interface StrayCall {
   readonly text: string
   /** What the handler had done by then. */
   readonly after: 'resolved' | 'rejected'
+  /** Where in the user's code. */
+  readonly place: string | undefined
 }
 
 /** Something that left the process from inside a handler. */
@@ -29,6 +40,7 @@ export interface OutsideCall {
   readonly messageId: string
   readonly kind: 'fetch' | 'request' | 'child process' | 'socket' | 'publish'
   readonly what: string
+  readonly place: string | undefined
   /** Nothing but this machine, or a stand-in of a test, is at the other end. */
   isHarmless: boolean
 }
@@ -44,9 +56,13 @@ export class Journal {
   readonly swallowedBy = new Set<string>()
   /** Which handlers ran for which message. */
   readonly ran = new Map<string, Map<string, DeliveryMode>>()
+  /** Handlers that promise less than exactly once or at least once. */
+  readonly leftOut = new Set<string>()
   readonly reads = { clock: 0, random: 0 }
   /** How often a transaction was undone because it could not be committed after an error in it. */
   undone = 0
+  /** Something was published, or parked: otherwise nobody has to look. */
+  readonly used = { outbox: false, parking: false }
   readonly #isTracing: boolean
 
   constructor({ isTracing }: { readonly isTracing: boolean }) {
@@ -58,8 +74,8 @@ export class Journal {
     this.ran.set(messageId, handlers.set(handler, delivery))
   }
 
-  add(process: number, kind: TimelineEntry['kind'], text: string): void {
-    this.timeline.push({ process, kind, text })
+  add(process: number, kind: TimelineEntry['kind'], text: string, step?: Step): void {
+    this.timeline.push({ process, kind, text, ...(step && { step }) })
   }
 
   answered(step: Step, values: unknown, answer: unknown): void {
@@ -72,4 +88,15 @@ export class Journal {
 function rowsIn(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('rows' in answer)) return answer
   return { rows: answer.rows, rowCount: 'rowCount' in answer ? answer.rowCount : undefined }
+}
+
+/** Leaves out what happened to other messages before and after the one with this id. */
+export function cutTo(timeline: readonly TimelineEntry[], id: string | undefined): readonly TimelineEntry[] {
+  const isDelivery = ({ kind }: TimelineEntry): boolean => kind === 'delivery'
+  const isOwn = (entry: TimelineEntry): boolean => isDelivery(entry) && entry.text.startsWith(`${id} `)
+  const from = timeline.findIndex(isOwn)
+  if (id === undefined || from < 0) return timeline
+  const rest = timeline.slice(from)
+  const to = rest.findIndex((entry) => isDelivery(entry) && !isOwn(entry))
+  return to < 0 ? rest : rest.slice(0, to)
 }

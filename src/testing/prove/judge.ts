@@ -12,6 +12,7 @@ export async function judge<S extends Store>(
   message: IncomingMessage,
   where: string,
   outcome: RunOutcome,
+  about?: IncomingMessage,
 ): Promise<Verdict> {
   if (!outcome.wasStruck) return { kind: 'unreached' }
   const { journal, effect, stuck } = outcome
@@ -20,7 +21,7 @@ export async function judge<S extends Store>(
   const [swallower] = journal.swallowedBy
   if (swallower !== undefined && (differences.length > 0 || journal.undone > 0)) {
     const seen = [`A query of ${swallower} failed, and ${swallower} returned as if it had not.`]
-    return broken(prover.found('swallows-error', { handlers: [swallower], where, seen, differences, journal }))
+    return broken(prover.found('swallows-error', { handlers: [swallower], where, seen, differences, journal, about }))
   }
   const stray = noteStrayCalls(prover, journal, where)
   if (stray !== undefined) return broken(stray)
@@ -30,13 +31,20 @@ export async function judge<S extends Store>(
       prover.found('never-settled', { handlers, where, seen: [`${stuck.join(', ')} came again and again.`], journal }),
     )
   if (differences.length === 0) return { kind: 'held' }
-  const known = prover.failures.findIndex(
-    ({ name, handlers: others }) => name === 'writes-outside-tx' && others.some((other) => handlers.includes(other)),
-  )
-  const name = known >= 0 ? 'writes-outside-tx' : nameFor(differences)
-  const seen = ['Afterwards, compared with the undisturbed run:']
-  const owners = known >= 0 ? (prover.failures[known]?.handlers ?? handlers) : handlers
-  return broken(prover.found(name, { handlers: owners, where, seen, differences, journal }))
+  const seen = [...atLeastOnce(prover, message), 'Afterwards, compared with the undisturbed run:']
+  const cause = prover.causeFor(handlers)
+  const found = { handlers: cause?.handlers ?? handlers, where, seen, differences, journal, about }
+  return broken(prover.found(cause?.name ?? nameFor(differences), found))
+}
+
+function atLeastOnce<S extends Store>(prover: Prover<S>, message: IncomingMessage): readonly string[] {
+  const ran = prover.baseline.journal.ran.get(String(message.id)) ?? []
+  return [...ran]
+    .filter(([, delivery]) => delivery === 'at-least-once')
+    .map(
+      ([name]) =>
+        `${name} is at-least-once: it keeps no record, so its writes must be such that twice is as good as once.`,
+    )
 }
 
 function nameFor(differences: readonly Difference[]): FailureName {

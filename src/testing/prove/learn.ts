@@ -2,13 +2,14 @@ import type { Store } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { columnsOf } from './compare.ts'
 import type { FailureName } from './failure-names.ts'
+import { placeOf } from './place.ts'
 import { type Prover, usualPins } from './prover.ts'
 import type { RunOutcome } from './run.ts'
 import { checkSteady } from './steady.ts'
 import { oneLine } from './steps.ts'
 import { noteOutsideCalls, noteStrayCalls } from './stray-calls.ts'
 
-const undisturbed = 'an undisturbed run'
+const undisturbed = 'nothing: this was an undisturbed run'
 
 /** An hour later it is another hour, a day and a minute later another day and minute. */
 const clocks = [3_600_000, 86_461_001]
@@ -20,15 +21,19 @@ const clocks = [3_600_000, 86_461_001]
 export async function learn<S extends Store>(prover: Prover<S>): Promise<boolean> {
   const looks = await prover.look()
   const { effect: initial } = await prover.run('reading the initial state', { batches: [] })
-  const first = await clean(prover)
+  const first = await prover.run('undisturbed', { batches: prover.oneByOne(), isTracing: true, stopsAtFailure: true })
   prover.baseline = { ...looks, initial, effect: first.effect, steps: first.steps, journal: first.journal }
   noteOutsideCalls(prover, first.journal, undisturbed)
+  for (const handler of first.journal.leftOut)
+    prover.notes.push(`${handler} is at-most-once: a crash loses its effect by design, so it was left out.`)
   if (first.journal.failures.length > 0) return notRunning(prover, first)
   noteStrayCalls(prover, first.journal, undisturbed)
   if (first.journal.outsideCalls.some(({ isHarmless }) => !isHarmless)) {
     prover.notes.push('The rest was not run: every run would have made that call again.')
     return false
   }
+  if (prover.differences(first.effect, prover.baseline.initial).length === 0)
+    prover.notes.push('The messages changed nothing. If their effect is not in your tables, return it from observe().')
   checkSteady(prover, await clean(prover))
   for (const laterMs of clocks)
     await vary(prover, 'reads-clock', { ...usualPins, clockMs: usualPins.clockMs + laterMs })
@@ -44,9 +49,12 @@ function notRunning<S extends Store>(prover: Prover<S>, { journal }: RunOutcome)
   for (const { handler, error } of journal.failures.slice(0, 1)) {
     const name = nameOf(error)
     const text = error instanceof Error ? error.message : String(error)
-    const seen = [oneLine(text, 400), ...placeIn(error)]
+    const place = placeOf(error)
+    const seen = [oneLine(text, 400), ...(place === undefined ? [] : [place])]
     if (name === 'writes-outside-tx')
       seen.push('SQLite has one writer at a time: while a handler runs, that is its transaction, and any other waits.')
+    if (isJustonceError(error, 'HANDLER_TIMEOUT'))
+      seen.push('Does it use a second connection, which waits for a row that its own transaction has locked?')
     prover.found(name, { handlers: handler === '-' ? [] : [handler], where: undisturbed, seen, journal })
   }
   return false
@@ -58,25 +66,16 @@ function nameOf(error: unknown): FailureName {
   return isLocked ? 'writes-outside-tx' : 'handler-fails'
 }
 
-/** The first line of the stack that is the user's. */
-function placeIn(error: unknown): readonly string[] {
-  const lines = error instanceof Error ? (error.stack ?? '').split('\n').slice(1) : []
-  const place = lines.find(
-    (line) => !/node:|node_modules|[\\/](?:src|dist)[\\/](?:testing|engine|stores)[\\/]/.test(line),
-  )
-  return place === undefined ? [] : [place.trim()]
-}
-
 async function vary<S extends Store>(
   prover: Prover<S>,
   name: 'reads-clock' | 'reads-randomness',
   pins: typeof usualPins,
 ): Promise<void> {
-  const { effect, journal } = await clean(prover, pins)
+  const { effect } = await clean(prover, pins)
   const differences = prover.differences(effect)
   if (differences.length === 0) return
   const what = name === 'reads-clock' ? 'at another time of day' : 'with other random numbers'
   const handlers = [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))]
   const seen = [`The same messages were handled ${what}, and ${columnsOf(differences).join(', ')} became different:`]
-  prover.found(name, { handlers, where: undisturbed, seen, differences, journal })
+  prover.found(name, { handlers, where: undisturbed, seen, differences })
 }

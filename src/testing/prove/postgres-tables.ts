@@ -47,10 +47,10 @@ export async function readPostgresFacts(ask: Ask): Promise<TableFacts> {
   return facts
 }
 
-function identifier(name: unknown): string {
+export function identifier(name: unknown): string {
   return `"${String(name).replaceAll('"', '""')}"`
 }
 
-function literal(name: unknown): string {
+export function literal(name: unknown): string {
   return `'${String(name).replaceAll("'", "''")}'`
 }

@@ -11,6 +11,7 @@ import { isJustonceError } from '../../errors/index.ts'
 import type { Broker } from './broker.ts'
 import { Gate } from './gate.ts'
 import { gatedStore } from './gated-store.ts'
+import { hastyClock } from './hasty-clock.ts'
 import type { Journal } from './journal.ts'
 import { Life } from './life.ts'
 import { isNeighbour } from './neighbour.ts'
@@ -49,10 +50,11 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
   const life = new Life()
   const gate = new Gate({ process: number, life, journal, strikeAt: parts.strikeAt })
   const opened = await copy.openStore()
-  const gated = gatedStore(opened.store, { gate, life, journal })
+  const gated = gatedStore(opened.store, { process: number, gate, life, journal })
   const handlers = new Handlers()
   await options.register(provingApp({ ...parts, gate, life, gated, handlers }), copy.place)
-  const engine = engineOf(parts, gated.store, handlers, life)
+  const clock = hastyClock()
+  const engine = engineOf(parts, gated.store, { handlers, clock, life })
   const source = sourceOf(parts, gate)
   return {
     number,
@@ -70,6 +72,7 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
       for (let attempts = 0; attempts < 100 && (await retryOneDue(engine, source)); attempts++);
     },
     async close() {
+      clock.stop()
       await gated.settled()
       await opened.close()
     },
@@ -79,8 +82,7 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
 function engineOf<S extends Store>(
   { options, journal }: ProcessParts<S>,
   store: S,
-  handlers: Handlers,
-  life: Life,
+  { handlers, clock, life }: { readonly handlers: Handlers; readonly clock: Clock; readonly life: Life },
 ): Engine<unknown> {
   const events = eventHub()
   events.listen((event) => {
@@ -91,7 +93,7 @@ function engineOf<S extends Store>(
   })
   // Time between two messages never counts as an overrun: a debugger or a slow machine must not change what happens.
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
-  return buildEngine(appOptions, { handlers, clock: hastyClock, events, wakeRelay() {} })
+  return buildEngine(appOptions, { handlers, clock, events, wakeRelay() {} })
 }
 
 /** The database itself refused to commit, because an error in the transaction had been passed over. */
@@ -112,16 +114,4 @@ function sourceOf<S extends Store>({ broker }: ProcessParts<S>, gate: Gate): Sou
       await gate.pass<void>({ step, run, fail }).catch(() => {})
     },
   }
-}
-
-/** The engine's own waiting is skipped; what handlers may take is measured in real time. */
-const hastyClock: Clock = {
-  now: () => new Date(),
-  monotonicMs: () => performance.now(),
-  sleep: () => new Promise((resolve) => setImmediate(resolve)),
-  timer(ms, callback) {
-    const timer = setTimeout(callback, ms)
-    return { cancel: () => clearTimeout(timer) }
-  },
-  random: () => 0.5,
 }

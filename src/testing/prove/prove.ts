@@ -3,11 +3,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../contracts/index.ts'
 import type { SqliteStore } from '../../stores/sqlite/index.ts'
 import { checkBatch } from './check-batch.ts'
-import { checkLostUpdates } from './check-lost-updates.ts'
+import { checkLostUpdates, countMeetings } from './check-lost-updates.ts'
 import { checkOutsideWrites } from './check-outside-writes.ts'
 import { learn } from './learn.ts'
 import { watchLeaving } from './leaving-process.ts'
 import { checkProveOptions, type ProveOptions, type UntypedOptions } from './options.ts'
+import { catchOwnRejections } from './own-rejections.ts'
 import { pinGlobals } from './pinned-globals.ts'
 import type { OverallCheck, Proof, ProofTable } from './proof.ts'
 import { Prover } from './prover.ts'
@@ -41,11 +42,13 @@ export async function prove<S extends Store = SqliteStore<DatabaseSync>, Map ext
   const template = await database.prepare(async (db, place) => options.setup?.(db, place))
   const unpin = pinGlobals()
   const unwatch = watchLeaving()
+  const uncatch = catchOwnRejections()
   try {
     const prover = new Prover(untyped, template)
     const { table, checks } = await examine(prover)
     return proofOf(prover, { table, checks, database: database.name, ms: performance.now() - begunAt })
   } finally {
+    uncatch()
     unwatch()
     unpin()
     await template.remove()
@@ -62,7 +65,7 @@ async function examine<S extends Store>(prover: Prover<S>): Promise<Examined> {
   const checks: OverallCheck[] = []
   try {
     if (!(await learn(prover))) return { table, checks }
-    prover.expectedRuns = prover.runs + countStrikes(prover) + 2 * prover.messages.length
+    prover.expectedRuns = prover.runs + countStrikes(prover) + countMeetings(prover) + 2 * prover.messages.length
     checks.push(await checkOutsideWrites(prover), await checkBatch(prover))
     for (const message of prover.messages) table.push(await strikeMessage(prover, message))
     checks.push(await checkLostUpdates(prover))

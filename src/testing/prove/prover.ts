@@ -3,7 +3,7 @@ import { toIncoming } from '../../transports/memory/message-to-send.ts'
 import { type Comparing, type Difference, differencesBetween, unsteadyColumns } from './compare.ts'
 import { explanations } from './explanations.ts'
 import type { FailureName } from './failure-names.ts'
-import type { Journal } from './journal.ts'
+import { cutTo, type Journal } from './journal.ts'
 import type { UntypedOptions } from './options.ts'
 import type { PinSettings } from './pins.ts'
 import type { Failure } from './proof.ts'
@@ -30,6 +30,8 @@ interface Found {
   readonly seen: readonly string[]
   readonly differences?: readonly Difference[]
   readonly journal?: Journal
+  /** Only what happened to this one is worth telling. */
+  readonly about?: IncomingMessage
 }
 
 /** Everything that the parts of a proof share. */
@@ -57,6 +59,8 @@ export class Prover<S extends Store> {
     this.options.onProgress?.({ done: this.runs, total: Math.max(this.expectedRuns, this.runs + 1), doing })
     const outcome = await runPlan(this.options, this.#template, { pins: usualPins, ...plan })
     this.runs++
+    // What a handler has left running gets its turn, so that it shows in the run it belongs to.
+    await new Promise((resolve) => setImmediate(resolve))
     this.journals.push({ doing, journal: outcome.journal })
     return outcome
   }
@@ -101,15 +105,15 @@ export class Prover<S extends Store> {
   }
 
   /** Notes a failure and tells its number. The same one at another place is only counted. */
-  found(name: FailureName, { handlers, where, seen, differences = [], journal }: Found): number {
-    const known = this.failures.findIndex((other) => other.name === name && sameItems(other.handlers, handlers))
+  found(name: FailureName, { handlers, where, seen, differences = [], journal, about }: Found): number {
+    const known = this.#indexOf(name, handlers)
     if (known >= 0) {
       const failure = this.failures[known] as (typeof this.failures)[number]
       if (failure.where !== where && !failure.alsoAt.includes(where)) failure.alsoAt.push(where)
       return known + 1
     }
     const isAllowed = this.options.allow?.includes(name) ?? false
-    const timeline = [...(journal?.timeline ?? [])]
+    const timeline = cutTo([...(journal?.timeline ?? [])], about?.id)
     return this.failures.push({
       name,
       ...explanations[name],
@@ -123,11 +127,28 @@ export class Prover<S extends Store> {
     })
   }
 
+  /** What is known to be wrong with these handlers and explains a difference better than the difference itself. */
+  causeFor(handlers: readonly string[]): Failure | undefined {
+    return this.failures.find(
+      ({ name, handlers: known }) => explaining.has(name) && known.some((each) => handlers.includes(each)),
+    )
+  }
+
+  hasFound(name: FailureName, handlers: readonly string[]): boolean {
+    return this.#indexOf(name, handlers) >= 0
+  }
+
+  #indexOf(name: FailureName, handlers: readonly string[]): number {
+    return this.failures.findIndex((other) => other.name === name && sameItems(other.handlers, handlers))
+  }
+
   #comparing(): Comparing {
     const { facts, initial } = this.baseline
     return { facts, initial, ignored: this.ignored }
   }
 }
+
+const explaining: ReadonlySet<FailureName> = new Set<FailureName>(['writes-outside-tx', 'not-awaited'])
 
 /** Near the real time, so that certificates and the like stay valid, and the same for the whole proof. */
 export const usualPins: PinSettings = { clockMs: Date.now(), seed: 1 }

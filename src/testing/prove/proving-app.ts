@@ -7,10 +7,11 @@ import type { Handler, RunContext } from '../../engine/handler.ts'
 import { JustonceError, PermanentError } from '../../errors/index.ts'
 import type { Gate } from './gate.ts'
 import type { GatedStore } from './gated-store.ts'
-import { currentInside, runInside } from './inside-handler.ts'
+import { currentInside, runInside, runOutside } from './inside-handler.ts'
 import type { Life } from './life.ts'
 import { isNeighbour } from './neighbour.ts'
 import { pinsFor } from './pins.ts'
+import { placeOf } from './place.ts'
 import type { ProcessParts } from './process.ts'
 
 export interface AppParts<S extends Store> extends ProcessParts<S> {
@@ -29,7 +30,10 @@ export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<s
   const add = (type: string, given: string | HandlerOptions, call: Call): void => {
     const named = typeof given === 'string' ? { name: given } : given
     // Whoever loses messages by design cannot be proven not to.
-    if (named.delivery === 'at-most-once') return
+    if (named.delivery === 'at-most-once') {
+      parts.journal.leftOut.add(named.name)
+      return
+    }
     const handler = decideHandler(type, sparingNeighbours(named), handlers.countOf(type), call)
     handlers.add({ ...handler, call: watched(parts, handler) })
   }
@@ -69,7 +73,7 @@ function watched<S extends Store>(parts: AppParts<S>, handler: Handler): Call {
 }
 
 async function around<S extends Store>(
-  { gated, gate, journal, pins }: AppParts<S>,
+  { gated, gate, journal, pins, number }: AppParts<S>,
   { name, delivery }: Handler,
   messages: readonly Message[],
   context: RunContext<unknown>,
@@ -89,9 +93,11 @@ async function around<S extends Store>(
       what: string
       isHarmless: boolean
     }) {
-      const outside = { handler: name, messageId, ...call }
+      const outside = { handler: name, messageId, place: placeOf(new Error()), ...call }
       // At least once is what such a handler promises, for calls as for anything else.
-      if (delivery === 'exactly-once') journal.outsideCalls.push(outside)
+      if (delivery !== 'exactly-once') return outside
+      journal.outsideCalls.push(outside)
+      journal.add(number, 'outside', `${call.kind}  ${call.what}`)
       return outside
     },
   }
@@ -100,7 +106,7 @@ async function around<S extends Store>(
     execution?.settled('resolved')
     return value
   } catch (error) {
-    execution?.settled('rejected')
+    execution?.settled('rejected', error)
     throw error
   }
 }
@@ -112,7 +118,8 @@ function watchedContext(context: RunContext<unknown>, gate: Gate, handler: strin
       return context.signal
     },
     publish(type, body, options) {
-      const run = (): Promise<string> => context.publish(type, body, options)
+      // The id and the time of a published message are the engine's business, not an effect of the handler's own.
+      const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
       return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
     },
     afterCommit: (work) => context.afterCommit(work),

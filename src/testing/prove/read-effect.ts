@@ -1,5 +1,6 @@
 import type { Store } from '../../contracts/index.ts'
 import { unpackMessage } from '../../encoding/packed-message.ts'
+import type { Journal } from './journal.ts'
 import { isNeighbour } from './neighbour.ts'
 import type { UntypedOptions } from './options.ts'
 import type { ScratchCopy } from './scratch.ts'
@@ -10,12 +11,13 @@ export async function readEffect<S extends Store>(
   { observe }: UntypedOptions<S>,
   copy: ScratchCopy<S>,
   store: S,
+  { used }: Journal,
 ): Promise<Tables> {
   const tables = observe === undefined ? await copy.tables() : asTables(await copy.use(observe))
   return new Map([
     ...tables,
-    ['published messages', await publishedMessages(store)],
-    ['parked messages', await parkedMessages(store)],
+    ['published messages', used.outbox ? await publishedMessages(store) : []],
+    ['parked messages', used.parking ? await parkedMessages(store) : []],
   ])
 }
 

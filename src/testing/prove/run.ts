@@ -1,5 +1,6 @@
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
 import { Broker } from './broker.ts'
+import { runOutside } from './inside-handler.ts'
 import { Journal } from './journal.ts'
 import type { UntypedOptions } from './options.ts'
 import type { PinSettings } from './pins.ts'
@@ -24,6 +25,8 @@ export interface RunPlan {
   readonly pins: PinSettings
   readonly strike?: PlannedStrike
   readonly isTracing?: boolean
+  /** A failed handler ends the run: for finding out whether it works at all. */
+  readonly stopsAtFailure?: boolean
   /** After the crash no new process starts. */
   readonly staysDead?: boolean
   /** It is delivered once more when everything is done. */
@@ -85,10 +88,10 @@ class Run<S extends Store> {
     try {
       for (const batch of batches) {
         await this.#deliver(batch)
-        if (this.#process.life.isOver) break
+        if (this.#process.life.isOver || this.#hasFailed()) break
       }
       if (again !== undefined) await this.#deliverAgain(again)
-      const effect = await readEffect(this.#parts.options, this.#copy, this.#process.store)
+      const effect = await readEffect(this.#parts.options, this.#copy, this.#process.store, this.#journal)
       return { effect, journal: this.#journal, steps: this.#steps, wasStruck: this.#wasStruck, stuck: this.#stuck }
     } finally {
       await this.#process.close()
@@ -107,13 +110,31 @@ class Run<S extends Store> {
       }
       this.#underWay = times === 1 && waiting.length === 1 ? waiting[0] : undefined
       this.#note('delivery', `${names(waiting)} ${times === 1 ? 'is delivered' : 'is delivered again'}`)
-      const end = await this.#process.handle(waiting.map((message) => ({ message, redelivered: times > 1 })))
+      const end = await this.#handle(this.#process, waiting, times > 1)
       if (end === 'died' && this.#plan.staysDead) break
       if (end === 'died') await this.#restart()
     }
     this.#underWay = undefined
     await Promise.all(this.#beside.splice(0))
-    if (!this.#process.life.isOver) await this.#process.retryAll()
+    if (!this.#process.life.isOver && !this.#hasFailed()) await this.#process.retryAll()
+  }
+
+  /** A consumer holds its messages while the store is not available, and then tries again. */
+  async #handle(
+    process: SimulatedProcess<S>,
+    messages: readonly IncomingMessage[],
+    redelivered: boolean,
+  ): Promise<'done' | 'died' | 'held'> {
+    try {
+      return await process.handle(messages.map((message) => ({ message, redelivered })))
+    } catch (error) {
+      this.#journal.add(process.number, 'fault', `not handled: ${error instanceof Error ? error.message : error}`)
+      return 'held'
+    }
+  }
+
+  #hasFailed(): boolean {
+    return this.#plan.stopsAtFailure === true && this.#journal.failures.length > 0
   }
 
   async #restart(text = 'what the dead process had not committed is undone; a new process starts'): Promise<void> {
@@ -140,7 +161,9 @@ class Run<S extends Store> {
     if (strike?.message !== message || strike.step !== steps.length - 1) return undefined
     this.#wasStruck = true
     const { what } = strike
-    return what.kind === 'elsewhere' ? { kind: 'meanwhile', begin: () => this.#handleElsewhere(what.deliver) } : what
+    return what.kind === 'elsewhere'
+      ? { kind: 'meanwhile', begin: () => runOutside(() => this.#handleElsewhere(what.deliver)) }
+      : what
   }
 
   /** Starts it, and resolves when it is over or waits for the first process. */
@@ -160,7 +183,7 @@ class Run<S extends Store> {
   async #handleUntilSettled(process: SimulatedProcess<S>, message: IncomingMessage): Promise<void> {
     for (let times = 1; times <= deliveriesAtMost; times++) {
       if (this.#broker.unsettled([message]).length === 0) return await process.retryAll()
-      await process.handle([{ message }])
+      await this.#handle(process, [message], times > 1)
     }
     this.#stuck.push(String(message.id))
   }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { JustonceError } from '../../errors/index.ts'
 import type { PgClientShape, PostgresJsShape } from '../../stores/postgres/client-shapes.ts'
 import type { PostgresStore } from '../../stores/postgres/index.ts'
 import { type Clients, clientsOf, type PgPoolToEnd, type PostgresJsToEnd } from './postgres-clients.ts'
+import { takeSnapshot } from './postgres-snapshot.ts'
 import { readPostgresFacts, readPostgresTables } from './postgres-tables.ts'
 import type { ScratchCopy, ScratchDatabase, ScratchPlace } from './scratch.ts'
 
@@ -35,6 +37,7 @@ export function scratchPostgres({
       const schema = `justonce_prove_${randomBytes(4).toString('hex')}`
       const place = { url: inSchema(url, schema) }
       const clients = clientsOf(connect(place.url)) as Clients<PgClientShape>
+      await checkPool(clients)
       const remove = async (): Promise<void> => {
         await clients.ask(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).finally(() => clients.end())
       }
@@ -45,22 +48,36 @@ export function scratchPostgres({
       }
       try {
         await renew()
+        let snapshot = await takeSnapshot(clients.ask)
+        return {
+          async fresh() {
+            if ((await snapshot?.restore()) !== true) {
+              await renew()
+              snapshot = await takeSnapshot(clients.ask)
+            }
+            return copyOf(clients, place)
+          },
+          remove,
+        }
       } catch (error) {
         // What went wrong says more than that it could not be cleaned up after.
         await remove().catch(() => {})
         throw error
       }
-      let isFresh = true
-      return {
-        async fresh() {
-          if (!isFresh) await renew()
-          isFresh = false
-          return copyOf(clients, place)
-        },
-        remove,
-      }
     },
   }
+}
+
+/** One for each of two processes, one that looks at them, and one to spare for what the handlers open by themselves. */
+const connectionsNeeded = 4
+
+async function checkPool(clients: Clients<PgClientShape>): Promise<void> {
+  const { connections } = clients.store().capabilities
+  if (connections >= connectionsNeeded) return
+  await clients.end()
+  throw new JustonceError('POOL_TOO_SMALL', {
+    message: `connect(url) of scratchPostgres() made a pool of ${connections} connections, but prove() needs ${connectionsNeeded}.`,
+  })
 }
 
 function copyOf(clients: Clients<PgClientShape>, place: ScratchPlace): ScratchCopy<PostgresStore<PgClientShape>> {
@@ -84,13 +101,17 @@ function copyOf(clients: Clients<PgClientShape>, place: ScratchPlace): ScratchCo
   }
 }
 
-/** Both libraries, and psql, hand `options` to the server, where it sets what a session starts with. */
+/**
+ * Both libraries, and psql, hand `options` to the server, where it sets what a session starts with. Nobody needs what
+ * is in a scratch schema after a power cut, so commits do not wait for the disk.
+ */
 function inSchema(url: string, schema: string): string {
   const scratch = new URL(url)
+  const settings = `-c search_path=${schema} -c synchronous_commit=off`
   const given = scratch.searchParams.get('options')
-  const searchPath = `-c search_path=${schema}`
-  scratch.searchParams.set('options', given === null ? searchPath : `${given} ${searchPath}`)
+  scratch.searchParams.set('options', given === null ? settings : `${given} ${settings}`)
   scratch.searchParams.set('application_name', schema)
   // URLSearchParams writes a blank as +, which postgres.js takes for a plus.
-  return scratch.href.replaceAll('+', '%20')
+  scratch.search = scratch.search.replaceAll('+', '%20')
+  return scratch.href
 }

@@ -20,10 +20,9 @@ export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journa
   const looked = first.reads.clock + journal.reads.clock > 0
   prover.found(rolled ? 'reads-randomness' : looked ? 'reads-clock' : 'keeps-state', {
     handlers: [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))],
-    where: 'two undisturbed runs',
+    where: 'nothing: these were two undisturbed runs',
     seen: ['The same messages were handled again, in a fresh copy of the database, and left something else behind:'],
     differences,
-    journal,
   })
   prover.notes.push('The rest was not run: without an effect that stays the same there is nothing to compare with.')
   throw new NotSteady()

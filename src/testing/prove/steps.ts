@@ -63,7 +63,3 @@ export function oneLine(text: string, longest = 60): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
-
-export function describeStep(step: Step): string {
-  return step.text === '' ? step.kind : `${step.kind}  ${oneLine(step.text)}`
-}

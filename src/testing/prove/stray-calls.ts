@@ -3,26 +3,30 @@ import type { Journal, OutsideCall } from './journal.ts'
 import type { Prover } from './prover.ts'
 import { oneLine } from './steps.ts'
 
-/** Notes uses of `tx` that nobody waited for, and tells the number of the failure. */
+/**
+ * Notes uses of `tx` that nobody waited for. Tells the number of the failure when this run has brought it about; what
+ * a handler never awaits is the same in every run.
+ */
 export function noteStrayCalls<S extends Store>(
   prover: Prover<S>,
   journal: Journal,
   where: string,
 ): number | undefined {
-  let number: number | undefined
-  for (const [handler, calls] of Map.groupBy(journal.strayCalls, (call) => call.handler)) {
-    const { after } = calls[0] as (typeof calls)[number]
-    const how = after === 'resolved' ? 'returned' : 'failed'
-    number = prover.found(after === 'resolved' ? 'not-awaited' : 'runs-on', {
-      handlers: [handler],
-      where,
-      seen: calls
-        .slice(0, 3)
-        .map(({ text }) => `When ${handler} had ${how}, this was not done yet: ${oneLine(text, 80)}`),
-      journal,
-    })
+  let broughtAbout: number | undefined
+  for (const [handler, ofHandler] of Map.groupBy(journal.strayCalls, (call) => call.handler)) {
+    for (const [after, calls] of Map.groupBy(ofHandler, (call) => call.after)) {
+      const name = after === 'resolved' ? 'not-awaited' : 'runs-on'
+      if (name === 'not-awaited' && prover.hasFound(name, [handler])) continue
+      const how = after === 'resolved' ? 'returned' : 'failed'
+      const seen = calls.flatMap(({ text, place }) => [
+        `${handler} had ${how} already when this came: ${oneLine(text, 70)}`,
+        ...(place === undefined ? [] : [place]),
+      ])
+      const number = prover.found(name, { handlers: [handler], where, seen: few(seen), journal })
+      if (name === 'runs-on') broughtAbout = number
+    }
   }
-  return number
+  return broughtAbout
 }
 
 /** Of one call several layers tell; the first of these knows most about it. */
@@ -32,7 +36,15 @@ export function noteOutsideCalls<S extends Store>(prover: Prover<S>, journal: Jo
   for (const [handler, calls] of Map.groupBy(journal.outsideCalls, (call) => call.handler)) {
     const kind = byKnowledge.find((each) => calls.some((call) => call.kind === each))
     const made = calls.filter((call) => call.kind === kind)
-    const seen = made.map(({ messageId, what }) => `While ${messageId} was handled: ${kind}  ${what}`)
-    prover.found('calls-out', { handlers: [handler], where, seen: [...new Set(seen)].slice(0, 5), journal })
+    const seen = made.flatMap(({ messageId, what, place }) => [
+      `While ${messageId} was handled: ${kind}  ${what}`,
+      ...(place === undefined ? [] : [place]),
+    ])
+    prover.found('calls-out', { handlers: [handler], where, seen: few(seen), journal })
   }
+}
+
+/** Most say the same again. */
+function few(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)].slice(0, 6)
 }

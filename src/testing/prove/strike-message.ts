@@ -65,7 +65,7 @@ async function strikeStep<S extends Store>(
   let verdict: Verdict = { kind: 'unreached' }
   for (const what of strikesFor(fault, message)) {
     const outcome = await prover.run(where, { batches: prover.oneByOne(), strike: { message, step, what } })
-    verdict = await judge(prover, message, where, outcome)
+    verdict = await judge(prover, message, where, outcome, message)
     if (verdict.kind !== 'held') break
   }
   return verdict
@@ -86,19 +86,19 @@ function strikesFor(fault: StepFault, message: IncomingMessage): readonly Planne
 }
 
 function planAround(messages: readonly IncomingMessage[], message: IncomingMessage, fault: MessageFault): Plan {
-  const with_ = (batch: readonly IncomingMessage[]): Plan => ({
+  const inPlace = (batch: readonly IncomingMessage[]): Plan => ({
     batches: messages.map((other) => (other === message ? batch : [other])),
   })
   switch (fault) {
     case 'twice-in-a-batch':
-      return with_([message, { ...message }])
+      return inPlace([message, { ...message }])
     case 'neighbour-fails-before':
-      return with_([neighbourOf(message), message])
+      return inPlace([neighbourOf(message), message])
     case 'neighbour-fails-after':
-      return with_([message, neighbourOf(message)])
+      return inPlace([message, neighbourOf(message)])
     case 'again':
-      return { ...with_([message]), again: { message, to: 'the-same-process' } }
+      return { ...inPlace([message]), again: { message, to: 'the-same-process' } }
     case 'again-after-restart':
-      return { ...with_([message]), again: { message, to: 'a-new-process' } }
+      return { ...inPlace([message]), again: { message, to: 'a-new-process' } }
   }
 }

@@ -44,6 +44,7 @@ function isList(value: unknown): value is Iterable<unknown> {
 }
 
 function rowsOf(value: unknown): readonly Row[] {
+  if (value instanceof Map) return [...value].map(([key, member]) => asRow({ key, value: member }))
   if (isList(value)) return [...value].map(asRow)
   return value === undefined ? [] : [asRow(value)]
 }

@@ -5,13 +5,13 @@ export const faultNames: Readonly<Record<StepFault | MessageFault, string>> = {
   'crash-before': 'crash before',
   'crash-after': 'crash after',
   error: 'transient error at',
-  'copy-elsewhere': 'a copy comes to another process at',
+  'copy-elsewhere': 'a copy in another process at',
   'answer-lost': 'lost answer to',
   'twice-in-a-batch': 'comes twice in one batch',
   again: 'comes again after success',
   'again-after-restart': 'comes again after a restart',
-  'neighbour-fails-before': 'has a neighbour in its batch that fails before it',
-  'neighbour-fails-after': 'has a neighbour in its batch that fails after it',
+  'neighbour-fails-before': 'shares a batch with one that fails before it',
+  'neighbour-fails-after': 'shares a batch with one that fails after it',
 }
 
 /** `query 1`, `query 2`, `commit`: numbered where there are several of a kind. */

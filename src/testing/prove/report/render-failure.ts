@@ -1,16 +1,16 @@
-import type { TimelineEntry } from '../journal.ts'
 import type { Failure } from '../proof.ts'
 import { beside, indent, wrap } from './lines.ts'
 import { renderDifferences } from './render-differences.ts'
+import { renderTimeline } from './render-timeline.ts'
 
-const margin = 17
-const width = 84
+const margin = 16
+const width = 88
+const placesShown = 4
 
 export function renderFailure(failure: Failure, number: number): string[] {
-  const { name, handlers, title, why, change, where, seen, differences, timeline, alsoAt, isAllowed } = failure
-  const allowed = isAllowed ? '   (allowed)' : ''
+  const { why, change, where, seen, differences, timeline, alsoAt } = failure
   const paragraphs = [
-    beside('What was done', wrap(capital(where), width), margin),
+    beside('What was done', wrap(where, width), margin),
     beside(
       'What was seen',
       [...seen.flatMap((text) => wrap(text, width)), ...indent(renderDifferences(differences), 2)],
@@ -18,39 +18,26 @@ export function renderFailure(failure: Failure, number: number): string[] {
     ),
     beside('Why it matters', wrap(why, width), margin),
     beside('What to change', wrap(change, width), margin),
-    timeline.length === 0 ? [] : beside('Step by step', renderTimeline(timeline), margin),
-    alsoAt.length === 0 ? [] : beside('The same at', wrap(listed(alsoAt), width), margin),
+    beside('What happened', renderTimeline(timeline), margin),
+    beside('The same at', wrap(listed(alsoAt), width), margin),
   ]
   return [
-    `✗ ${number}  ${title}${allowed}`,
-    `     ${[name, ...handlers].join(' · ')}`,
+    renderFailureShortly(failure, number),
     '',
     ...indent(
       paragraphs.filter((lines) => lines.length > 0).flatMap((lines) => [...lines, '']),
-      5,
+      4,
     ),
   ]
 }
 
-const entriesShown = 40
-
-function renderTimeline(timeline: readonly TimelineEntry[]): string[] {
-  const several = timeline.some(({ process }) => process > 1)
-  const lines = timeline.map(({ process, kind, text }) => {
-    const who = several ? `${process === 1 ? 'A' : 'B'} ` : ''
-    const marker = kind === 'fault' ? '✗ ' : kind === 'process' ? '↻ ' : kind === 'step' ? '    ' : ''
-    return `${who}${marker}${text}`
-  })
-  if (lines.length <= entriesShown) return lines
-  const half = entriesShown / 2
-  return [...lines.slice(0, half), `… ${lines.length - entriesShown} more …`, ...lines.slice(-half)]
+/** `✗ 1 book-payment: The handler writes past its transaction (writes-outside-tx)` */
+export function renderFailureShortly({ name, handlers, title, isAllowed }: Failure, number: number): string {
+  const who = handlers.length === 0 ? '' : `${handlers.join(', ')}: `
+  return `✗ ${number} ${who}${title} (${name}${isAllowed ? ', allowed' : ''})`
 }
 
 function listed(places: readonly string[]): string {
-  const shown = places.slice(0, 6).join('; ')
-  return places.length > 6 ? `${shown}; and ${places.length - 6} more` : shown
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  const shown = places.slice(0, placesShown).join('; ')
+  return places.length > placesShown ? `${shown}; and ${places.length - placesShown} more` : shown
 }

@@ -1,7 +1,7 @@
 import type { ProofJson, ProofTable } from '../proof.ts'
 import { beside, wrap } from './lines.ts'
-import { renderFailure } from './render-failure.ts'
-import { isAllHeld, mark, renderShortly, renderTable } from './render-table.ts'
+import { renderFailure, renderFailureShortly } from './render-failure.ts'
+import { mark, renderAs, renderTable } from './render-table.ts'
 
 /** The proof for people. */
 export function renderReport(proof: ProofJson): string {
@@ -20,28 +20,29 @@ export function renderReport(proof: ProofJson): string {
 
 function headline({ ok, failures, runs, ms, database, table }: ProofJson): string[] {
   const seconds = ms / 1_000
-  const speed = `${runs} runs on ${database} in ${seconds.toFixed(2)} s (${Math.round(runs / seconds)} a second)`
-  if (!ok) {
-    const count = failures.filter(({ isAllowed }) => !isAllowed).length
-    return [`NOT PROVEN: ${count === 1 ? 'one thing is' : `${count} things are`} wrong.`, `${speed}.`]
-  }
+  const speed = `${runs} runs on ${database} in ${seconds.toFixed(2)} s (${Math.round(runs / seconds)} a second).`
+  const found =
+    failures.length === 0 || (failures.length === 1 && table.length === 0)
+      ? []
+      : ['', ...failures.map((each, index) => renderFailureShortly(each, index + 1))]
+  if (!ok) return [`NOT PROVEN. ${speed}`, ...found]
   const handlers = [...new Set(table.flatMap((each) => each.handlers))]
-  const allowed = failures.length === 0 ? '' : ` ${failures.length} allowed.`
   return [
-    `PROVEN: ${handlers.join(', ')}`,
-    `${speed}. Whatever was done, the effect was that of an undisturbed run.${allowed}`,
+    `PROVEN: ${handlers.join(', ')}. ${speed}`,
+    'Whatever was done, the effect was that of an undisturbed run.',
+    ...found,
   ]
 }
 
-/** In full where there is something to see, and once for messages that are alike. */
+/** Each in full once, and shortly for messages to which the same has happened. */
 function tables(all: readonly ProofTable[]): string[][] {
-  const shown = new Set<string>()
+  const shown = new Map<string, string>()
   const sections: string[][] = []
   for (const table of all) {
-    const kind = JSON.stringify([table.type, table.handlers, table.rows.map(({ step }) => step)])
-    if (isAllHeld(table) && shown.has(kind)) sections.push([renderShortly(table)])
-    else sections.push(renderTable(table))
-    shown.add(kind)
+    const { messageId, ...looks } = table
+    const same = shown.get(JSON.stringify(looks))
+    sections.push(same === undefined ? renderTable(table) : [renderAs(table, same)])
+    if (same === undefined) shown.set(JSON.stringify(looks), messageId)
   }
   return sections
 }
@@ -51,9 +52,9 @@ function checks({ checks }: ProofJson): string[] {
   return [
     'All messages together',
     '',
-    ...checks.map(({ title, verdict }) => {
-      const reason = verdict.kind === 'not-applicable' ? ` (not checked: ${verdict.reason})` : ''
-      return `  ${mark(verdict).padEnd(4)}${title}${reason}`
+    ...checks.flatMap(({ title, verdict }) => {
+      const reason = verdict.kind === 'not-applicable' ? [`not checked: ${verdict.reason}`] : []
+      return beside(`  ${mark(verdict)}`, [title, ...reason], 6)
     }),
   ]
 }

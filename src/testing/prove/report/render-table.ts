@@ -20,7 +20,8 @@ export function renderTable(table: ProofTable): string[] {
   const line = (text: string, cells: readonly string[]): string =>
     `  ${text.padEnd(nameWidth + textWidth)}${cells.map((cell, i) => centred(cell, widths[i] as number)).join('')}`.trimEnd()
   const rows = table.rows.map(({ step, verdicts }, index) => {
-    const text = `${(names[index] as string).padEnd(nameWidth)}${oneLine(step.text, textWidth - 2)}`
+    const owner = table.handlers.length > 1 && step.handler !== undefined ? `${step.handler}: ` : ''
+    const text = `${(names[index] as string).padEnd(nameWidth)}${oneLine(owner + step.text, textWidth - 2)}`
     return line(
       text,
       stepFaults.map((fault) => mark(verdicts[fault])),
@@ -39,18 +40,13 @@ export function renderTable(table: ProofTable): string[] {
     ),
     ...rows,
     '',
-    ...messageFaults.map((fault) => `  ${mark(table.around[fault]).padEnd(4)}${table.messageId} ${faultNames[fault]}`),
+    ...messageFaults.map((fault) => `  ${mark(table.around[fault]).padEnd(4)}it ${faultNames[fault]}`),
   ]
 }
 
-/** For a message of the same kind as one that is shown already, when there is nothing to see. */
-export function renderShortly(table: ProofTable): string {
-  return `${titleOf(table)}: the same ${table.rows.length} steps, all ✓`
-}
-
-export function isAllHeld({ rows, around }: ProofTable): boolean {
-  const verdicts = [...rows.flatMap((row) => Object.values(row.verdicts)), ...Object.values(around)]
-  return verdicts.every((verdict) => verdict?.kind === 'held')
+/** For a message to which everything happened as to another that is shown already. */
+export function renderAs(table: ProofTable, same: string): string {
+  return `${titleOf(table)}: all as with ${same}`
 }
 
 function titleOf({ messageId, type, handlers }: ProofTable): string {

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import { type Proof, type ProveOptions, prove } from '../../testing/index.ts'
+import { type Command, UsageError } from '../command.ts'
+import type { Terminal } from '../terminal.ts'
+import { coloured } from './coloured.ts'
+import { loadProofs } from './load-proofs.ts'
+import { postgresFrom } from './postgres-from.ts'
+import { progressLine } from './progress-line.ts'
+
+const help = `Usage: justonce prove <file> [--json] [--postgres <url>]
+
+Crashes, repeats and races your handlers at every step, and shows that their effect stays the same.
+<file> exports the options of prove() as default, or a list of them:
+
+  import type { ProveOptions } from 'justonce/testing'
+
+  export default {
+    setup: (db) => db.exec('CREATE TABLE payments (id TEXT PRIMARY KEY, amount INTEGER)'),
+    register: (app) => app.on('payment.received', 'book-payment', bookPayment),
+    messages: [{ id: 'p1', type: 'payment.received', body: { amount: 30 } }],
+  } satisfies ProveOptions
+
+  --json            prints the proof for machines
+  --postgres <url>  runs in a scratch schema of this Postgres, with pg or postgres.js as your project has it
+
+The exit code is 0 if everything is proven, 1 if not, 2 if it could not be tried.
+`
+
+export const proveCommand: Command = {
+  name: 'prove',
+  summary: 'shows that handlers keep their effects exactly once, whatever happens',
+  help,
+  async run(args, terminal) {
+    const { file, json, postgres } = parse(args)
+    const proofs = await loadProofs(file)
+    const database = postgres === undefined ? {} : { database: postgresFrom(postgres) }
+    const found: Proof[] = []
+    for (const options of proofs) found.push(await proveOne({ ...options, ...database }, terminal))
+    if (json) terminal.out.write(`${JSON.stringify(found.length === 1 ? found[0] : found, null, 2)}\n`)
+    else for (const { report } of found) terminal.out.write(coloured(report, terminal.out))
+    return found.every(({ ok }) => ok) ? 0 : 1
+  },
+}
+
+function parse(args: readonly string[]): { file: string; json: boolean; postgres: string | undefined } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { json: { type: 'boolean', default: false }, postgres: { type: 'string' } },
+      allowPositionals: true,
+    })
+    const [file, ...more] = positionals
+    if (file === undefined || more.length > 0) throw new UsageError('give exactly one file.')
+    return { file, json: values.json, postgres: values.postgres }
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
+  }
+}
+
+/** Ctrl-C lets it remove its scratch database before it ends. */
+async function proveOne(options: ProveOptions, { err }: Terminal): Promise<Proof> {
+  const stopping = new AbortController()
+  const stop = (): void => stopping.abort(new UsageError('stopped.'))
+  const progress = progressLine(err)
+  process.once('SIGINT', stop)
+  try {
+    return await prove({ ...options, signal: stopping.signal, onProgress: progress.show })
+  } finally {
+    process.removeListener('SIGINT', stop)
+    progress.clear()
+  }
+}
