@@ -74,6 +74,14 @@ test('it asks less and less often, up to every five seconds', async () => {
   stop()
 })
 
+test('one outage that several lanes meet is one failure: it is asked again as soon as for one lane', async () => {
+  const { gate, clock, pings, signal, stop } = openGate()
+  for (let lane = 0; lane < 4; lane++) gate.close(new Error('lost'), signal)
+  await clock.advance(1_000)
+  expect(pings).toEqual([100, 300, 700])
+  stop()
+})
+
 test('the pauses are spread, so that a hundred processes do not ask together', async () => {
   const pauses = [0, 0.999].map(async (random) => {
     const { gate, clock, pings, signal, stop } = openGate(random)

@@ -36,8 +36,9 @@ export class StoreGate {
   }
 
   close(error: unknown, signal: AbortSignal): void {
-    this.#failuresInARow++
+    // Several lanes meet the same outage.
     if (this.#reopening !== undefined) return
+    this.#failuresInARow++
     this.#events.emit({ kind: 'store-down', error })
     this.#reopening = this.#probe(signal).finally(() => {
       this.#reopening = undefined

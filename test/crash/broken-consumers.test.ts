@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/testing/index.ts'
 import type { BrokenConsumer } from './fixtures/consumer-config.ts'
+import './long-tests.ts'
 import { exactlyOnce, judge, type Verdict } from './verdict.ts'
 import { ids, openWorld } from './world.ts'
 

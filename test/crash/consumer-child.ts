@@ -23,7 +23,8 @@ export class ConsumerChild {
   #end: End | undefined
   #errors = ''
 
-  constructor(config: ConsumerConfig) {
+  /** `hear` is told of every event as it comes. */
+  constructor(config: ConsumerConfig, hear?: (event: ChildEvent) => void) {
     this.#process = spawn(process.execPath, [program, JSON.stringify(config)], {
       stdio: 'pipe',
       env: { ...process.env, NODE_COMPILE_CACHE: compiled },
@@ -35,7 +36,9 @@ export class ConsumerChild {
       this.#errors += chunk
     })
     createInterface({ input: stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.events.push(JSON.parse(line) as ChildEvent)
+      const event = JSON.parse(line) as ChildEvent
+      this.events.push(event)
+      hear?.(event)
       this.#notify()
     })
     // `close` comes after the last line was read; `exit` may come before it.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/testing/index.ts'
 import { type PostgresServer, startPostgres } from '../servers/postgres.ts'
 import { requireBinaries } from '../servers/require.ts'
+import './long-tests.ts'
 import { exactlyOnce } from './verdict.ts'
 import { type Acknowledging, ids, openWorld } from './world.ts'
 

@@ -1,3 +1,4 @@
+import './long-tests.ts'
 import { requireServer } from '../servers/require.ts'
 import { type Acknowledging, openWorld, type World } from './world.ts'
 

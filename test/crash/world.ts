@@ -2,14 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { vi } from 'vitest'
 import type { OutgoingMessage } from '../../src/contracts/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { ConsumerChild } from './consumer-child.ts'
-import { type ConsumerConfig, type DatabaseAddress, messageType, queueName } from './fixtures/consumer-config.ts'
-import { openStore, type QueueStore } from './fixtures/open-store.ts'
+import {
+  type ChildEvent,
+  type ConsumerConfig,
+  type DatabaseAddress,
+  messageType,
+  queueName,
+} from './fixtures/consumer-config.ts'
+import { type LedgerRow, openStore, type QueueStore } from './fixtures/open-store.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 /** `inside`: the queue is in the database of the effects. `separate`: a broker of its own, told after the commit. */
@@ -19,6 +24,15 @@ export interface WorldOptions {
   /** Of a Postgres server; SQLite if not given. */
   readonly postgresUrl?: string | undefined
   readonly acknowledging: Acknowledging
+  /** Where the files are; by default in a new folder, which goes with the world. */
+  readonly folder?: string | undefined
+}
+
+/** What is still to be done, wherever it is. */
+export interface Remaining {
+  readonly queued: number
+  readonly outbox: number
+  readonly parked: number
 }
 
 /** A database, a broker and the consumer processes on them. Disposing ends them all and removes the data. */
@@ -27,21 +41,21 @@ export interface World extends AsyncDisposable {
   readonly store: QueueStore
   /** To each of the queues, the usual one if none is named. */
   send(ids: readonly string[], queues?: readonly string[]): Promise<void>
-  start(config?: Partial<ConsumerConfig>): ConsumerChild
+  start(config?: Partial<ConsumerConfig>, hear?: (event: ChildEvent) => void): ConsumerChild
+  remaining(): Promise<Remaining>
   /** Resolves when nothing is queued, with a consumer or on its way. */
-  untilDrained(): Promise<void>
+  untilDrained(patienceMs?: number): Promise<void>
+  readLedger(): Promise<readonly LedgerRow[]>
   /** What is in the database now, seen from outside. */
   verdict(parts?: readonly number[]): Promise<Verdict>
 }
 
-const patienceMs = 20_000
-// Each wait has its own bound and says what it waited for; the bound of the whole test says nothing.
-vi.setConfig({ testTimeout: 120_000 })
+const usualPatienceMs = 20_000
 
-export async function openWorld({ postgresUrl, acknowledging }: WorldOptions): Promise<World> {
+export async function openWorld({ postgresUrl, acknowledging, folder: given }: WorldOptions): Promise<World> {
   await using opening = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), 'justonce-crash-'))
-  opening.defer(() => rm(folder, { recursive: true, force: true }))
+  const folder = given ?? (await mkdtemp(join(tmpdir(), 'justonce-crash-')))
+  if (given === undefined) opening.defer(() => rm(folder, { recursive: true, force: true }))
   const database: DatabaseAddress =
     postgresUrl === undefined
       ? { kind: 'sqlite', path: join(folder, 'app.db') }
@@ -71,14 +85,18 @@ export async function openWorld({ postgresUrl, acknowledging }: WorldOptions): P
     }
     return total
   }
+  const remaining = async (): Promise<Remaining> => ({
+    outbox: (await store.outbox?.count())?.pending ?? 0,
+    parked: await store.parking.count(),
+    queued: await queued(),
+  })
   // A follow-up is in the outbox until it is in the queue: what was seen empty twice, with the other in between, is.
-  const drained = async (): Promise<boolean> =>
-    (await queued()) === 0 &&
-    ((await store.outbox?.count())?.pending ?? 0) === 0 &&
-    (await store.parking.count()) === 0 &&
-    (await queued()) === 0
+  const drained = async (): Promise<boolean> => {
+    if ((await queued()) > 0) return false
+    return Object.values(await remaining()).every((count) => count === 0)
+  }
 
-  const eventually = async (fact: () => Promise<boolean>, what: string): Promise<void> => {
+  const eventually = async (fact: () => Promise<boolean>, what: string, patienceMs: number): Promise<void> => {
     const deadline = Date.now() + patienceMs
     while (!(await fact().catch(() => false))) {
       if (Date.now() > deadline) {
@@ -102,12 +120,14 @@ export async function openWorld({ postgresUrl, acknowledging }: WorldOptions): P
         await transport.close()
       }
     },
-    start(config = {}) {
-      const child = new ConsumerChild({ database, ...(broker === undefined ? {} : { broker }), ...config })
+    start(config = {}, hear) {
+      const child = new ConsumerChild({ database, ...(broker === undefined ? {} : { broker }), ...config }, hear)
       children.push(child)
       return child
     },
-    untilDrained: () => eventually(drained, 'The queue getting empty'),
+    remaining,
+    untilDrained: (patienceMs = usualPatienceMs) => eventually(drained, 'The queue getting empty', patienceMs),
+    readLedger: () => opened.readLedger(),
     verdict: async (parts = [1, 2, 3]) => judge([...sent], parts, await opened.readLedger()),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { StreamSearch } from './stream-search.ts'
 
 /** Waits for the client to send something, on any connection, and works once. */
@@ -15,14 +16,18 @@ export interface ConnectionRules {
   traps: Trap[]
   /** Every chunk waits for it, in both directions. */
   gate: Promise<void>
+  /** And then for this long. */
+  delayMs: number
 }
 
 export interface Connection {
   cut(): void
+  halfClose(): void
 }
 
 export function joinSockets(client: Socket, server: Socket, rules: ConnectionRules): Connection {
   let waitingForAnswer: Trap | undefined
+  let isHalfClosed = false
   const fromClient = new StreamSearch()
   const fromServer = new StreamSearch()
 
@@ -52,18 +57,31 @@ export function joinSockets(client: Socket, server: Socket, rules: ConnectionRul
     waitingForAnswer?.sprung()
   }
 
-  for (const stream of streams) stream.on('error', cut)
-  client.on('close', cut)
+  function clientIsGone(): void {
+    if (!isHalfClosed) cut()
+  }
+
+  client.on('error', clientIsGone)
+  client.on('close', clientIsGone)
+  for (const stream of [toServer, server, toClient]) stream.on('error', cut)
   server.on('close', cut)
   client.pipe(toServer).pipe(server)
   server.pipe(toClient).pipe(client)
-  return { cut }
+  return {
+    cut,
+    halfClose() {
+      isHalfClosed = true
+      // Read on, so that the client can send and close as if somebody listened.
+      client.unpipe(toServer).resume()
+    },
+  }
 }
 
 function gated(rules: ConnectionRules, judge: (chunk: Buffer) => 'forward' | 'drop'): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
       await rules.gate
+      if (rules.delayMs > 0) await pause(rules.delayMs)
       if (this.destroyed) return
       if (judge(chunk) === 'forward') done(null, chunk)
       else done()

@@ -83,6 +83,40 @@ describe.skipIf(!postgres.available)('a proxy before Postgres', () => {
     expect(await countEffects()).toBe(1)
   })
 
+  test('slows everything down, in both directions', async () => {
+    const delayMs = 60
+    proxy.slow(delayMs)
+    const begunAt = performance.now()
+    await client.query('INSERT INTO effect DEFAULT VALUES')
+    // Not a bound on how fast something is: it cannot be faster than it is made to be.
+    expect(performance.now() - begunAt).toBeGreaterThanOrEqual(2 * delayMs - 2)
+    proxy.slow(0)
+    expect(await countEffects()).toBe(1)
+  })
+
+  test('half-closed: the server hears nothing more of the client, not even its end, and can still talk', async () => {
+    await client.query('LISTEN news')
+    const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+    proxy.halfClose()
+    const news = once(client, 'notification')
+    await withClient(directUrl, (direct) => direct.query("NOTIFY news, 'still there'"))
+    expect((await news)[0].payload).toBe('still there')
+
+    const unanswered = client.query('INSERT INTO effect DEFAULT VALUES').catch((error: Error) => error.message)
+    await client.end()
+    expect(await unanswered).toMatch(/terminated/)
+    const session = 'SELECT state FROM pg_stat_activity WHERE pid = $1'
+    const seen = await withClient(directUrl, (direct) => direct.query(session, [rows[0].pid]))
+    expect(seen.rows).toEqual([{ state: 'idle' }])
+    expect(await countEffects()).toBe(0)
+
+    await withClient(proxy.url(directUrl), (next) => next.query('SELECT 1'))
+    proxy.cutAll()
+    await expect
+      .poll(async () => (await withClient(directUrl, (direct) => direct.query(session, [rows[0].pid]))).rows)
+      .toEqual([])
+  })
+
   test('refuses new connections while the open ones go on, and accepts again', async () => {
     await proxy.refuse()
     const refused = connect(proxy.port, proxy.host)

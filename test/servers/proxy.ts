@@ -20,6 +20,13 @@ export interface FaultProxy {
   /** Nothing gets through in either direction, and nobody is told: a stalled network. */
   pause(): void
   resume(): void
+  /** Every piece of data takes this much longer, in either direction; 0 is as fast as before. */
+  slow(delayMs: number): void
+  /**
+   * On the connections open now the server hears nothing any more, not even that the client closes, while what it
+   * sends still arrives: a firewall that has forgotten them. Lasts until they are cut.
+   */
+  halfClose(): void
   /** New connections are refused; the open ones go on. */
   refuse(): Promise<void>
   accept(): Promise<void>
@@ -32,7 +39,7 @@ export type CutMoment = 'before' | 'after-forward'
 export async function startProxy(targetHost: string, targetPort: number): Promise<FaultProxy> {
   const port = await freePort()
   const connections = new Set<Connection>()
-  const rules: ConnectionRules = { traps: [], gate: Promise.resolve() }
+  const rules: ConnectionRules = { traps: [], gate: Promise.resolve(), delayMs: 0 }
   let openGate: (() => void) | undefined
   let listener: Server | undefined
 
@@ -43,7 +50,8 @@ export async function startProxy(targetHost: string, targetPort: number): Promis
       const server = connect({ host: targetHost, port: targetPort, allowHalfOpen: true })
       const connection = joinSockets(client, server, rules)
       connections.add(connection)
-      client.once('close', () => connections.delete(connection))
+      // Of a half-closed one the client may be long gone.
+      server.once('close', () => connections.delete(connection))
     })
     listener.listen(port, localhost)
     await once(listener, 'listening')
@@ -83,6 +91,12 @@ export async function startProxy(targetHost: string, targetPort: number): Promis
       openGate = resolve
     },
     resume,
+    slow(delayMs) {
+      rules.delayMs = delayMs
+    },
+    halfClose() {
+      for (const connection of connections) connection.halfClose()
+    },
     refuse,
     accept,
     async stop() {

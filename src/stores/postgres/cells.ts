@@ -13,7 +13,11 @@ export function numberArray(values: readonly (number | string | undefined)[]): s
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`
 }
 
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 export function hexOf(bytes: Uint8Array): string {
+  // The few bytes of a fingerprint live in the heap, and a Buffer would have to move them out of it first.
+  if (bytes.length <= 16) return bytes.reduce((text, byte) => text + hexOfByte[byte], '')
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 

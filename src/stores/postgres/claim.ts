@@ -10,35 +10,46 @@ export interface Claimed {
   readonly epoch: Cell | undefined
 }
 
+/** What the last claim was like, to guess what the next will be like. */
+export interface ClaimHabit {
+  /** Most keys were there already: then it is cheaper to look before claiming. */
+  mostlyKnown: boolean
+}
+
 /** A record can vanish between the two statements, but hardly this often. */
-const mostTurns = 10
+const mostTurns = 20
 
 /**
- * Claims in two steps, because a statement that has waited for a rival does not see the rival's record, but the next
- * one does. What neither step finds has been forgotten in between and is claimed again.
+ * Claims and looks in turn, because a statement that has waited for a rival does not see the rival's record, but the
+ * next one does. What neither finds has been forgotten in between and is claimed again.
  */
 export async function claimAll(
   runner: Runner,
-  look: Statement,
-  claim: ClaimStatements,
+  { look, claim, habit }: { readonly look: Statement; readonly claim: ClaimStatements; readonly habit: ClaimHabit },
   requests: readonly ClaimRequest[],
 ): Promise<Claimed> {
   const existing: (InboxRecord | undefined)[] = requests.map(() => undefined)
-  let missing = requests.map((_, index) => index)
-  for (let turn = 1; turn <= mostTurns; turn++) {
-    const wanted = missing.map((index) => requests[index] as ClaimRequest)
-    const ours = await insert(runner, claim, wanted)
-    if (ours.count === wanted.length) return { existing, epoch: ours.rows[0]?.[2] }
-
-    const claimed = new Set(ours.rows.map(([handler, key]) => nameOf(handler, key)))
-    missing = missing.filter((index) => !claimed.has(named(requests[index])))
-    const known = await runner.run(look, keyArrays(missing.map((index) => requests[index] as ClaimRequest)))
-    const records = new Map(known.rows.map((row) => [nameOf(row[0], row[1]), recordIn(row.slice(3))]))
-    for (const index of missing) existing[index] = records.get(named(requests[index]))
-    missing = missing.filter((index) => existing[index] === undefined)
-    if (missing.length === 0) return { existing, epoch: known.rows[0]?.[2] }
+  let open = requests.map((_, index) => index)
+  let epoch: Cell | undefined
+  let looks = habit.mostlyKnown
+  for (let turn = 1; turn <= mostTurns && open.length > 0; turn++) {
+    const wanted = open.map((index) => requests[index] as ClaimRequest)
+    if (looks) {
+      const { rows } = await runner.run(look, keyArrays(wanted))
+      for (const row of rows) existing[open[Number(row[0]) - 1] as number] = recordIn(row, 1)
+      open = open.filter((index) => existing[index] === undefined)
+    } else {
+      const { rows, count } = await insert(runner, claim, wanted)
+      const ours = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
+      open = count === open.length ? [] : open.filter((index) => !ours.has(named(requests[index])))
+      epoch ??= rows[0]?.[2]
+    }
+    looks = !looks
   }
-  throw new Error(`${missing.length} claims could neither be made nor found, ${mostTurns} times in a row.`)
+  if (open.length > 0)
+    throw new Error(`${open.length} claims could neither be made nor found, ${mostTurns} times in a row.`)
+  habit.mostlyKnown = existing.filter((record) => record !== undefined).length > existing.length / 2
+  return { existing, epoch }
 }
 
 function insert(runner: Runner, claim: ClaimStatements, requests: readonly ClaimRequest[]): Promise<Answer> {
@@ -54,12 +65,14 @@ export function keyArrays(keys: readonly RecordKey[]): [string, string] {
   return [textArray(keys.map(({ handler }) => handler)), textArray(keys.map(({ key }) => key))]
 }
 
-export function recordIn([state, fingerprint, processedAt, result]: readonly Cell[]): InboxRecord {
+/** The record that begins at the given column. */
+export function recordIn(row: readonly Cell[], from = 0): InboxRecord {
+  const fingerprint = row[from + 1]
   return {
-    state: state === 'p' ? 'parked' : 'processed',
+    state: row[from] === 'p' ? 'parked' : 'processed',
     fingerprint: fingerprint === null ? undefined : Buffer.from(textIn(fingerprint), 'hex'),
-    processedAt: dateIn(processedAt),
-    result: result ?? undefined,
+    processedAt: dateIn(row[from + 2]),
+    result: row[from + 3] ?? undefined,
   }
 }
 

@@ -14,13 +14,16 @@ export interface InboxParts<Tx> {
 }
 
 export function postgresInbox<Tx>({ source, transactions, statements }: InboxParts<Tx>): Inbox<Tx> {
+  const habit = { mostlyKnown: false }
   return {
     async claim(tx, requests) {
       const transaction = transactions.get(tx)
       const { connection } = transaction
       const claim = connection.skipsAfterFailure ? statements.claim : statements.claimIfOpen
       const { existing } =
-        requests.length === 0 ? { existing: [] } : await claimAll(connection, statements.look, claim, requests)
+        requests.length === 0
+          ? { existing: [] }
+          : await claimAll(connection, { look: statements.look, claim, habit }, requests)
       return { epoch: await transaction.epoch(), existing }
     },
     async release(tx, keys) {
@@ -45,6 +48,7 @@ export function postgresInbox<Tx>({ source, transactions, statements }: InboxPar
 
 /** The same records, claimed inside a transaction of the caller. */
 export function joinedInbox<Tx>(inbox: Inbox<Tx>, { transactions, statements }: InboxParts<Tx>): Inbox<Tx> {
+  const habit = { mostlyKnown: false }
   return {
     ...inbox,
     async claim(tx, requests) {
@@ -52,8 +56,12 @@ export function joinedInbox<Tx>(inbox: Inbox<Tx>, { transactions, statements }: 
         const runner = transactions.runner(tx)
         if (requests.length === 0)
           return { epoch: textIn((await runner.run(statements.epoch, [])).rows[0]?.[0]), existing: [] }
-        const { existing, epoch } = await claimAll(runner, statements.look, statements.claimJoined, requests)
-        return { epoch: textIn(epoch), existing }
+        const { existing, epoch } = await claimAll(
+          runner,
+          { look: statements.look, claim: statements.claimJoined, habit },
+          requests,
+        )
+        return { epoch: textIn(epoch ?? (await runner.run(statements.epoch, [])).rows[0]?.[0]), existing }
       } catch (error) {
         if (sqlState(error) !== '40001') throw error
         throw new JustonceError('ISOLATION_TOO_STRICT', {

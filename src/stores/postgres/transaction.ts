@@ -1,7 +1,7 @@
 import type { TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { AbortWatch } from './abort-watch.ts'
-import type { Connection, ConnectionSource, Opening, Runner } from './connection.ts'
+import type { Connection, ConnectionSource, Opened, Opening, Runner } from './connection.ts'
 import { isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
@@ -60,7 +60,7 @@ async function runOn<Tx, T>(
   work: (tx: Tx) => Promise<T>,
   opening: Opening,
 ): Promise<T> {
-  const { answer, send } = connection.open(opening)
+  const { answer, send } = opened(connection, opening)
   const transaction = transactions.add(connection, answer)
   let isCommitting = false
   try {
@@ -82,6 +82,15 @@ async function runOn<Tx, T>(
     // After a commit that failed only this error tells for certain that the transaction is still there.
     if (isCommitting && !isJustonceError(error, 'TX_ABORTED')) connection.discard()
     else await undo(transaction, watch)
+    throw error
+  }
+}
+
+function opened<Tx>(connection: Connection<Tx>, opening: Opening): Opened {
+  try {
+    return connection.open(opening)
+  } catch (error) {
+    connection.discard()
     throw error
   }
 }

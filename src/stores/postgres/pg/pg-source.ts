@@ -18,13 +18,16 @@ const terminateProcess = statement(
 const watched = new WeakSet<object>()
 
 /**
- * A pool tells of idle clients that it has lost, and without a listener that is an uncaught error: a restart of the
- * database would end the process. The pool has removed the client by then, and there is nothing else to do.
+ * Of a lost client `pg` tells by an error that, without a listener, is an uncaught one: a restart of the database would
+ * end the process. An idle client tells the pool, which has removed it by then. One that the server ends in the same
+ * breath in which it says that it is ready tells nobody, because whoever awaits it has not got it yet; its first query
+ * will tell.
  */
 function outliveLostClients(pool: PgPoolShape<never>): void {
   if (watched.has(pool)) return
   watched.add(pool)
   pool.on?.('error', () => {})
+  pool.on?.('connect', (client: PgClientShape) => void client.on('error', () => {}))
 }
 
 /** A `Pool` of `pg`. */

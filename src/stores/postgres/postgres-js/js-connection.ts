@@ -5,8 +5,8 @@ import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Connection, Opened, Opening } from '../connection.ts'
 import type { Statement } from '../statement.ts'
 import { guardedSql } from './guarded-sql.ts'
-import { JsRunner } from './js-runner.ts'
-import { cancelRunning, type InnerConnection, type JsQuery } from './query.ts'
+import { JsRunner, lastTag } from './js-runner.ts'
+import { cancelRunning, type InnerConnection, type JsQuery, type RawResult } from './query.ts'
 
 /** How long a cancelled query may take to stop. */
 const graceMs = 1_000
@@ -31,7 +31,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     this.tx = guardedSql(sql, {
       refusal: () => (this.#gone ? overError() : this.#lost),
       controlled: overError,
-      started: () => {},
+      started: (query) => this.#follow(query),
     })
     this.#runner = new JsRunner(sql, prepare, (query) => this.#settled(query))
   }
@@ -39,15 +39,13 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   readonly skipsAfterFailure = false
 
   open({ begin, seal, settings, settingValues }: Opening): Opened {
-    const query: JsQuery = this.native.unsafe(`${begin.text}; ${seal.text}`, [], { onexecute: this.#adopt })
-    const begun = this.#settled(query).then(() => {
-      if (this.#inner === undefined) throw unknownVersion()
-    })
+    const begun = this.runAll([begin, seal])
     // Not awaited in between: postgres.js sends them, and the claim behind them, in one go.
     const set = this.#runner.run(settings, settingValues)
     return { answer: Promise.all([begun, set]).then(([, answer]) => answer), send: () => {} }
   }
 
+  /** Called by postgres.js as it sends a query, with the connection on which it does so. */
   readonly #adopt = (inner: InnerConnection): boolean => {
     this.#inner = inner
     inner.onclose = (error) => {
@@ -83,6 +81,11 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     })
   }
 
+  #follow(query: JsQuery): void {
+    const done = this.watch(query, (error) => query.reject(error))
+    Promise.prototype.then.call(query, done, done)
+  }
+
   /** Tells when the connection is lost under the query. The result ends it. */
   watch(query: JsQuery, onLost: (error: Error) => void): () => void {
     this.#waiting.set(query, onLost)
@@ -94,11 +97,13 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   }
 
   runAll(statements: readonly Statement[]): Promise<string> {
-    return this.#runner.runAll(statements)
+    return this.script(statements.map(({ text }) => text).join('; '))
   }
 
-  script(text: string): Promise<string> {
-    return this.#runner.script(text)
+  async script(text: string): Promise<string> {
+    const result = await this.#settled<RawResult>(this.native.unsafe(text, [], { onexecute: this.#adopt }))
+    if (this.#inner === undefined) throw unknownVersion()
+    return lastTag(result)
   }
 
   lost(): Error | undefined {

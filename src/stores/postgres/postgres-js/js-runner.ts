@@ -38,8 +38,12 @@ export class JsRunner implements Runner {
   }
 
   async script(text: string): Promise<string> {
-    const result = await this.#settled<RawResult | readonly RawResult[]>(this.#sql.unsafe(text))
-    const last = 'command' in result ? result : (result.at(-1) as RawResult | undefined)
-    return last?.command ?? ''
+    return lastTag(await this.#settled(this.#sql.unsafe(text)))
   }
+}
+
+/** Several statements have several results, but only where they return rows. */
+export function lastTag(result: RawResult | readonly RawResult[]): string {
+  const last = 'command' in result ? result : (result.at(-1) as RawResult | undefined)
+  return last?.command ?? ''
 }

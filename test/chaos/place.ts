@@ -1,0 +1,59 @@
+import type { Acknowledging, World } from '../crash/world.ts'
+import { openWorld } from '../crash/world.ts'
+import { settledPlan } from '../servers/acquire.ts'
+import { type PostgresServer, postgres, startPostgres } from '../servers/postgres.ts'
+import { type FaultProxy, startProxy } from '../servers/proxy.ts'
+import { mountSmallDisk, type SmallDisk } from '../servers/small-disk.ts'
+
+export type StoreName = 'sqlite' | 'postgres'
+
+export interface PlaceOptions {
+  readonly store: StoreName
+  readonly acknowledging: Acknowledging
+  readonly processes: number
+}
+
+/** Where a run happens: a world, and those of its surroundings that can be broken. */
+export interface Place extends AsyncDisposable {
+  readonly name: string
+  readonly world: World
+  /** The way of each process to the database; empty where there is no network in between. */
+  readonly proxies: readonly FaultProxy[]
+  readonly server?: PostgresServer
+  readonly disk?: SmallDisk
+}
+
+/** Why there can be no place with this store here, if there cannot. */
+export async function whyNoPlace(store: StoreName): Promise<string | undefined> {
+  if (store === 'sqlite') return undefined
+  const plan = await settledPlan(postgres, process.env, { mustBeOwn: true })
+  return plan.kind === 'start' ? undefined : 'reason' in plan ? plan.reason : 'it must be a server that can be killed'
+}
+
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  await using opening = new AsyncDisposableStack()
+  const opened = options.store === 'sqlite' ? await onSqlite(options, opening) : await onPostgres(options, opening)
+  const owned = opening.move()
+  const name = `${options.store}, queue ${options.acknowledging === 'inside' ? 'inside' : 'outside'}`
+  return { name, ...opened, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+type Opened = Omit<Place, 'name' | typeof Symbol.asyncDispose>
+
+async function onSqlite({ acknowledging }: PlaceOptions, opening: AsyncDisposableStack): Promise<Opened> {
+  const disk = await mountSmallDisk()
+  if (disk !== undefined) opening.use(disk)
+  const world = opening.use(await openWorld({ acknowledging, folder: disk?.path }))
+  return { world, proxies: [], ...(disk === undefined ? {} : { disk }) }
+}
+
+async function onPostgres({ acknowledging, processes }: PlaceOptions, opening: AsyncDisposableStack): Promise<Opened> {
+  const server = await startPostgres()
+  opening.defer(() => server.stop())
+  const proxies: FaultProxy[] = []
+  opening.defer(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
+  const { hostname, port } = new URL(server.url)
+  for (let each = 0; each < processes; each++) proxies.push(await startProxy(hostname, Number(port)))
+  const world = opening.use(await openWorld({ acknowledging, postgresUrl: server.url }))
+  return { world, proxies, server }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { crashPoints } from '../../src/testing/index.ts'
+import type { DatabaseAddress } from './fixtures/consumer-config.ts'
+import { acknowledgings, onPostgres } from './stores.ts'
+import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
+import { exactlyOnce } from './verdict.ts'
+import { ids } from './world.ts'
+
+const message = 'm003'
+const cases = acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
+
+describe.skipIf(onPostgres.isMissing)('the server does not hear a process any more, and does not answer', () => {
+  test.concurrent.each(cases)(
+    '$point, acknowledged $acknowledging: a client with a timeout finds out, and does it on new connections',
+    async ({ acknowledging, point }) => {
+      await using opened = await openProxiedWorld(acknowledging)
+      const { world, proxy, database } = opened
+      const sent = ids(6)
+      await world.send(sent)
+      const child = world.start({
+        database: withTimeout(database, 700),
+        idleTimeoutMs: 1_500,
+        // With the queue inside no redelivery comes in time to help. With an outbox, what was leased when the link went
+        // deaf is sent after this long; its messages stay its own, because it can tell the broker so.
+        visibilityMs: acknowledging === 'inside' ? 300_000 : 6_000,
+        stops: [{ point, message, how: 'wait' }],
+      })
+      await child.reached(point)
+      proxy.halfClose()
+      child.go()
+      await world.untilDrained()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+      for (const each of sent) expect(deliveriesOf(child, each)).toBe(1)
+      await child.stop()
+      expect(child.all('settled').filter(({ settlement }) => settlement === 'release')).toEqual([])
+      expect(child.all('settled-again')).toEqual([])
+      expect(child.all('parked')).toEqual([])
+      if (point === 'between-writes') expect(child.all('store-down')).not.toEqual([])
+      if (point === 'before-commit') expect(child.all('undone')[0]?.reason).toBe('commit-unknown')
+    },
+  )
+
+  test.concurrent('a client without a timeout: the server gives its transaction up and says so', async () => {
+    await using opened = await openProxiedWorld('separate')
+    const { world, proxy, database } = opened
+    const times = { visibilityMs: 400, idleTimeoutMs: 1_500 }
+    await world.send(ids(6))
+    const deaf = world.start({ ...times, database, stops: [{ point: 'before-commit', message, how: 'wait' }] })
+    await deaf.reached('before-commit')
+    proxy.halfClose()
+    deaf.go()
+    const outcome = await deaf.heard('undone')
+    expect(outcome).toMatchObject({ reason: 'commit-unknown', text: expect.stringContaining('idle-in-transaction') })
+
+    // What it asks outside of a transaction stays without an answer, so others have to send its follow-ups.
+    const others = [world.start(times), world.start(times)]
+    await world.untilDrained()
+    proxy.cutAll()
+    for (const each of others) await each.heard('started')
+    for (const each of [deaf, ...others]) await each.stop()
+    expect(await world.verdict()).toEqual(exactlyOnce)
+  })
+})
+
+function withTimeout(database: DatabaseAddress, ms: number): DatabaseAddress {
+  if (database.kind !== 'postgres') throw new Error('only connections can be without an answer')
+  const url = new URL(database.url)
+  url.searchParams.set('query_timeout', String(ms))
+  return { ...database, url: url.href }
+}

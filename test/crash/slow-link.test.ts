@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { crashPoints } from '../../src/testing/index.ts'
+import { onPostgres } from './stores.ts'
+import { openProxiedWorld } from './through-proxy.ts'
+import { exactlyOnce } from './verdict.ts'
+import { ids } from './world.ts'
+
+/** For each way: longer than a rival waits for a claim before it turns to something else. */
+const delayMs = 120
+
+describe.skipIf(onPostgres.isMissing)('the link of one of two processes with the same messages becomes slow', () => {
+  test.concurrent.each(crashPoints)('%s: one effect each, and slow is not taken for down', async (point) => {
+    await using opened = await openProxiedWorld('separate')
+    const { world, proxy, database } = opened
+    await world.send(ids(3), ['notes', 'copies'])
+    const slow = world.start({ database, queue: 'notes', stops: [{ point, message: 'm002', how: 'wait' }] })
+    await slow.reached(point)
+    proxy.slow(delayMs)
+    const rival = world.start({ queue: 'copies' })
+    slow.go()
+    await world.untilDrained()
+    expect(await world.verdict()).toEqual(exactlyOnce)
+    // It had to wait for the slow one, or to come back later.
+    if (point !== 'before-claim') expect(rival.all('running')).toEqual([])
+    proxy.slow(0)
+    await slow.stop()
+    for (const each of [slow, rival]) {
+      expect(each.all('store-down')).toEqual([])
+      expect(each.all('settled').filter(({ settlement }) => settlement === 'release')).toEqual([])
+      expect(each.all('parked')).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import type { CrashPoint } from '../../src/testing/index.ts'
+import { stores } from './stores.ts'
+import { exactlyOnce } from './verdict.ts'
+import { type Acknowledging, ids } from './world.ts'
+
+const times = { visibilityMs: 400, batchMax: 5 } as const
+const cases: readonly { point: CrashPoint; acknowledging: Acknowledging }[] = [
+  { point: 'between-writes', acknowledging: 'inside' },
+  { point: 'before-commit', acknowledging: 'separate' },
+  { point: 'after-commit', acknowledging: 'separate' },
+]
+
+describe.each(stores)('three processes on $name', (store) => {
+  test.skipIf(store.isMissing).concurrent.each(cases)(
+    'each is killed $point, acknowledged $acknowledging, and three others take over: one effect each',
+    async ({ point, acknowledging }) => {
+      await using world = await store.open(acknowledging)
+      await world.send(ids(60))
+      const dying = Array.from({ length: 3 }, () => world.start({ ...times, stops: [{ point, how: 'die' }] }))
+      for (const each of dying) {
+        await each.reached(point)
+        expect(await each.ended).toEqual({ code: null, signal: 'SIGKILL' })
+      }
+      const next = Array.from({ length: 3 }, () => world.start(times))
+      await world.untilDrained()
+      for (const each of next) await each.heard('started')
+      for (const each of next) await each.stop()
+      expect(await world.verdict()).toEqual(exactlyOnce)
+    },
+  )
+})

@@ -1,0 +1,181 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres, { type ReservedSql, type Sql } from 'postgres'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Loan } from '../../src/contracts/index.ts'
+import { isJustonceError } from '../../src/errors/index.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
+import type { StoreCaseContext } from '../../src/testing/index.ts'
+import { createDatabase } from '../servers/postgres-databases.ts'
+import { requireServer } from '../servers/require.ts'
+import { newSql, openJsContext } from './js-context.ts'
+
+const server = await requireServer('postgres')
+const request = { handler: 'tag-note', key: 'm1', fingerprint: undefined }
+
+describe.skipIf(!server.available)('what a handler is lent of postgres.js', () => {
+  let url: string
+  let context: StoreCaseContext<ReservedSql>
+  let late: Error[]
+  beforeAll(async () => {
+    url = await createDatabase(server.url)
+    context = await openJsContext({ url })
+  })
+  afterAll(() => context.close())
+  beforeEach(() => {
+    late = []
+  })
+
+  async function lent<T>(work: (loan: Loan<ReservedSql>) => Promise<T>): Promise<T> {
+    const { store } = context
+    const undone = new Error('undone on purpose')
+    let value: T | undefined
+    const transaction = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request])
+      value = await work(store.lend(tx, { borrower: 'tag-note', onLateCall: (error) => late.push(error) }))
+      throw undone
+    })
+    await expect(transaction).rejects.toBe(undone)
+    return value as T
+  }
+
+  test('queries, fragments and helpers work as ever', async () => {
+    await lent(async ({ tx, openCalls }) => {
+      await tx`CREATE TEMP TABLE notes (id int, title text, tags text[], more jsonb) ON COMMIT DROP`
+      await tx`INSERT INTO notes ${tx({ id: 1, title: 'a' }, 'id', 'title')}`
+      await tx`INSERT INTO notes ${tx([
+        { id: 2, title: 'b' },
+        { id: 3, title: 'c' },
+      ])}`
+      await tx`UPDATE notes SET ${tx({ title: 'z' })}, tags = ${tx.array(['x', 'y'])}, more = ${tx.json({ deep: 1 })}
+               WHERE id = ${3}`
+      const onlyLate = tx`WHERE id > ${1}`
+      const rows = await tx`SELECT id, title, tags, more FROM ${tx('notes')} ${onlyLate} ORDER BY id`
+      expect([...rows]).toEqual([
+        { id: 2, title: 'b', tags: null, more: null },
+        { id: 3, title: 'z', tags: ['x', 'y'], more: { deep: 1 } },
+      ])
+      expect(await tx`SELECT id FROM notes WHERE id IN ${tx([1, 3])} ORDER BY id`.values()).toEqual([[1], [3]])
+      expect([...(await tx.unsafe('SELECT $1::int AS n', [5]))]).toEqual([{ n: 5 }])
+      expect(openCalls()).toBe(0)
+    })
+  })
+
+  test('cursors, forEach, describe and files work and are counted until their end', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'justonce-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(join(folder, 'six.sql'), 'SELECT 6 AS n')
+    await lent(async ({ tx, openCalls }) => {
+      const seen: number[] = []
+      for await (const rows of tx<{ n: number }[]>`SELECT * FROM generate_series(1, 3) AS n`.cursor(1)) {
+        seen.push(...rows.map(({ n }) => n))
+        expect(openCalls()).toBe(1)
+      }
+      expect(seen).toEqual([1, 2, 3])
+      expect(openCalls()).toBe(0)
+      await tx<{ n: number }[]>`SELECT 4 AS n`.forEach(({ n }) => void seen.push(n))
+      expect(seen).toEqual([1, 2, 3, 4])
+      expect((await tx`SELECT ${5}::int AS n`.describe()).columns).toHaveLength(1)
+      expect([...(await tx.file(join(folder, 'six.sql')))]).toEqual([{ n: 6 }])
+      expect(openCalls()).toBe(0)
+    })
+  })
+
+  test('a query that was made before the end and is awaited after it is refused', async () => {
+    await lent(async ({ tx, end }) => {
+      const made = tx`SELECT 1`
+      const unsafe = tx.unsafe('SELECT 1')
+      const cursor = tx`SELECT 1`.cursor()[Symbol.asyncIterator]()
+      end()
+      for (const call of [made, unsafe, cursor.next(), tx`SELECT 2`]) {
+        await expect(Promise.resolve(call)).rejects.toMatchObject({ code: 'TX_CLOSED' })
+      }
+      expect(() => tx.release()).toThrow('used tx after it had settled')
+      await expect(tx.begin(() => {})).rejects.toMatchObject({ code: 'TX_CLOSED' })
+      expect(late).toHaveLength(6)
+    })
+  })
+
+  test('a fragment that never runs by itself is nobody’s call', async () => {
+    await lent(async ({ tx, openCalls, broken }) => {
+      tx`COMMIT`
+      expect(openCalls()).toBe(0)
+      expect(broken()).toBeUndefined()
+    })
+  })
+
+  test.each(['begin', 'savepoint', 'end', 'reserve', 'listen'] as const)('%s() is refused', async (name) => {
+    await lent(async ({ tx, broken }) => {
+      const call = (tx as unknown as Record<string, () => Promise<unknown>>)[name]
+      await expect(call?.()).rejects.toMatchObject({ code: 'TX_CONTROL' })
+      expect(isJustonceError(broken(), 'TX_CONTROL')).toBe(true)
+    })
+  })
+
+  test('release() is refused at once', async () => {
+    await lent(async ({ tx }) => {
+      expect(() => tx.release()).toThrow('called release()')
+    })
+  })
+
+  test('notify() belongs to the transaction', async () => {
+    const listener = newSql({ url })
+    onTestFinished(() => listener.end())
+    const heard: string[] = []
+    const second = Promise.withResolvers<void>()
+    await listener.listen('news', (payload) => {
+      heard.push(payload)
+      if (payload === 'committed') second.resolve()
+    })
+    await lent(({ tx }) => tx.notify('news', 'undone'))
+    await context.store.transaction(async (tx) => {
+      await context.store.lend(tx, { borrower: 'tag-note', onLateCall: () => {} }).tx.notify('news', 'committed')
+    })
+    await second.promise
+    expect(heard).toEqual(['committed'])
+  })
+
+  test('Promise.all: what goes on after the first failure is refused', async () => {
+    const { effects } = context
+    const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
+    const outcome = Promise.withResolvers<unknown>()
+    await lent(async ({ tx, end }) => {
+      const goesOn = async () => {
+        await effects.write(tx, 'first')
+        await gone
+        await effects.write(tx, 'late').then(outcome.resolve, outcome.resolve)
+      }
+      await Promise.all([goesOn(), Promise.reject(new Error('at once'))]).catch(() => end())
+      isGone()
+      expect(await outcome.promise).toMatchObject({ code: 'TX_CLOSED' })
+    })
+    expect(await effects.count('late')).toBe(0)
+  })
+
+  test('a connection that is lost and made anew for somebody else takes nothing more of the transaction', async () => {
+    // With one connection postgres.js has to connect the same one again.
+    const sql = postgres(url, { max: 1, onnotice: () => {} }) as Sql
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    const store = postgresStore({ sql, prefix: 'alone_', listen: false })
+    await store.schema.install()
+    await sql`CREATE TABLE alone_effects (name text)`
+    const transaction = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request])
+      const loan = store.lend(tx, { borrower: 'tag-note', onLateCall: () => {} })
+      const [row] = await loan.tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+      const killer = newSql({ url })
+      await killer`SELECT pg_terminate_backend(${row?.pid ?? 0}, 10000)`
+      await killer.end()
+      // This is on the connection that the transaction had.
+      expect([...(await sql`SELECT 1 AS n`)]).toEqual([{ n: 1 }])
+      for (const each of [loan.tx, tx]) {
+        const error = await each`INSERT INTO alone_effects VALUES ('stray')`.then(() => undefined, String)
+        expect(error).toMatch(/CONNECTION_CLOSED/)
+      }
+    })
+    await expect(transaction).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
+    expect([...(await sql`SELECT * FROM alone_effects`)]).toEqual([])
+    expect(await store.inbox.find(request)).toBeUndefined()
+  })
+})

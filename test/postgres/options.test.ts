@@ -1,0 +1,72 @@
+import pg from 'pg'
+import postgres, { type ReservedSql } from 'postgres'
+import { afterAll, describe, expect, expectTypeOf, test } from 'vitest'
+import type { Store } from '../../src/contracts/index.ts'
+import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+
+// Neither of them connects before it is used.
+const pool = new pg.Pool({ max: 7 })
+const sql = postgres({ max: 3 })
+
+describe('the options of postgresStore()', () => {
+  afterAll(async () => {
+    await pool.end()
+    await sql.end()
+  })
+
+  test('the native client reaches the type of tx', () => {
+    const withPg = postgresStore({ pool })
+    expectTypeOf(withPg).toEqualTypeOf<PostgresStore<pg.PoolClient>>()
+    expectTypeOf(withPg).toExtend<Store<pg.PoolClient>>()
+    expectTypeOf(withPg.outbox).not.toBeNullable()
+    expectTypeOf<Parameters<Parameters<typeof withPg.transaction>[0]>[0]>().toEqualTypeOf<pg.PoolClient>()
+    const withJs = postgresStore({ sql })
+    expectTypeOf(withJs).toEqualTypeOf<PostgresStore<ReservedSql>>()
+    expectTypeOf<Parameters<Parameters<typeof withJs.transaction>[0]>[0]>().toEqualTypeOf<ReservedSql>()
+    expect([withPg.name, withJs.name]).toEqual(['postgres', 'postgres'])
+  })
+
+  test('a class of the user that extends the client comes through', () => {
+    interface MyClient extends pg.PoolClient {
+      readonly mine: true
+    }
+    interface MyPool {
+      connect(): Promise<MyClient>
+      connect(callback: (error: Error | undefined, client: MyClient | undefined, done: () => void) => void): void
+    }
+    const store = postgresStore({ pool: pool as unknown as MyPool })
+    expectTypeOf(store).toEqualTypeOf<PostgresStore<MyClient>>()
+    expect(store.capabilities.connections).toBe(7)
+  })
+
+  test('the size of the pool is told', () => {
+    expect(postgresStore({ pool }).capabilities).toEqual({ revocable: true, connections: 7 })
+    expect(postgresStore({ sql }).capabilities).toEqual({ revocable: true, connections: 3 })
+  })
+
+  test('an unknown option is refused with the one that was meant', () => {
+    expect(() => postgresStore({ pool, prefx: 'x_' } as never)).toThrow('Did you mean prefix?')
+    expect(() => postgresStore({ pool, schemas: 'x' } as never)).toThrow('Did you mean schema?')
+  })
+
+  test.each([{}, { pool: {} }, { sql: {} }, { pool, sql }, { pool: sql }, { sql: pool }])(
+    'exactly one client is needed: %#',
+    (options) => {
+      expect(() => postgresStore(options as never)).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
+    },
+  )
+
+  test.each(['', 'a b', 'a"b', 'a;drop', '1a', 'ä', 'x'.repeat(41)])('prefix %j is refused', (prefix) => {
+    expect(() => postgresStore({ pool, prefix })).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
+  })
+
+  test.each(['', 'a.b', 'a"b', 'x'.repeat(64)])('schema %j is refused', (schema) => {
+    expect(() => postgresStore({ pool, schema })).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
+  })
+
+  test('prefix and schema are in every statement', () => {
+    const text = postgresStore({ pool, prefix: 'my_', schema: 'of_mine' }).schema.print()
+    expect(text).toContain('CREATE TABLE "of_mine"."my_inbox"')
+    expect(text).not.toContain('justonce_')
+  })
+})
