@@ -180,17 +180,22 @@ test('what could not be marked as sent is sent again', async () => {
   expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
 })
 
-test('a failing store is not a reason to stop looking', async () => {
+test('while the store fails it looks less and less often, whoever wakes it, and then sends what waits', async () => {
   const { relay, clock, store, calls, append } = openRelay()
   const { lease } = store.outbox
-  let failures = 3
+  let looks = 0
   store.outbox.lease = async (...options) => {
-    if (failures-- > 0) throw new Error('store lost')
+    if (++looks <= 4) throw new Error('store lost')
     return lease(...options)
   }
   await append('m1')
   relay.start()
-  await clock.advance(5_000)
+  await clock.advance(3_000)
+  relay.wake()
+  await clock.advance(0)
+  expect(looks).toBeLessThan(5)
+  expect(calls).toEqual([])
+  await clock.advance(20_000)
   expect(calls).toEqual([['m1']])
 })
 

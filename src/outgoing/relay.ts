@@ -11,6 +11,9 @@ export interface RelayOptions {
   readonly attempts: number
 }
 
+/** The longest pause between two tries while nothing can be sent. */
+const mostWaitMs = 10_000
+
 /** Sends what transactions have stored in the outbox. Each message leaves at least once, always under the same id. */
 export class Relay {
   readonly #outbox: Outbox<unknown>
@@ -45,15 +48,21 @@ export class Relay {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    const { signal } = this.#stopping
+    let failuresInARow = 0
+    while (!signal.aborted) {
       // Made before looking, so that a wake-up during the look is not lost.
       this.#sleeping = new AbortController()
       try {
-        if ((await this.#sendSome()) > 0) continue
+        const sent = await this.#sendSome()
+        failuresInARow = 0
+        if (sent === 0 && !signal.aborted) await this.#clock.sleep(this.#options.pollMs, this.#sleeping.signal)
       } catch (error) {
         this.#events.emit({ kind: 'loop-failed', loop: 'relay', error })
+        // The store or the broker is down. New messages change nothing about that, so they do not wake it.
+        const waitMs = Math.min(this.#options.pollMs * 2 ** failuresInARow++, mostWaitMs)
+        await this.#clock.sleep(waitMs * (0.5 + this.#clock.random() / 2), signal)
       }
-      if (!this.#stopping.signal.aborted) await this.#clock.sleep(this.#options.pollMs, this.#sleeping.signal)
     }
   }
 
