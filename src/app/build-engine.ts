@@ -14,7 +14,7 @@ export interface BatchSettings {
 export function decideBatch(options: {
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
 }): BatchSettings {
-  return { max: options.batch?.max ?? 50, budgetMs: options.batch?.budgetMs ?? 100 }
+  return { max: options.batch?.max ?? 100, budgetMs: options.batch?.budgetMs ?? 100 }
 }
 
 export function buildEngine<S extends Store, Map extends object>(
@@ -41,7 +41,8 @@ export function buildEngine<S extends Store, Map extends object>(
     isolation: new Isolation(batch.max),
     timing: {
       overrunMs: batch.budgetMs * 4,
-      batchLockTimeoutMs: 200,
+      // The rival's batch may take all of its budget, and a few others may be ahead of us.
+      batchLockTimeoutMs: Math.max(200, batch.budgetMs * 5),
       aloneLockTimeoutMs: 5_000,
       // A holder that is silent for longer than any handler may take is frozen or gone.
       get idleTimeoutMs() {

@@ -106,3 +106,11 @@ test('messages without a type are a type, and made-up types do not pile up', () 
   // It was forgotten, and starts small again.
   expect(sizes.take(deliveries(100))).toHaveLength(8)
 })
+
+test('a batch takes what shares a key with the oldest, and leaves the rest in the order of arrival', () => {
+  const keys = ['a', 'b', 'c', 'a', 'b', 'a']
+  const queue = deliveries(6).map((delivery, i) => ({ message: { ...delivery.message, key: keys[i] } }))
+  const batch = new AdaptiveBatch({ max: 4, budgetMs: 100 }).take(queue)
+  expect(batch.map(({ message }) => message.id)).toEqual(['a0', 'a3', 'a5', 'a1'])
+  expect(queue.map(({ message }) => message.id)).toEqual(['a2', 'a4'])
+})

@@ -1,4 +1,5 @@
 import type { Delivery } from '../contracts/index.ts'
+import { takingOrder } from './taking-order.ts'
 
 export interface BatchOptions {
   /** The largest batch. */
@@ -10,6 +11,8 @@ export interface BatchOptions {
 interface Pace {
   /** Moving average of the time one message of this type takes, everything included. */
   messageMs: number
+  /** False: that is only a guess. */
+  isMeasured: boolean
   /** Halved by a conflict, grown back a little by every batch that went well. */
   limit: number
 }
@@ -25,8 +28,20 @@ export class AdaptiveBatch {
     this.#options = options
   }
 
-  /** Removes the next batch from the front of the queue. */
+  /** Removes the next batch from the queue: the oldest, and what shares its key. */
   take(queue: Delivery[]): Delivery[] {
+    if (this.#fitting(queue) === queue.length) return queue.splice(0)
+    const places = takingOrder(queue)
+    const size = this.#fitting(places.map((place) => queue[place] as Delivery))
+    const taken = new Set(places.slice(0, size))
+    const batch = places.slice(0, size).map((place) => queue[place] as Delivery)
+    const rest = queue.filter((_, place) => !taken.has(place))
+    queue.splice(0, queue.length, ...rest)
+    return batch
+  }
+
+  /** How many of them, from the front, make a batch. */
+  #fitting(queue: readonly Delivery[]): number {
     const { max, budgetMs } = this.#options
     const counts = new Map<string, number>()
     let expectedMs = 0
@@ -40,14 +55,15 @@ export class AdaptiveBatch {
       expectedMs += pace.messageMs
       size++
     }
-    return queue.splice(0, size)
+    return size
   }
 
   learn(batch: readonly Delivery[], tookMs: number, conflicts: number): void {
     const messageMs = tookMs / batch.length
     for (const type of new Set(batch.map((delivery) => delivery.message.type ?? ''))) {
       const pace = this.#pace(type)
-      pace.messageMs += (messageMs - pace.messageMs) / 4
+      pace.messageMs = pace.isMeasured ? pace.messageMs + (messageMs - pace.messageMs) / 4 : messageMs
+      pace.isMeasured = true
       if (conflicts > 0) pace.limit = Math.max(1, Math.floor(Math.min(pace.limit, batch.length) / 2))
       else pace.limit = Math.min(this.#options.max, pace.limit + Math.max(1, pace.limit / 8))
     }
@@ -59,7 +75,7 @@ export class AdaptiveBatch {
     if (pace === undefined) {
       // Types come from outside: somebody who makes up new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
-      pace = { messageMs: this.#options.budgetMs / 8, limit: this.#options.max }
+      pace = { messageMs: this.#options.budgetMs / 8, isMeasured: false, limit: this.#options.max }
       this.#paces.set(type, pace)
     }
     return pace

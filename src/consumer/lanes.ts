@@ -1,4 +1,5 @@
 import type { Delivery } from '../contracts/index.ts'
+import { affinityOf } from './taking-order.ts'
 
 /** Deliveries waiting for one worker. What shares a key, or a lane of the transport, shares a lane here and stays in order. */
 export class Lane {
@@ -53,7 +54,7 @@ export class Lanes {
   }
 
   #laneOf(delivery: Delivery, parts: Map<Lane, Delivery[]>): Lane {
-    const affinity = delivery.lane ?? delivery.message.key
+    const affinity = affinityOf(delivery)
     if (affinity !== undefined) return this.all[hash(affinity) % this.all.length] as Lane
     // Anywhere will do. One lane is filled before the next is begun: a full batch costs little more than a small one.
     const load = (lane: Lane) => lane.queue.length + (parts.get(lane)?.length ?? 0)

@@ -1,0 +1,53 @@
+import type { Row } from './suite.ts'
+
+/** One measured run of a way of working. */
+export interface Measured {
+  readonly deliveries: number
+  readonly ms: number
+  readonly correct: boolean
+}
+
+/** A way of working through the same messages. */
+export interface Way {
+  readonly name: string
+  /** The name of the way it is compared with. */
+  readonly against: string
+  measure(): Promise<Measured>
+}
+
+/**
+ * Measures all ways in turn, round after round, so that whatever else the machine does hits them all alike. Every other
+ * round goes backwards: being first or last is nobody's advantage.
+ */
+export async function interleaved(
+  ways: readonly Way[],
+  rounds: number,
+  say: (line: string) => void,
+): Promise<readonly Row[]> {
+  const measured = new Map(ways.map(({ name }) => [name, [] as Measured[]]))
+  for (let round = 0; round < rounds; round++) {
+    for (const way of round % 2 === 0 ? ways : ways.toReversed()) {
+      const result = await way.measure()
+      measured.get(way.name)?.push(result)
+      say(`  round ${round + 1}  ${way.name}: ${Math.round(perSecond(result))}/s${result.correct ? '' : '  WRONG'}`)
+    }
+  }
+  const medians = new Map([...measured].map(([name, results]) => [name, median(results.map(perSecond))]))
+  return ways.map(({ name, against }) => ({
+    name,
+    perSecond: Math.round(medians.get(name) as number),
+    ratio: Number(((medians.get(name) as number) / (medians.get(against) as number)).toFixed(3)),
+    correct: (measured.get(name) as Measured[]).every(({ correct }) => correct),
+  }))
+}
+
+function perSecond({ deliveries, ms }: Measured): number {
+  return (deliveries / ms) * 1_000
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] as number
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2
+}

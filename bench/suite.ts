@@ -1,0 +1,34 @@
+export interface BenchOptions {
+  /** How often every way of working is measured; the median counts. */
+  readonly rounds: number
+  /** Distinct messages of one measurement; duplicates come on top. */
+  readonly messages: number
+}
+
+/** One way of working, measured. */
+export interface Row {
+  readonly name: string
+  /** Deliveries per second, the median of the rounds. */
+  readonly perSecond: number
+  /** Against the way of working that this one is compared with, measured in the same rounds. */
+  readonly ratio: number
+  /** After every round the tables held exactly what this way of working has to leave there. */
+  readonly correct: boolean
+}
+
+/** A table to print; the first line is its head. */
+export type Lines = readonly (readonly string[])[]
+
+export interface SuiteResult {
+  readonly rows: readonly Row[]
+  /** What a person wants to see; the rows alone go into the JSON file. */
+  readonly tables: readonly { readonly title: string; readonly lines: Lines }[]
+}
+
+/** A suite is a file in this folder and a line in main.ts. */
+export interface Suite {
+  readonly name: string
+  readonly about: string
+  readonly defaults: BenchOptions
+  run(options: BenchOptions, say: (line: string) => void): Promise<SuiteResult>
+}

@@ -1,0 +1,89 @@
+import type { Pool, PoolClient } from 'pg'
+import type { Delivery, IncomingMessage, Transport } from '../../src/contracts/index.ts'
+import { applyTransfer } from './effect.ts'
+import type { Transfer } from './workload.ts'
+
+export interface PlainConsumer {
+  stop(): Promise<void>
+}
+
+type Handle = (client: PoolClient, message: IncomingMessage) => Promise<void>
+
+/** Without any protection: a duplicate takes effect again. */
+export const bare: Handle = async (client, message) => {
+  await applyTransfer(client, message.id as string, decode(message))
+}
+
+/** As it is usually written: look, and if it is not there do it and write it down. */
+export const checkThenInsert: Handle = async (client, message) => {
+  const seen = await client.query({
+    name: 'bench-seen',
+    text: 'SELECT 1 FROM processed WHERE message_id = $1',
+    values: [message.id],
+  })
+  if (seen.rowCount !== 0) return
+  await applyTransfer(client, message.id as string, decode(message))
+  await client.query({
+    name: 'bench-processed',
+    text: 'INSERT INTO processed (message_id) VALUES ($1)',
+    values: [message.id],
+  })
+}
+
+/** What a careful application does without a library: so many loops, each with one message and one transaction at a time. */
+export function startPlainConsumer(
+  transport: Transport,
+  options: { readonly pool: Pool; readonly concurrency: number; readonly maxInFlight: number; readonly handle: Handle },
+): PlainConsumer {
+  const { pool, concurrency, maxInFlight, handle } = options
+  const stopping = new AbortController()
+  const queue: Delivery[] = []
+  const idle: (() => void)[] = []
+
+  async function intake(): Promise<void> {
+    for await (const deliveries of transport.deliveries({ signal: stopping.signal, maxInFlight })) {
+      for (const delivery of deliveries) queue.push(delivery)
+      for (const wake of idle.splice(0)) wake()
+    }
+    for (const wake of idle.splice(0)) wake()
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const delivery = queue.shift()
+      if (delivery === undefined) await new Promise<void>((resolve) => idle.push(resolve))
+      else await handleOne(delivery)
+    }
+  }
+
+  async function handleOne(delivery: Delivery): Promise<void> {
+    const client = await pool.connect()
+    let done = false
+    try {
+      await client.query('BEGIN')
+      await handle(client, delivery.message)
+      await client.query('COMMIT')
+      done = true
+    } catch {
+      await client.query('ROLLBACK')
+    } finally {
+      client.release()
+    }
+    await transport.settle([delivery], { kind: done ? 'done' : 'release' })
+  }
+
+  const running = [intake(), ...Array.from({ length: concurrency }, work)]
+  return {
+    async stop() {
+      stopping.abort()
+      for (const wake of idle.splice(0)) wake()
+      await Promise.all(running)
+    },
+  }
+}
+
+const decoder = new TextDecoder()
+
+function decode(message: IncomingMessage): Transfer {
+  return JSON.parse(decoder.decode(message.body)) as Transfer
+}
