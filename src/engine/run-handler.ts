@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
+import { TimeLimit } from './time-limit.ts'
 import { Undone } from './undone.ts'
 import type { Run, RunProducts } from './work.ts'
 
@@ -20,7 +21,11 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
   const outgoing: OutgoingMessage[] = []
   const afterCommit: (() => unknown)[] = []
   const ids: OrdinalIds = new Map()
-  const time = timeLimit(engine, execution)
+  const time = new TimeLimit(
+    clock,
+    handler.timeoutMs,
+    () => `Handler ${handler.name} has not finished message ${first.key} within ${handler.timeoutMs} ms.`,
+  )
   let isOver = false
   const refuseLate = (what: string): void => {
     if (!isOver) return
@@ -60,10 +65,10 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
     },
   }
   try {
-    const value = await Promise.race([call(engine, execution, context), time.up])
+    const value = await time.within(call(engine, execution, context))
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
-    while (loan.openCalls() > 0) await Promise.race([loan.settled(), time.up])
+    while (loan.openCalls() > 0) await time.within(loan.settled())
     const broken = loan.broken()
     if (broken !== undefined) throw broken
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
@@ -108,40 +113,6 @@ function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promi
   if (givenBefore.has(run.message)) return decodeAgain(engine, run)
   givenBefore.add(run.message)
   return run.message
-}
-
-interface TimeLimit {
-  readonly signal: AbortSignal
-  readonly up: Promise<never>
-  readonly error: JustonceError | undefined
-  stop(): void
-}
-
-function timeLimit<Tx>(engine: Engine<Tx>, { handler, runs }: Execution<Tx>): TimeLimit {
-  // Made only when a handler asks for it: most do not, and it is not free.
-  let abort: AbortController | undefined
-  let error: JustonceError | undefined
-  const { promise: up, reject } = Promise.withResolvers<never>()
-  up.catch(() => {})
-  const timer = engine.clock.timer(handler.timeoutMs, () => {
-    error = new JustonceError('HANDLER_TIMEOUT', {
-      message: `Handler ${handler.name} has not finished message ${runs[0]?.key} within ${handler.timeoutMs} ms.`,
-    })
-    abort?.abort(error)
-    reject(error)
-  })
-  return {
-    up,
-    get signal() {
-      abort ??= new AbortController()
-      if (error !== undefined) abort.abort(error)
-      return abort.signal
-    },
-    get error() {
-      return error
-    },
-    stop: () => timer.cancel(),
-  }
 }
 
 /**

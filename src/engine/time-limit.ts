@@ -1,0 +1,40 @@
+import type { Clock } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+
+/** The time that one call of a handler has. */
+export class TimeLimit {
+  /** Set when the time is up. */
+  error: JustonceError | undefined
+  readonly #timer: { cancel(): void }
+  // Made only when a handler asks for it: most do not, and it is not free.
+  #abort: AbortController | undefined
+  #giveUp: ((error: JustonceError) => void) | undefined
+
+  constructor(clock: Clock, ms: number, describe: () => string) {
+    this.#timer = clock.timer(ms, () => {
+      this.error = new JustonceError('HANDLER_TIMEOUT', { message: describe() })
+      this.#abort?.abort(this.error)
+      this.#giveUp?.(this.error)
+    })
+  }
+
+  /** Aborted when the time is up. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.error !== undefined) this.#abort.abort(this.error)
+    return this.#abort.signal
+  }
+
+  /** What the promise comes to, unless the time is up before. One at a time. */
+  within<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.error !== undefined) reject(this.error)
+      this.#giveUp = reject
+      promise.then(resolve, reject)
+    })
+  }
+
+  stop(): void {
+    this.#timer.cancel()
+  }
+}
