@@ -41,6 +41,8 @@ export interface Scenario {
   readonly budgetMs: number
   readonly order: 'keep' | 'shuffle'
   readonly tells: 'count' | 'flag' | 'none'
+  /** The broker drops what it has delivered so often, as brokers with a limit and no dead-letter queue do. */
+  readonly deliveryLimit?: number
   readonly skewMs: readonly number[]
   readonly messages: readonly ScenarioMessage[]
   readonly faults: readonly PlannedFault[]

@@ -44,7 +44,7 @@ export class World {
     this.#program = program
     this.scheduler = new Scheduler(scenario.seed, tracing)
     this.database = new SimDatabase(this.scheduler)
-    this.broker = new SimBroker(this.scheduler, scenario.order)
+    this.broker = new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
     this.faults = new Faults(scenario.faults)
   }
 

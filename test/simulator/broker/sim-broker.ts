@@ -22,12 +22,14 @@ export class SimBroker {
   readonly #ready: Queued[] = []
   readonly #sessions = new Set<BrokerSession>()
   readonly #order: 'keep' | 'shuffle'
+  readonly #deliveryLimit: number
   released = 0
   #down = false
 
-  constructor(scheduler: Scheduler, order: 'keep' | 'shuffle') {
+  constructor(scheduler: Scheduler, order: 'keep' | 'shuffle', deliveryLimit = Number.POSITIVE_INFINITY) {
     this.scheduler = scheduler
     this.#order = order
+    this.#deliveryLimit = deliveryLimit
   }
 
   get isEmpty(): boolean {
@@ -78,6 +80,10 @@ export class SimBroker {
   }
 
   #requeue(queued: Queued): void {
+    if (queued.deliveries >= this.#deliveryLimit) {
+      this.scheduler.note('broker', `DROPS ${queued.message.id}: delivered ${queued.deliveries} times`)
+      return
+    }
     if (this.#order === 'keep') this.#ready.unshift(queued)
     else this.#ready.splice(this.scheduler.random.below(this.#ready.length + 1), 0, queued)
   }

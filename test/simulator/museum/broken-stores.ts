@@ -1,4 +1,5 @@
 import type { InboxRecord, Loan, Outbox, RecordChange, Store } from '../../../src/contracts/index.ts'
+import { inTransaction, update } from '../database/statements.ts'
 import { realApp } from '../real-app.ts'
 import type { SimClient, SimTx } from '../store/sim-tx.ts'
 import type { Program } from '../world.ts'
@@ -89,6 +90,16 @@ export const brokenStores: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'cleanup-that-forgets-parked-messages',
+    flaw: 'The record of a message that waits for its retry is removed by its age: a late copy runs, and the retry too.',
+    caughtAs: 'DOUBLED',
+    broughtOutBy: 'throws-once',
+    program: (environment) => {
+      realApp(environment)
+      forgetParked(environment)
+    },
+  },
+  {
     name: 'claim-does-not-wait',
     flaw: 'A rival who should wait for the undecided claim is told that it is the first.',
     caughtAs: 'DOUBLED',
@@ -110,6 +121,27 @@ export const brokenStores: readonly Exhibit[] = [
     })),
   },
 ]
+
+/** Removes old records by age alone, every two seconds. */
+function forgetParked(environment: Parameters<Program>[0]): void {
+  const cleanUp = async () => {
+    await environment.store.transaction((tx) =>
+      (tx as SimClient).connection.call(
+        'clean-up',
+        inTransaction(async (transaction, session) => {
+          for (const { key, row } of session.database.scan(transaction, 'inbox')) {
+            if (row.state === 'parked') await update(session, transaction, 'inbox', key, () => undefined)
+          }
+        }),
+      ),
+    )
+  }
+  const loop = () =>
+    void cleanUp()
+      .catch(() => {})
+      .finally(() => environment.process.clock.timer(2_000, loop))
+  loop()
+}
 
 function onStore(breakIt: (store: Store<SimTx>) => Store<SimTx>): Program {
   return (environment) => realApp({ ...environment, store: breakIt(environment.store) })

@@ -12,5 +12,7 @@ export interface Exhibit {
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
   readonly broughtOutBy?: Behaviour
+  /** It is given a broker with this limit. */
+  readonly deliveryLimit?: number
   readonly program: Program
 }

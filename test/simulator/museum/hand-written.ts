@@ -94,6 +94,19 @@ export const handWritten: readonly Exhibit[] = [
     }),
   },
   {
+    name: 'gives-back-while-the-store-is-down',
+    flaw: 'Every message is given back at once while the database is away; the broker counts, and drops them.',
+    caughtAs: 'LOST',
+    plain: true,
+    deliveryLimit: 20,
+    program: naiveConsumer(async ({ id, effect, acknowledge, autocommit }) => {
+      await autocommit(async (tx) => {
+        if (await tx.insert('seen', id, {})) await effect(tx)
+      })
+      await acknowledge()
+    }),
+  },
+  {
     name: 'cache-filled-before-the-commit',
     flaw: 'The memory says "done" although the commit failed: the redelivery is skipped and acknowledged.',
     caughtAs: 'LOST',
