@@ -41,8 +41,9 @@ export function buildEngine<S extends Store, Map extends object>(
     isolation: new Isolation(batch.max),
     timing: {
       overrunMs: batch.budgetMs * 4,
-      // The rival's batch may take all of its budget, and a few others may be ahead of us.
-      batchLockTimeoutMs: Math.max(200, batch.budgetMs * 5),
+      // The rival's batch may take all of its budget, and a few others may be ahead of us. But all messages of a batch
+      // wait for the one whose claim a frozen process holds.
+      batchLockTimeoutMs: Math.min(Math.max(200, batch.budgetMs * 5), 1_000),
       aloneLockTimeoutMs: 5_000,
       // A holder that is silent for longer than any handler may take is frozen or gone.
       get idleTimeoutMs() {

@@ -19,7 +19,7 @@ describe.skipIf(onPostgres.isMissing)('one of three processes is frozen', () => 
       await world.send(ids(12))
       const frozen = world.start({ ...times, batchMax: 5, stops: [{ point, message, how: 'wait' }] })
       await frozen.reached(point)
-      frozen.signal('SIGSTOP')
+      await world.freeze(frozen)
       const others = [world.start(times), world.start(times)]
       await world.untilDrained()
       expect(await world.verdict()).toEqual(exactlyOnce)

@@ -4,7 +4,8 @@ import { acknowledgings, onPostgres } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 
 const visibilityMs = 400
-const idleTimeoutMs = 4_000
+/** Long enough for the other process to start on a busy machine while the claim is still held. */
+const idleTimeoutMs = 9_000
 
 describe.skipIf(onPostgres.isMissing)('a process frozen with a claim open', () => {
   test.concurrent.each(acknowledgings)(
@@ -15,12 +16,12 @@ describe.skipIf(onPostgres.isMissing)('a process frozen with a claim open', () =
       await world.send(['stuck'])
       const frozen = world.start({ visibilityMs, idleTimeoutMs, stops })
       await frozen.reached('between-writes')
-      frozen.signal('SIGSTOP')
+      await world.freeze(frozen)
       await world.send(['flows-1', 'flows-2', 'flows-3'])
 
       const other = world.start({ visibilityMs, idleTimeoutMs })
       await other.until(({ event, keys }) => event === 'claim-held' && keys?.includes('stuck') === true, 'held claim')
-      await world.untilDrained()
+      await world.untilDrained(40_000)
       const doneAt = (key: string) => indexOf(other, 'processed', key)
       for (const key of ['flows-1', 'flows-2', 'flows-3']) expect(doneAt(key)).toBeLessThan(doneAt('stuck'))
       expect(await world.verdict()).toEqual(exactlyOnce)

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutgoingMessage } from '../../src/contracts/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
@@ -42,6 +43,11 @@ export interface World extends AsyncDisposable {
   /** To each of the queues, the usual one if none is named. */
   send(ids: readonly string[], queues?: readonly string[]): Promise<void>
   start(config?: Partial<ConsumerConfig>, hear?: (event: ChildEvent) => void): ConsumerChild
+  /**
+   * Stops a process at a moment when it is not writing to the broker. Here a broker is a SQLite file, and whoever is
+   * frozen in the middle of a write keeps everybody else out of it; that is not what a real broker would do.
+   */
+  freeze(child: ConsumerChild): Promise<void>
   remaining(): Promise<Remaining>
   /** Resolves when nothing is queued, with a consumer or on its way. */
   untilDrained(patienceMs?: number): Promise<void>
@@ -126,6 +132,15 @@ export async function openWorld({ postgresUrl, acknowledging, folder: given }: W
       return child
     },
     remaining,
+    async freeze(child) {
+      for (;;) {
+        child.signal('SIGSTOP')
+        await pause(10)
+        if (broker === undefined || isWritable(broker)) return
+        child.signal('SIGCONT')
+        await pause(1)
+      }
+    },
     untilDrained: (patienceMs = usualPatienceMs) => eventually(drained, 'The queue getting empty', patienceMs),
     readLedger: () => opened.readLedger(),
     verdict: async (parts = [1, 2, 3]) => judge([...sent], parts, await opened.readLedger()),
@@ -140,4 +155,16 @@ function message(id: string): OutgoingMessage {
 
 export function ids(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `m${String(index + 1).padStart(3, '0')}`)
+}
+
+function isWritable(path: string): boolean {
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+    return true
+  } catch {
+    return false
+  } finally {
+    database.close()
+  }
 }
