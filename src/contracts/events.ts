@@ -17,6 +17,22 @@ export type JustonceEvent =
       readonly attempts: number
       readonly error: unknown
     }
+  /** It came too late, and its handler skips such messages. */
+  | { readonly kind: 'expired'; readonly handler: string; readonly key: string; readonly type: string }
+  /** Given back to the broker, which delivers it again after the delay. */
+  | {
+      readonly kind: 'returned'
+      readonly handler: string
+      readonly key: string
+      readonly delayMs: number
+      readonly error: unknown
+    }
+  /** So many different messages in a row have failed that the handler is only tried now and then. */
+  | { readonly kind: 'breaker-opened'; readonly handler: string; readonly failures: number; readonly error: unknown }
+  | { readonly kind: 'breaker-closed'; readonly handler: string }
+  /** It was being handled when a process died, and now runs with nothing beside it. */
+  | { readonly kind: 'quarantined'; readonly messageId: string | undefined; readonly deaths: number }
+  | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
   | {

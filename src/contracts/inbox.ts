@@ -1,7 +1,14 @@
+/**
+ * - `processed`: done for good.
+ * - `parked`: it failed, and its parked row owns all further attempts.
+ * - `expired`: it came too late, and was skipped as its handler wishes.
+ * - `discarded`: a person has given it up.
+ */
+export type RecordState = 'processed' | 'parked' | 'expired' | 'discarded'
+
 /** What the inbox knows about one (handler, key). */
 export interface InboxRecord {
-  /** `processed`: done for good. `parked`: it failed, and its parked row owns all further attempts. */
-  readonly state: 'processed' | 'parked'
+  readonly state: RecordState
   readonly fingerprint: Uint8Array | undefined
   readonly processedAt: Date
   /** JSON text, for handlers that keep their result. */
@@ -26,7 +33,7 @@ export interface ClaimAnswer {
 }
 
 export interface RecordChange extends RecordKey {
-  readonly state: 'processed' | 'parked'
+  readonly state: RecordState
   readonly result?: string | undefined
 }
 
@@ -46,9 +53,11 @@ export interface Inbox<Tx> {
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
   /** Reads one record in its own short transaction; for people and tests, never for a decision to run. */
   find(key: RecordKey): Promise<InboxRecord | undefined>
+  /** The same for many, one answer each. */
+  findMany(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>
   /**
    * Removes a record on purpose, so that the message may run again, and changes the epoch, so that no cache still says
-   * otherwise. Resolves to whether there was one.
+   * otherwise. Resolves to whether there was one. One whose state is `parked` stays: its parked row owns it.
    */
-  forget(key: RecordKey): Promise<boolean>
+  forget(tx: Tx, key: RecordKey): Promise<boolean>
 }

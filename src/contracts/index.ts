@@ -1,18 +1,33 @@
 export type { Clock } from './clock.ts'
 export type { Events, JustonceEvent } from './events.ts'
-export type { ClaimAnswer, ClaimRequest, Inbox, InboxRecord, RecordChange, RecordKey } from './inbox.ts'
+export type { ClaimAnswer, ClaimRequest, Inbox, InboxRecord, RecordChange, RecordKey, RecordState } from './inbox.ts'
+export type {
+  Audit,
+  AuditEntry,
+  CountedGroup,
+  LetterGroup,
+  Letters,
+  Redrive,
+  RedriveProgress,
+  RedriveSettings,
+  Redrives,
+} from './letters.ts'
 export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
 export type { LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
 export type {
+  DueOptions,
   NewParkedMessage,
+  OrderScope,
   PackedMessage,
   ParkedChange,
   ParkedFilter,
   ParkedMessage,
+  ParkedReason,
+  ParkedTicket,
   Parking,
   StoredParkedMessage,
 } from './parking.ts'
-export type { Queue, QueuedMessage } from './queue.ts'
+export type { MessageToQueue, Queue, QueuedMessage } from './queue.ts'
 export type { Schema } from './schema.ts'
 export type {
   Guarantee,
@@ -25,6 +40,7 @@ export type {
   StoreTrouble,
   TransactionOptions,
 } from './store.ts'
+export type { Suspects } from './suspects.ts'
 export type {
   Delivery,
   InsideTransaction,

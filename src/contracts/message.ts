@@ -11,6 +11,8 @@ export interface IncomingMessage {
   /** Messages of one key are handled in the order of their arrival. */
   readonly key?: string | undefined
   readonly sentAt?: Date | undefined
+  /** After this moment nobody wants it any more. */
+  readonly expiresAt?: Date | undefined
   /** Where it came from: the queue, the topic, the route. */
   readonly source: string
   /** The broker's coordinate, for example `topic/3/1042`, for those who identify messages by position. */
@@ -27,6 +29,7 @@ export interface Message<Body = unknown> {
   readonly headers: Headers
   readonly key?: string | undefined
   readonly sentAt?: Date | undefined
+  readonly expiresAt?: Date | undefined
   readonly source: string
   readonly position?: string | undefined
 }
@@ -39,4 +42,5 @@ export interface OutgoingMessage {
   readonly headers: Headers
   readonly key?: string | undefined
   readonly sentAt: Date
+  readonly expiresAt?: Date | undefined
 }

@@ -7,8 +7,18 @@ export interface PackedMessage {
   readonly body: Uint8Array
 }
 
+/** Why a message is parked. Cleaned of what a database refuses, and cut. */
+export interface ParkedReason {
+  /** The catalogue code. */
+  readonly reason: string
+  /** JSON text: an array of `{ at, message }`, oldest first. */
+  readonly errors: string
+  /** The last error on one line, with what varies from message to message taken out: those of one shape are one group. */
+  readonly shape: string
+}
+
 /** A message that is kept until its next attempt, or for a person. The parked row is its only owner. */
-export interface ParkedMessage extends RecordKey {
+export interface ParkedMessage extends RecordKey, ParkedReason {
   readonly messageId: string
   readonly type: string
   readonly source: string
@@ -16,14 +26,12 @@ export interface ParkedMessage extends RecordKey {
   /** `waiting` has a next attempt; `dead` is a dead letter. */
   readonly state: 'waiting' | 'dead'
   readonly attempts: number
-  /** The catalogue code of why it is here. */
-  readonly reason: string
-  /** JSON text: an array of `{ at, message }`, oldest first. Cleaned of what a database refuses, and cut. */
-  readonly errors: string
   /** Position of the handler among the handlers of its type: a later handler waits while an earlier one is parked. */
   readonly step: number
   /** It waits for no earlier step. */
   readonly independent: boolean
+  /** The key whose order its handler keeps: of one (handler, order key) only the message that was parked first is ever due. */
+  readonly orderKey: string | undefined
 }
 
 /** `delayMs` counts from the database's now, so that processes with different clocks agree. */
@@ -32,27 +40,71 @@ export interface NewParkedMessage extends ParkedMessage {
 }
 
 export interface StoredParkedMessage extends ParkedMessage {
+  /** Grows from row to row, also across handlers; a place in a list to go on from. */
+  readonly sequence: number
+  /** Grows with every change of the row, a reservation included, but not with the mark of a redrive: whoever knows it knows the row. */
+  readonly revision: number
+  /** Attempts that have begun since one last ended: more than one means that somebody died with it. */
+  readonly begun: number
   readonly parkedAt: Date
+  /** When it was last tried, given up or released. */
+  readonly changedAt: Date
   readonly nextAt: Date
+  /** The body as it was received, where a person has edited it. */
+  readonly originalBody: Uint8Array | undefined
+  /** The redrive it was selected for, until that has ended. */
+  readonly redrive: string | undefined
+}
+
+/** Names a row as it was when it was read. */
+export interface ParkedTicket extends RecordKey {
+  readonly revision: number
 }
 
 export type ParkedChange = RecordKey &
   (
     | { readonly kind: 'done' }
-    | {
-        readonly kind: 'again'
-        readonly attempts: number
-        readonly delayMs: number
-        readonly reason: string
-        readonly errors: string
-      }
-    | { readonly kind: 'dead'; readonly attempts: number; readonly reason: string; readonly errors: string }
+    | ({ readonly kind: 'again'; readonly attempts: number; readonly delayMs: number } & ParkedReason)
+    | ({ readonly kind: 'dead'; readonly attempts: number } & ParkedReason)
   )
 
+export interface DueOptions {
+  readonly limit: number
+  /** How long nobody else is offered what is reserved. */
+  readonly forMs: number
+  /** Named because another process may know handlers that this one does not. */
+  readonly handlers: readonly string[]
+  /** Those of them whose dead letters do not hold up later messages of their order key. */
+  readonly pastDead: readonly string[]
+}
+
+/** One key of a handler that keeps order. */
+export interface OrderScope {
+  readonly handler: string
+  readonly orderKey: string
+  /** Dead letters hold nobody up. */
+  readonly pastDead: boolean
+}
+
+/** What to look for; everything given must fit. */
 export interface ParkedFilter {
   readonly state?: 'waiting' | 'dead' | undefined
   readonly handler?: string | undefined
-  readonly limit?: number | undefined
+  readonly type?: string | undefined
+  readonly source?: string | undefined
+  readonly reason?: string | undefined
+  readonly shape?: string | undefined
+  readonly key?: string | undefined
+  readonly messageId?: string | undefined
+  readonly orderKey?: string | undefined
+  /** Occurs in a message of the error history, as a person reads it there. */
+  readonly errorText?: string | undefined
+  /** By `changedAt`: from this moment on, and before that one. */
+  readonly since?: Date | undefined
+  readonly before?: Date | undefined
+  /** Exactly these, where they fit the rest. */
+  readonly keys?: readonly RecordKey[] | undefined
+  readonly redrive?: string | undefined
 }
 
 /** Waiting retries and dead letters, one table, unique by (handler, key). Texts have at most 300 characters. */
@@ -60,17 +112,33 @@ export interface Parking<Tx> {
   /** Stores them; a row that is there already stays as it is (the same bad message came twice). */
   park(tx: Tx, messages: readonly NewParkedMessage[]): Promise<void>
   /**
-   * Locks up to `limit` due messages of the given handlers for the rest of this transaction, skipping those that others
-   * hold. A message whose earlier step (same source, type and message id, lower `step`) is still parked is not due, unless it
-   * is independent. Due is
-   * decided by the database's clock; those due longest come first. Handlers are named because another process may know handlers that this one does not.
+   * Reserves up to `limit` due messages, those due longest first, without those that another transaction holds: counts an
+   * attempt of each as begun and puts its `nextAt` off by `forMs`, in a transaction of its own that has committed when this
+   * resolves to the rows as they are then. Rivals do not wait for each other and do not get the same message.
+   * Costs nothing but a look when nothing is due.
+   * Not due is a message whose earlier step (same source, type and message id, lower `step`) is still parked, unless it
+   * is independent; and one of whose order key (same handler) another was parked before and is still there, unless that
+   * is dead and its handler one of `pastDead`. Due is decided by the database's clock.
    */
-  takeDue(tx: Tx, options: { limit: number; handlers: readonly string[] }): Promise<readonly StoredParkedMessage[]>
-  /** The same for one given message, due or not, dead or not; undefined when it is gone or held by another. */
-  take(tx: Tx, key: RecordKey): Promise<StoredParkedMessage | undefined>
-  /** `done` removes the row; `again` keeps it for another attempt, also one that was dead; `dead` ends its attempts. */
+  reserve(options: DueOptions): Promise<readonly StoredParkedMessage[]>
+  /** Takes back reservations whose attempt did not come about: one fewer begun, due again now. Others stay as they are. */
+  forgive(tickets: readonly ParkedTicket[]): Promise<void>
+  /**
+   * Locks them for the rest of this transaction: true for each that is still exactly as it was reserved, false for one that
+   * has changed, is gone, or is held by another. Never waits.
+   */
+  take(tx: Tx, tickets: readonly ParkedTicket[]): Promise<readonly boolean[]>
+  /** An attempt has ended, and `begun` is 0 again. `done` removes the row; `again` keeps it for another attempt, also one that was dead; `dead` ends its attempts. */
   change(tx: Tx, changes: readonly ParkedChange[]): Promise<void>
-  /** For people and tests: oldest first. */
-  list(filter?: ParkedFilter): Promise<readonly StoredParkedMessage[]>
+  /**
+   * Locks every given scope for the rest of this transaction, waiting for rivals as a claim does, and then looks whether
+   * a message of it is parked. One answer each. You may assume that scopes are sorted and distinct.
+   */
+  blocked(tx: Tx, scopes: readonly OrderScope[]): Promise<readonly boolean[]>
+  /** For people and tests: in the order in which they were parked, those after the given place. 1,000 unless told. */
+  list(
+    filter?: ParkedFilter,
+    page?: { readonly limit?: number; readonly after?: number },
+  ): Promise<readonly StoredParkedMessage[]>
   count(filter?: ParkedFilter): Promise<number>
 }

@@ -1,5 +1,11 @@
 import type { PackedMessage } from './parking.ts'
 
+export interface MessageToQueue {
+  readonly message: PackedMessage
+  /** Messages of one key are taken in the order in which they were sent. */
+  readonly key: string | undefined
+}
+
 export interface QueuedMessage {
   /** Names the row; valid until it is removed. */
   readonly ticket: string
@@ -11,10 +17,12 @@ export interface QueuedMessage {
 /** A durable queue in the store's own tables, with a visibility timeout; what `queueTransport` stands on. */
 export interface Queue<Tx> {
   /** Inside the given transaction, or in one of its own. */
-  send(tx: Tx | undefined, queue: string, messages: readonly PackedMessage[]): Promise<void>
+  send(tx: Tx | undefined, queue: string, messages: readonly MessageToQueue[]): Promise<void>
   /**
    * Takes up to `limit` visible messages, oldest first, and hides them for `visibilityMs` by the database's clock.
    * Rivals must not wait for each other and must not get the same message.
+   * Of the messages of one key none is taken while an earlier one is hidden or being taken by another: only an
+   * unbroken row from the oldest on. A long row behind a hidden one must not keep other messages from being found.
    */
   take(queue: string, options: { limit: number; visibilityMs: number }): Promise<readonly QueuedMessage[]>
   /** Removes them for good, inside the given transaction or in one of its own. Already gone is not an error. */

@@ -1,8 +1,10 @@
 import type { Inbox } from './inbox.ts'
+import type { Audit, Letters, Redrives } from './letters.ts'
 import type { Outbox } from './outbox.ts'
 import type { Parking } from './parking.ts'
 import type { Queue } from './queue.ts'
 import type { Schema } from './schema.ts'
+import type { Suspects } from './suspects.ts'
 
 /**
  * - `atomic`: record and effects commit together or not at all.
@@ -25,6 +27,8 @@ export interface TransactionOptions {
   readonly giveUpAfterMs?: number
   /** The longest time between two statements; the database ends a holder that is silent for longer. */
   readonly idleTimeoutMs?: number
+  /** The longest any statement may take, where the database can end one that takes longer. */
+  readonly statementTimeoutMs?: number
   /** When aborted the transaction must end undone soon, even while a statement is running. */
   readonly signal?: AbortSignal
 }
@@ -93,6 +97,10 @@ export interface Store<Tx = unknown> {
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
   readonly parking: Parking<Tx>
+  readonly letters: Letters<Tx>
+  readonly redrives: Redrives<Tx>
+  readonly audit: Audit<Tx>
+  readonly suspects: Suspects<Tx>
   readonly outbox?: Outbox<Tx>
   readonly queue?: Queue<Tx>
   readonly schema: Schema

@@ -7,7 +7,10 @@ export interface Delivery {
   readonly lane?: string | undefined
   /** How often the broker has delivered it, this time included, where it counts. */
   readonly count?: number | undefined
-  /** The broker says it may have delivered this before. */
+  /**
+   * It may have been delivered before, to a process that died with it. Where the broker does not say so, the transport
+   * does: of what lay in flight when it was assigned or connected again.
+   */
   readonly redelivered?: boolean | undefined
 }
 
@@ -16,12 +19,16 @@ export type Settlement =
   | { readonly kind: 'done' }
   /** Not handled; give it to anyone, at once, without counting it as an attempt where the broker can do that. */
   | { readonly kind: 'release' }
+  /** Its attempt has failed; deliver it again after the delay, and count it. Only where `delayedRetry` is true. */
+  | { readonly kind: 'retry'; readonly delayMs: number }
 
 export interface TransportCapabilities {
   /** `lane`: in order within a lane. `key`: in order within a message key. `none`: no promise. */
   readonly order: 'none' | 'lane' | 'key'
   /** What a delivery tells about earlier deliveries of its message. */
   readonly deliveryCount: 'count' | 'flag' | 'none'
+  /** Can deliver a message again after a delay (and then counts deliveries). */
+  readonly delayedRetry: boolean
 }
 
 export type PublishResult = { readonly kind: 'sent' } | { readonly kind: 'refused'; readonly error: Error }

@@ -75,9 +75,9 @@ export function crashingStore<S extends Store>(store: S, point: CrashPoint, die:
     }),
     parking: overriding(inner.parking, {
       // The next attempt of a parked message: taking its row is what claiming is the first time.
-      async takeDue(tx, options) {
-        const taken = await inner.parking.takeDue(tx, options)
-        const keys = taken.map(({ key }) => key)
+      async take(tx, tickets) {
+        const taken = await inner.parking.take(tx, tickets)
+        const keys = tickets.filter((_, index) => taken[index]).map(({ key }) => key)
         claimed.get(tx as object)?.push(...keys)
         await reach('after-claim', keys)
         return taken

@@ -1,6 +1,7 @@
 import type {
   ClaimRequest,
   InboxRecord,
+  MessageToQueue,
   NewParkedMessage,
   OutboxMessage,
   PackedMessage,
@@ -73,11 +74,17 @@ export function parkedMessage(key: string, changes: Partial<NewParkedMessage> = 
     attempts: 1,
     reason: 'HANDLER_FAILED',
     errors: '[{"at":"2030-01-01T00:00:00.000Z","message":"no"}]',
+    shape: 'no',
     step: 0,
     independent: false,
+    orderKey: undefined,
     delayMs: 0,
     ...changes,
   }
+}
+
+export function toQueue(text: string, key?: string): MessageToQueue {
+  return { message: packed(text), key }
 }
 
 export function outboxMessage(id: string): OutboxMessage {

@@ -1,8 +1,12 @@
 import type { StoreCase } from './store-case.ts'
 import { abortCases } from './store-cases/abort.ts'
+import { auditCases } from './store-cases/audit.ts'
 import { basicCases } from './store-cases/basics.ts'
 import { claimCases } from './store-cases/claim.ts'
+import { forgetCases } from './store-cases/forget.ts'
 import { keyCases } from './store-cases/keys.ts'
+import { letterGroupCases } from './store-cases/letter-groups.ts'
+import { letterCases } from './store-cases/letters.ts'
 import { loanCases } from './store-cases/loan.ts'
 import { loanControlCases } from './store-cases/loan-control.ts'
 import { loanTroubleCases } from './store-cases/loan-trouble.ts'
@@ -10,12 +14,22 @@ import { lockCases } from './store-cases/locks.ts'
 import { misuseCases } from './store-cases/misuse.ts'
 import { outboxCases } from './store-cases/outbox.ts'
 import { parkingCases } from './store-cases/parking.ts'
+import { parkingBegunCases } from './store-cases/parking-begun.ts'
+import { parkingBlockedCases } from './store-cases/parking-blocked.ts'
+import { parkingFilterCases } from './store-cases/parking-filter.ts'
+import { parkingOrderCases } from './store-cases/parking-order.ts'
+import { parkingReserveCases } from './store-cases/parking-reserve.ts'
+import { parkingStepCases } from './store-cases/parking-steps.ts'
 import { parkingTakeCases } from './store-cases/parking-take.ts'
 import { partsCases } from './store-cases/parts.ts'
 import { queueCases } from './store-cases/queue.ts'
+import { queueOrderCases } from './store-cases/queue-order.ts'
 import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
 import { recordCases } from './store-cases/record.ts'
+import { redriveTakeCases } from './store-cases/redrive-take.ts'
+import { redriveCases } from './store-cases/redrives.ts'
 import { schemaCases } from './store-cases/schema.ts'
+import { suspectCases } from './store-cases/suspects.ts'
 import { timeCases } from './store-cases/time.ts'
 import { transactionCases } from './store-cases/transaction.ts'
 import { withinCases } from './store-cases/within.ts'
@@ -27,6 +41,7 @@ export const storeCases: readonly StoreCase[] = [
   ...claimCases,
   ...keyCases,
   ...recordCases,
+  ...forgetCases,
   ...lockCases,
   ...timeCases,
   ...transactionCases,
@@ -37,9 +52,22 @@ export const storeCases: readonly StoreCase[] = [
   ...loanControlCases,
   ...loanTroubleCases,
   ...parkingCases,
+  ...parkingReserveCases,
+  ...parkingBegunCases,
   ...parkingTakeCases,
+  ...parkingStepCases,
+  ...parkingOrderCases,
+  ...parkingBlockedCases,
+  ...parkingFilterCases,
+  ...letterCases,
+  ...letterGroupCases,
+  ...redriveCases,
+  ...redriveTakeCases,
+  ...auditCases,
+  ...suspectCases,
   ...outboxCases,
   ...queueCases,
   ...queueVisibilityCases,
+  ...queueOrderCases,
   ...withinCases,
 ]

@@ -1,30 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import type { Inbox, Outbox, Parking, Parts, Queue, Store } from '../../src/contracts/index.ts'
-import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
-import { type Library, libraries, type TestDatabase } from '../sqlite/open-sqlite.ts'
-import { openStoreCase } from '../sqlite/store-case-context.ts'
+import { bindBrokenStores, inbox, outbox, parking, parts } from './break-store.ts'
 
-type Tx = TestDatabase
-type Break = (store: Store<Tx>) => Partial<Store<Tx>>
-
-const inbox = (change: (inbox: Inbox<Tx>) => Partial<Inbox<Tx>>): Break => {
-  return (store) => ({ inbox: { ...store.inbox, ...change(store.inbox) } })
-}
-const parking = (change: (parking: Parking<Tx>) => Partial<Parking<Tx>>): Break => {
-  return (store) => ({ parking: { ...store.parking, ...change(store.parking) } })
-}
-const outbox = (change: (outbox: Outbox<Tx>) => Partial<Outbox<Tx>>): Break => {
-  return ({ outbox }) => (outbox === undefined ? {} : { outbox: { ...outbox, ...change(outbox) } })
-}
-const queue = (change: (queue: Queue<Tx>) => Partial<Queue<Tx>>): Break => {
-  return ({ queue }) => (queue === undefined ? {} : { queue: { ...queue, ...change(queue) } })
-}
-const parts = (change: (parts: Parts<Tx>) => Partial<Parts<Tx>>): Break => {
-  return ({ parts }) => (parts === undefined ? {} : { parts: { ...parts, ...change(parts) } })
-}
-
-/** Each way to be wrong, and a case that must notice it. */
-const broken: readonly { readonly name: string; readonly caught: string; readonly break: Break }[] = [
+bindBrokenStores([
   {
     name: 'answers every claim with first',
     caught: 'claim: of two racing transactions one is first, the other sees its record',
@@ -161,55 +137,6 @@ const broken: readonly { readonly name: string; readonly caught: string; readonl
     break: parts(() => ({ undo: async () => {} })),
   },
   {
-    name: 'parks a second time over the first',
-    caught: 'parking: a message that is parked already stays as it is, whoever parks it again',
-    break: parking(({ park, change }) => ({
-      async park(tx, messages) {
-        await change(
-          tx,
-          messages.map(({ handler, key }) => ({ kind: 'done', handler, key })),
-        )
-        await park(tx, messages)
-      },
-    })),
-  },
-  {
-    name: 'keeps parked messages as text',
-    caught: 'parking: messages survive byte for byte, among them what no text column takes',
-    break: parking(({ park }) => ({
-      park: (tx, messages) =>
-        park(
-          tx,
-          messages.map((each) => ({
-            ...each,
-            message: { ...each.message, body: new TextEncoder().encode(new TextDecoder().decode(each.message.body)) },
-          })),
-        ),
-    })),
-  },
-  {
-    name: 'takes parked messages before their time',
-    caught: 'parking: due now is taken, due in an hour is not, dead never is',
-    break: parking(({ park }) => ({
-      park: (tx, messages) =>
-        park(
-          tx,
-          messages.map((each) => ({ ...each, delayMs: 0 })),
-        ),
-    })),
-  },
-  {
-    name: 'pays no heed to steps',
-    caught: 'parking: a later step is not due while an earlier one of the same message is parked, waiting or dead',
-    break: parking(({ park }) => ({
-      park: (tx, messages) =>
-        park(
-          tx,
-          messages.map((each) => ({ ...each, step: 0 })),
-        ),
-    })),
-  },
-  {
     name: 'lets a late relay remove what another has leased',
     caught: 'outbox: when a lease runs out another takes over, and whoever comes back late changes nothing',
     break: outbox((real) => ({
@@ -223,44 +150,6 @@ const broken: readonly { readonly name: string; readonly caught: string; readonl
     name: 'leases for no time at all',
     caught: 'outbox: what was appended is leased after the commit, oldest first, up to the limit',
     break: outbox(({ lease }) => ({ lease: (limit) => lease(limit, 0) })),
-  },
-  {
-    name: 'sends at once what belongs to a transaction',
-    caught: 'queue: a transaction that fails sends nothing and removes nothing',
-    break: queue(({ send, count }) => {
-      const sending: Promise<void>[] = []
-      return {
-        send: async (_tx, name, messages) => void sending.push(send(undefined, name, messages)),
-        async count(name) {
-          await Promise.all(sending)
-          return count(name)
-        },
-      }
-    }),
-  },
-  {
-    name: 'hands out a message to everyone who asks',
-    caught: 'queue: rivals never get the same message, and together they get all',
-    break: queue(({ take, hide }) => ({
-      async take(name, options) {
-        const taken = await take(name, options)
-        const again = taken.filter(({ deliveries }) => deliveries === 1)
-        await hide(name, again, 0)
-        return taken
-      },
-    })),
-  },
-  {
-    name: 'lets a former holder give a message back',
-    caught: 'queue: whoever comes back late cannot hide or give back what another holds now',
-    break: queue(({ hide }) => ({
-      hide: (name, taken, visibilityMs) =>
-        hide(
-          name,
-          taken.flatMap(({ ticket }) => [1, 2, 3].map((deliveries) => ({ ticket, deliveries }))),
-          visibilityMs,
-        ),
-    })),
   },
   {
     name: 'lets the work inside a joined transaction stand although it has failed',
@@ -300,18 +189,4 @@ const broken: readonly { readonly name: string; readonly caught: string; readonl
     caught: 'failure: a duplicate of a parked message is acknowledged and does not run, wherever it arrives',
     break: inbox(({ release }) => ({ update: (tx, changes) => release(tx, changes) })),
   },
-]
-
-async function openBroken(change: Break): Promise<StoreCaseContext<Tx>> {
-  const context = await openStoreCase(libraries[0] as Library)
-  const changed = (store: Store<Tx>): Store<Tx> => ({ ...store, ...change(store) })
-  return { ...context, store: changed(context.store), rival: changed(context.rival) }
-}
-
-describe('the cases notice a store that', () => {
-  test.for(broken)('$name', async ({ caught, break: change }) => {
-    const theCase = [...storeCases, ...engineCases].find(({ name }) => name === caught)
-    if (theCase === undefined) throw new Error(`There is no case called '${caught}'.`)
-    await expect(runStoreCase(theCase, () => openBroken(change))).rejects.toThrow()
-  })
-})
+])

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery, IncomingMessage, Transport } from '../../src/contracts/index.ts'
 import { runTransportCase, type TransportCaseContext, transportCases } from '../../src/testing/index.ts'
-import { type MemoryTransport, memoryTransport } from '../../src/transports/memory/index.ts'
-
-type Break = (connection: Transport, shared: MemoryTransport) => Transport
+import { memoryTransport } from '../../src/transports/memory/index.ts'
+import { brokenOrders } from './broken-orders.ts'
+import { brokenRetries } from './broken-retries.ts'
+import { type Break, type BrokenTransport, settlesByMessage } from './broken-transport.ts'
 
 /** Changes every delivery on its way; settling it still settles the real one. */
 function changing(change: (message: IncomingMessage) => Partial<IncomingMessage>): Break {
@@ -30,7 +31,7 @@ function changing(change: (message: IncomingMessage) => Partial<IncomingMessage>
 }
 
 /** Each way to be wrong, and a case that must notice it. */
-const broken: readonly { readonly name: string; readonly caught: string; readonly break: Break }[] = [
+const broken: readonly BrokenTransport[] = [
   {
     name: 'forgets what it is told to send',
     caught: 'deliver: delivers what was published before anyone read',
@@ -126,23 +127,7 @@ const broken: readonly { readonly name: string; readonly caught: string; readonl
   {
     name: 'settles by message, whoever holds it',
     caught: 'settle: settling a delivery of a closed connection neither fails nor touches anything',
-    break: (connection) => {
-      const seen = new Map<string | undefined, Delivery>()
-      return {
-        ...connection,
-        async *deliveries(options) {
-          for await (const deliveries of connection.deliveries(options)) {
-            for (const each of deliveries) seen.set(each.message.id, each)
-            yield deliveries
-          }
-        },
-        settle: (deliveries, settlement) =>
-          connection.settle(
-            deliveries.flatMap((each) => seen.get(each.message.id) ?? []),
-            settlement,
-          ),
-      }
-    },
+    break: settlesByMessage,
   },
   {
     name: 'gives every consumer everything',
@@ -171,6 +156,11 @@ const broken: readonly { readonly name: string; readonly caught: string; readonl
     caught: 'end: what a dead consumer held comes again',
     break: (connection) => ({ ...connection, close: async () => {} }),
   },
+  {
+    name: 'forgets when a message expires',
+    caught: 'content: the moment from which nobody wants it arrives, and only where there is one',
+    break: changing(() => ({ expiresAt: undefined })),
+  },
 ]
 
 function openWith(breakIt: Break, patienceMs: number): () => Promise<TransportCaseContext> {
@@ -190,11 +180,14 @@ function openWith(breakIt: Break, patienceMs: number): () => Promise<TransportCa
 }
 
 describe('the cases notice a transport that', () => {
-  test.for(broken)('$name', async ({ caught, break: breakIt }) => {
-    const each = transportCases.find(({ name }) => name === caught)
-    if (each === undefined) throw new Error(`There is no case called '${caught}'.`)
-    await expect(runTransportCase(each, openWith(breakIt, 100))).rejects.toThrow()
-    const sound: Break = (connection) => connection
-    await expect(runTransportCase(each, openWith(sound, 10_000))).resolves.toEqual({ kind: 'passed' })
-  })
+  test.for([...broken, ...brokenRetries, ...brokenOrders])(
+    '$name',
+    async ({ caught, break: breakIt, patienceMs = 100 }) => {
+      const each = transportCases.find(({ name }) => name === caught)
+      if (each === undefined) throw new Error(`There is no case called '${caught}'.`)
+      await expect(runTransportCase(each, openWith(breakIt, patienceMs))).rejects.toThrow()
+      const sound: Break = (connection) => connection
+      await expect(runTransportCase(each, openWith(sound, 10_000))).resolves.toEqual({ kind: 'passed' })
+    },
+  )
 })

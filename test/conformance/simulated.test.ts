@@ -1,56 +1,5 @@
-import type { StoreCaseContext } from '../../src/testing/index.ts'
-import { SimDatabase } from '../simulator/database/sim-database.ts'
-import { Faults } from '../simulator/faults.ts'
-import { SimProcess } from '../simulator/process.ts'
-import { Scheduler } from '../simulator/scheduler.ts'
-import { simStore } from '../simulator/store/sim-store.ts'
-import type { SimClient, SimTx } from '../simulator/store/sim-tx.ts'
 import { bindStoreCases } from './bind-store-cases.ts'
+import { openSimulated } from './simulated-context.ts'
 
-/** The simulator's store must agree with the real ones, or what it proves is about a database that does not exist. */
-async function open(): Promise<StoreCaseContext<SimTx>> {
-  const scheduler = new Scheduler(1)
-  const database = new SimDatabase(scheduler, Date.now())
-  const network = { scheduler, faults: new Faults([]) }
-  const process = new SimProcess('p0', scheduler, 0)
-  const rivalProcess = new SimProcess('p1', scheduler, 0)
-  const stop = keepStepWithRealTime(scheduler)
-  let rows = 0
-  return {
-    store: simStore({ process, database, network }),
-    rival: simStore({ process: rivalProcess, database, network }),
-    declares: ['poisoning', 'async-calls', 'idle-timeout'],
-    effects: {
-      write: async (tx, name) => void (await tx.insert('effects', `${name}|${rows++}`, { name })),
-      count: async (name) => database.scan(undefined, 'effects').filter(({ row }) => row.name === name).length,
-      writeBadly: (tx) => tx.violate(),
-      lock: (tx, name) => tx.update('locks', name, () => ({})),
-      commit: (tx) => tx.commit(),
-      prepareWrite({ insert }) {
-        return async (name) => void (await insert('effects', `${name}|${rows++}`, { name }))
-      },
-      cut: async (tx) => (tx as SimClient).connection.discard(),
-    },
-    async close() {
-      stop()
-    },
-  }
-}
-
-/** The cases wait in real time, so virtual time must not run ahead of it. */
-function keepStepWithRealTime(scheduler: Scheduler): () => void {
-  const begunAt = performance.now()
-  let stopped = false
-  const pump = async () => {
-    while (!stopped) {
-      await scheduler.runDue(performance.now() - begunAt)
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
-  }
-  void pump()
-  return () => {
-    stopped = true
-  }
-}
-
-bindStoreCases('simulated', { open })
+// The simulator's store must agree with the real ones, or what it proves is about a database that does not exist.
+bindStoreCases('simulated', { open: openSimulated })

@@ -35,7 +35,7 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
     expect([...(record?.fingerprint ?? [])]).toEqual([0, 92, 255])
     expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(1_800_000)
     const message = { envelope: Uint8Array.of(0, 1), body: Uint8Array.of(92, 255) }
-    await store.queue.send(undefined, 'notes', [message])
+    await store.queue.send(undefined, 'notes', [{ message, key: undefined }])
     const [taken] = await store.queue.take('notes', { limit: 1, visibilityMs: 1_000 })
     expect([...(taken?.message.body ?? [])]).toEqual([92, 255])
   })
@@ -50,7 +50,7 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
       const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request]))
       expect(existing).toEqual([undefined])
     }
-    await stores[0]?.inbox.forget(request)
+    await stores[0]?.transaction(async (tx) => stores[0]?.inbox.forget(tx, request))
     expect(await stores[0]?.inbox.find(request)).toBeUndefined()
     expect(await stores[1]?.inbox.find(request)).toMatchObject({ state: 'processed' })
   })

@@ -24,7 +24,7 @@ describe.skipIf(!postgres.available)('several processes on one Postgres', () => 
     for (const child of children) child.process.stdin?.write('go\n')
     expect(await Promise.all(children.map((child) => child.ended))).toEqual(children.map(() => 0))
     const tables = await pool.query('SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = $1', [schema])
-    expect(tables.rows).toEqual([{ n: 5 }])
+    expect(tables.rows).toEqual([{ n: 9 }])
     const records = await pool.query(`SELECT count(*)::int AS n FROM ${schema}.justonce_inbox`)
     expect(records.rows).toEqual([{ n: 1 }])
   }, 60_000)

@@ -37,7 +37,9 @@ describe.skipIf(!postgres.available)('the tables', () => {
     await expect(store.schema.check()).rejects.toMatchObject({ code: 'SCHEMA_NEW' })
     await expect(store.schema.install()).rejects.toMatchObject({ code: 'SCHEMA_NEW' })
 
-    const tables = ['inbox', 'parked', 'outbox', 'queue'].map((name) => `${schema}.justonce_${name}`)
+    const tables = ['inbox', 'parked', 'outbox', 'queue', 'notes', 'redrives', 'audit', 'suspects'].map(
+      (name) => `${schema}.justonce_${name}`,
+    )
     await pool.query(`DROP TABLE ${tables.join(', ')}`)
     await setVersion(0)
     await expect(store.schema.check()).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
@@ -64,7 +66,9 @@ describe.skipIf(!postgres.available)('the tables', () => {
     await store.schema.install()
     expect((await store.transaction((tx) => store.inbox.claim(tx, [request]))).existing).toEqual([undefined])
     const { rows } = await pool.query('SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1', [schema])
-    const names = ['inbox', 'meta', 'outbox', 'parked', 'queue'].map((name) => ({ tablename: `justonce_${name}` }))
+    const names = ['audit', 'inbox', 'meta', 'notes', 'outbox', 'parked', 'queue', 'redrives', 'suspects'].map(
+      (name) => ({ tablename: `justonce_${name}` }),
+    )
     expect(rows).toEqual(names)
   })
 
@@ -79,8 +83,10 @@ describe.skipIf(!postgres.available)('the tables', () => {
     const theirs = postgresStore({ pool: modest, schema, listen: false })
     await theirs.schema.install()
     expect((await theirs.transaction((tx) => theirs.inbox.claim(tx, [request]))).existing).toEqual([undefined])
-    await theirs.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
-    expect(await theirs.inbox.forget(request)).toBe(true)
+    await theirs.queue.send(undefined, 'notes', [
+      { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: 'k1' },
+    ])
+    expect(await theirs.transaction((tx) => theirs.inbox.forget(tx, request))).toBe(true)
     await modest.end()
     await pool.query(`DROP OWNED BY ${schema}; DROP ROLE ${schema}`)
   })

@@ -47,7 +47,9 @@ describe('a connection that was given up to the store', () => {
     await store.schema.check()
     await store.transaction(async (tx) => {
       await store.inbox.claim(tx, [claim])
-      await store.queue.send(tx, 'notes', [{ envelope: Uint8Array.of(1), body: Uint8Array.of(2) }])
+      await store.queue.send(tx, 'notes', [
+        { message: { envelope: Uint8Array.of(1), body: Uint8Array.of(2) }, key: undefined },
+      ])
       expect(tx.prepare('SELECT 7').get()).toEqual([7n])
     })
     expect((await store.inbox.find(claim))?.processedAt.getTime()).toBeGreaterThan(0)
@@ -81,7 +83,9 @@ describe('a connection that was given up to the store', () => {
     await store.schema.install()
     const woken = Promise.withResolvers<void>()
     const stop = await store.queue.listen?.('notes', woken.resolve)
-    await store.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+    await store.queue.send(undefined, 'notes', [
+      { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
+    ])
     await store.queue.announce?.('notes')
     await woken.promise
     expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
@@ -123,7 +127,10 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
     it('a ticket is never given out again: whoever removes an old one late removes nothing else', async () => {
       const store = library.store({ path })
       await store.schema.install()
-      const send = () => store.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+      const send = () =>
+        store.queue.send(undefined, 'notes', [
+          { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
+        ])
       await send()
       const [old] = await store.queue.take('notes', { limit: 1, visibilityMs: 60_000 })
       const tickets = [old?.ticket ?? '']

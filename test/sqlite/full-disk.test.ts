@@ -15,7 +15,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
     const park = (key: string, target: SqliteStore<TestDatabase>) =>
       target.transaction(async (tx) => {
         await target.inbox.claim(tx, [{ handler: 'h', key, fingerprint: undefined }])
-        await target.queue.send(tx, 'notes', [{ envelope: new Uint8Array(), body: big }])
+        await target.queue.send(tx, 'notes', [{ message: { envelope: new Uint8Array(), body: big }, key: undefined }])
       })
     const firstFailure = async (target: SqliteStore<TestDatabase>) => {
       for (let index = 0; index < 200; index++) {

@@ -37,7 +37,9 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'unlock':
       return plain.exec('ROLLBACK')
     case 'send':
-      return store.queue.send(undefined, order.queue, [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+      return store.queue.send(undefined, order.queue, [
+        { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
+      ])
   }
 }
 

@@ -34,18 +34,22 @@ export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
         database.inbox.set(rowKey(key), { ...record, state, result, processedAt: new Date(database.now()) })
       }
     },
-    find: (key) =>
-      transactions.read((database) => {
-        const record = database.inbox.committed(rowKey(key))
-        return record && copyOf(record)
-      }),
-    forget: (key) =>
-      transactions.short(({ database }) => {
-        const removed = database.inbox.delete(rowKey(key))
-        if (removed) database.epoch.set('epoch', String(database.nextNumber()))
-        return removed
-      }),
+    find: (key) => transactions.read((database) => committedRecord(database, key)),
+    findMany: (keys) => transactions.read((database) => keys.map((key) => committedRecord(database, key))),
+    async forget(tx, key) {
+      const { database } = transactionOf(tx)
+      const record = database.inbox.get(rowKey(key))
+      if (record === undefined || record.state === 'parked') return false
+      database.inbox.delete(rowKey(key))
+      database.epoch.set('epoch', String(database.nextNumber()))
+      return true
+    },
   }
+}
+
+function committedRecord(database: MemoryDatabase, key: RecordKey): InboxRecord | undefined {
+  const record = database.inbox.committed(rowKey(key))
+  return record && copyOf(record)
 }
 
 function epochOf(database: MemoryDatabase): string {

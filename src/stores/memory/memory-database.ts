@@ -1,4 +1,12 @@
-import type { Clock, InboxRecord, OutboxMessage, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
+import type {
+  AuditEntry,
+  Clock,
+  InboxRecord,
+  OutboxMessage,
+  PackedMessage,
+  Redrive,
+  StoredParkedMessage,
+} from '../../contracts/index.ts'
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
@@ -22,17 +30,36 @@ export interface OutboxRow extends OutboxMessage {
 export interface QueueRow {
   readonly number: number
   readonly queue: string
+  readonly key: string | undefined
   readonly message: PackedMessage
   readonly deliveries: number
   readonly visibleAt: number
 }
 
-export type ParkedRow = StoredParkedMessage & { readonly number: number }
+export interface ParkedRow extends StoredParkedMessage {
+  /** Its redrive has given it another life. */
+  readonly released: boolean
+}
+
+export interface RedriveRow extends Redrive {
+  readonly number: number
+  /** The higher, the later it was driven. */
+  readonly turn: number
+}
+
+export interface AuditRow extends AuditEntry {
+  readonly number: number
+  readonly at: Date
+}
 
 /** What several memory stores can share, as several processes share a database. */
 export class MemoryDatabase {
   readonly inbox = new Table<InboxRecord>()
   readonly parked = new Table<ParkedRow>()
+  readonly notes = new Table<string>()
+  readonly redrives = new Table<RedriveRow>()
+  readonly audit = new Table<AuditRow>()
+  readonly suspects = new Table<number>()
   readonly outbox = new Table<OutboxRow>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */
@@ -81,6 +108,7 @@ export class MemoryDatabase {
   }
 
   #tables(): Table<unknown>[] {
-    return [this.inbox, this.parked, this.outbox, this.queue, this.values, this.epoch] as Table<unknown>[]
+    const { inbox, parked, notes, redrives, audit, suspects, outbox, queue, values, epoch } = this
+    return [inbox, parked, notes, redrives, audit, suspects, outbox, queue, values, epoch] as Table<unknown>[]
   }
 }

@@ -28,7 +28,7 @@ describe('memoryStore()', () => {
   it('keeps bytes by copy', async () => {
     const store = memoryStore()
     const message = { envelope: Uint8Array.of(1), body: Uint8Array.of(1) }
-    await store.queue.send(undefined, 'notes', [message])
+    await store.queue.send(undefined, 'notes', [{ message, key: undefined }])
     message.body[0] = 9
     const [first] = await store.queue.take('notes', { limit: 1, visibilityMs: 0 })
     expect(first?.message.body[0]).toBe(1)
@@ -51,7 +51,9 @@ describe('memoryStore()', () => {
     const store = memoryStore({ clock })
     await store.transaction((tx) => store.inbox.claim(tx, [{ handler: 'h', key: 'm1', fingerprint: undefined }]))
     expect((await store.inbox.find({ handler: 'h', key: 'm1' }))?.processedAt).toEqual(clock.now())
-    await store.queue.send(undefined, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }])
+    await store.queue.send(undefined, 'notes', [
+      { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
+    ])
     await store.queue.take('notes', { limit: 1, visibilityMs: 1000 })
     await clock.advance(999)
     expect(await store.queue.count('notes')).toEqual({ ready: 0, hidden: 1 })
@@ -74,7 +76,9 @@ describe('memoryStore()', () => {
     const woken = Promise.withResolvers<void>()
     const stop = await rival.queue.listen?.('notes', woken.resolve)
     await store.transaction((tx) =>
-      store.queue.send(tx, 'notes', [{ envelope: new Uint8Array(), body: new Uint8Array() }]),
+      store.queue.send(tx, 'notes', [
+        { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
+      ]),
     )
     await woken.promise
     expect(await rival.queue.take('notes', { limit: 1, visibilityMs: 1 })).toHaveLength(1)

@@ -1,12 +1,16 @@
 import type { Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { memoryInbox } from './inbox.ts'
+import { memoryLetters } from './letters.ts'
 import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts'
 import type { MemoryTx } from './memory-tx.ts'
 import { memoryOutbox } from './outbox.ts'
 import { memoryParking } from './parking.ts'
 import { memoryQueue } from './queue.ts'
+import { memoryRedrives } from './redrives.ts'
+import { memorySuspects } from './suspects.ts'
 import { lend, Transactions } from './transactions.ts'
 import { joinedStore, memoryParts } from './within.ts'
 
@@ -49,6 +53,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     within: (tx) => joinedStore(tx, inbox),
     inbox,
     parking: memoryParking(transactions),
+    letters: memoryLetters(transactions),
+    redrives: memoryRedrives(transactions),
+    audit: memoryAudit(transactions),
+    suspects: memorySuspects(transactions),
     outbox: memoryOutbox(transactions),
     queue: memoryQueue(transactions),
     schema: { install: async () => {}, check: async () => {}, print: () => '-- The memory store has no tables.\n' },

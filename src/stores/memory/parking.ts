@@ -1,10 +1,13 @@
-import type { ParkedFilter, Parking, StoredParkedMessage } from '../../contracts/index.ts'
-import { byNumber, copyOfMessage } from './copies.ts'
+import type { Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import { copyOfMessage } from './copies.ts'
+import { dueRows } from './due.ts'
 import { rowKey } from './inbox.ts'
-import type { ParkedRow } from './memory-database.ts'
+import type { MemoryDatabase, ParkedRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
+import { fits } from './parked-filter.ts'
 import type { Transactions } from './transactions.ts'
 
+/** There is one transaction at a time, so whatever it looks at is locked. */
 export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
   return {
     async park(tx, messages) {
@@ -15,26 +18,41 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
         database.parked.set(rowKey(message), {
           ...message,
           message: copyOfMessage(message.message),
-          number: database.nextNumber(),
+          sequence: database.nextNumber(),
+          revision: 1,
+          begun: 0,
           parkedAt: new Date(now),
+          changedAt: new Date(now),
           nextAt: new Date(now + delayMs),
+          originalBody: undefined,
+          redrive: undefined,
+          released: false,
         })
       }
     },
-    async takeDue(tx, { limit, handlers }) {
-      const { database } = transactionOf(tx)
-      const now = database.now()
-      const rows = database.parked.values()
-      return rows
-        .filter((row) => row.state === 'waiting' && row.nextAt.getTime() <= now && handlers.includes(row.handler))
-        .filter((row) => !rows.some((other) => comesBefore(other, row)))
-        .sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime() || byNumber(a, b))
-        .slice(0, limit)
-        .map(messageOf)
+    async reserve(options) {
+      const isAnyDue = await transactions.read(
+        (database) => dueRows(committedRows(database), database.now(), options).length > 0,
+      )
+      if (!isAnyDue) return []
+      return transactions.short(({ database }) =>
+        dueRows(database.parked.values(), database.now(), options).map((row) => {
+          const nextAt = new Date(database.now() + options.forMs)
+          return messageOf(changeRow(database, row, { begun: row.begun + 1, nextAt }))
+        }),
+      )
     },
-    async take(tx, key) {
-      const row = transactionOf(tx).database.parked.get(rowKey(key))
-      return row && messageOf(row)
+    forgive: (tickets) =>
+      transactions.short(({ database }) => {
+        for (const ticket of tickets) {
+          const row = database.parked.get(rowKey(ticket))
+          if (row?.revision !== ticket.revision || row.begun === 0) continue
+          changeRow(database, row, { begun: row.begun - 1, nextAt: new Date(database.now()) })
+        }
+      }),
+    async take(tx, tickets) {
+      const { parked } = transactionOf(tx).database
+      return tickets.map((ticket) => parked.get(rowKey(ticket))?.revision === ticket.revision)
     },
     async change(tx, changes) {
       const { database } = transactionOf(tx)
@@ -43,38 +61,65 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
         if (row === undefined) continue
         if (change.kind === 'done') database.parked.delete(rowKey(change))
         else {
-          const { attempts, reason, errors } = change
-          const delayMs = change.kind === 'again' ? change.delayMs : 0
+          const { attempts, reason, shape, errors } = change
           const state = change.kind === 'again' ? 'waiting' : 'dead'
-          const nextAt = new Date(database.now() + delayMs)
-          database.parked.set(rowKey(change), { ...row, state, attempts, reason, errors, nextAt })
+          const now = database.now()
+          const nextAt = new Date(now + (change.kind === 'again' ? change.delayMs : 0))
+          changeRow(database, row, {
+            state,
+            attempts,
+            begun: 0,
+            reason,
+            shape,
+            errors,
+            nextAt,
+            changedAt: new Date(now),
+          })
         }
       }
     },
-    list: (filter = {}) =>
-      transactions.read(({ parked }) => filtered(parked.committedEntries(), filter).map(messageOf)),
-    count: (filter = {}) => transactions.read(({ parked }) => filtered(parked.committedEntries(), filter).length),
+    async blocked(tx, scopes) {
+      const rows = transactionOf(tx).database.parked.values()
+      return scopes.map(({ handler, orderKey, pastDead }) => {
+        const inScope = fits({ handler, orderKey, state: pastDead ? 'waiting' : undefined })
+        return rows.some(inScope)
+      })
+    },
+    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
+      transactions.read((database) =>
+        committedRows(database)
+          .filter(fits(filter))
+          .filter(({ sequence }) => sequence > after)
+          .sort(bySequence)
+          .slice(0, limit)
+          .map(messageOf),
+      ),
+    count: (filter = {}) => transactions.read((database) => committedRows(database).filter(fits(filter)).length),
   }
 }
 
-function comesBefore(other: ParkedRow, row: ParkedRow): boolean {
-  if (row.independent || other.step >= row.step) return false
-  return other.source === row.source && other.type === row.type && other.messageId === row.messageId
+/** Every change of a row goes through here. */
+export function changeRow(database: MemoryDatabase, row: ParkedRow, changes: Partial<ParkedRow>): ParkedRow {
+  const changed = { ...row, ...changes, revision: row.revision + 1 }
+  database.parked.set(rowKey(row), changed)
+  return changed
 }
 
-function filtered(entries: [string, ParkedRow][], { state, handler, limit }: ParkedFilter): ParkedRow[] {
-  return entries
-    .map(([, row]) => row)
-    .filter((row) => (state === undefined || row.state === state) && (handler === undefined || row.handler === handler))
-    .sort(byNumber)
-    .slice(0, limit)
+export function committedRows({ parked }: MemoryDatabase): ParkedRow[] {
+  return parked.committedEntries().map(([, row]) => row)
 }
 
-function messageOf({ number, ...row }: ParkedRow): StoredParkedMessage {
+export function bySequence(a: ParkedRow, b: ParkedRow): number {
+  return a.sequence - b.sequence
+}
+
+function messageOf({ released, ...row }: ParkedRow): StoredParkedMessage {
   return {
     ...row,
     message: copyOfMessage(row.message),
+    originalBody: row.originalBody && new Uint8Array(row.originalBody),
     parkedAt: new Date(row.parkedAt),
+    changedAt: new Date(row.changedAt),
     nextAt: new Date(row.nextAt),
   }
 }

@@ -1,5 +1,6 @@
 import type { Queue } from '../../contracts/index.ts'
 import { byNumber, copyOfMessage } from './copies.ts'
+import type { QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 import { type Transactions, wakeListeners } from './transactions.ts'
 
@@ -10,18 +11,17 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
     send: (tx, queue, messages) =>
       inside(tx, ({ database, sentTo }) => {
         sentTo.add(queue)
-        for (const message of messages) {
+        for (const { message, key } of messages) {
           const number = database.nextNumber()
-          const row = { number, queue, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
+          const row = { number, queue, key, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
           database.queue.set(String(number), row)
         }
       }),
     take: (queue, { limit, visibilityMs }) =>
       transactions.short(({ database }) => {
         const now = database.now()
-        const visible = database.queue.values().filter((row) => row.queue === queue && row.visibleAt <= now)
-        return visible
-          .sort(byNumber)
+        const rows = database.queue.values().filter((row) => row.queue === queue)
+        return takeable(rows.sort(byNumber), now)
           .slice(0, limit)
           .map((row) => {
             const ticket = String(row.number)
@@ -56,4 +56,13 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
     },
     announce: async (queue) => wakeListeners(transactions.database, queue),
   }
+}
+
+/** Behind a hidden message nothing of its key can be taken. Rows are given in the order in which they were sent. */
+function takeable(rows: readonly QueueRow[], now: number): QueueRow[] {
+  const held = new Set<string>()
+  return rows.filter(({ key, visibleAt }) => {
+    if (visibleAt > now && key !== undefined) held.add(key)
+    return visibleAt <= now && (key === undefined || !held.has(key))
+  })
 }

@@ -21,6 +21,10 @@ export function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
+export function booleanArray(values: readonly boolean[]): string {
+  return `{${values.join(',')}}`
+}
+
 export function textIn(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) throw new TypeError('A column that is never null is null.')
   return cell

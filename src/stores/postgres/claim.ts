@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ClaimRequest, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import type { ClaimAnswer, ClaimRequest, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
 import { bytesArray, type Cell, dateIn, hexOf, textArray, textIn } from './cells.ts'
 import type { Answer, Runner } from './connection.ts'
 import type { ClaimStatements } from './inbox-statements.ts'
@@ -65,11 +65,17 @@ export function keyArrays(keys: readonly RecordKey[]): [string, string] {
   return [textArray(keys.map(({ handler }) => handler)), textArray(keys.map(({ key }) => key))]
 }
 
+export const stateCodes = { processed: 'd', parked: 'p', expired: 'e', discarded: 'x' } as const
+
+const stateOf = new Map<Cell | undefined, RecordState>(
+  Object.entries(stateCodes).map(([state, code]) => [code, state as RecordState]),
+)
+
 /** The record that begins at the given column. */
 export function recordIn(row: readonly Cell[], from = 0): InboxRecord {
   const fingerprint = row[from + 1]
   return {
-    state: row[from] === 'p' ? 'parked' : 'processed',
+    state: stateOf.get(row[from]) ?? 'processed',
     fingerprint: fingerprint === null ? undefined : Buffer.from(textIn(fingerprint), 'hex'),
     processedAt: dateIn(row[from + 2]),
     result: row[from + 3] ?? undefined,

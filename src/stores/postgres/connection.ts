@@ -9,9 +9,16 @@ export interface Answer {
   readonly count: number
 }
 
+export interface Call {
+  readonly statement: Statement
+  readonly values: readonly Cell[]
+}
+
 /** Runs our statements inside a transaction, be it our own or the caller's. */
 export interface Runner {
   run(statement: Statement, values: readonly Cell[]): Promise<Answer>
+  /** Several in one round trip where the client can do that, each only if those before have succeeded. One answer each. */
+  runInTurn(calls: readonly Call[]): Promise<readonly Answer[]>
   /** Statements without values in one round trip, each only if those before have succeeded; resolves to the last one's tag. */
   runAll(statements: readonly Statement[]): Promise<string>
   /** The same for a text that is not worth preparing. */

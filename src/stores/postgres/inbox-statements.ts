@@ -64,14 +64,14 @@ export function inboxStatements({ inbox, meta }: Tables): InboxStatements {
     update: statement(
       `UPDATE ${inbox} AS known
        SET state = given.state::"char", result = given.result,
-           processed_at = CASE WHEN known.state = 'p' AND given.state = 'd' THEN statement_timestamp()
+           processed_at = CASE WHEN known.state = 'p' AND given.state <> 'p' THEN statement_timestamp()
                                ELSE known.processed_at END
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS given (handler, key, state, result)
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
     find: statement(`SELECT ${record} FROM ${inbox} WHERE handler = $1::text AND key = $2::text`),
     forget: statement(
-      `WITH gone AS (DELETE FROM ${inbox} WHERE handler = $1::text AND key = $2::text RETURNING 1)
+      `WITH gone AS (DELETE FROM ${inbox} WHERE handler = $1::text AND key = $2::text AND state <> 'p' RETURNING 1)
        UPDATE ${meta} SET epoch = ${newEpoch} WHERE EXISTS (SELECT FROM gone)`,
     ),
   }

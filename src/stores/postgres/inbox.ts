@@ -1,7 +1,7 @@
-import type { Inbox } from '../../contracts/index.ts'
+import type { Inbox, InboxRecord } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { textArray, textIn } from './cells.ts'
-import { claimAll, keyArrays, recordIn } from './claim.ts'
+import { claimAll, keyArrays, recordIn, stateCodes } from './claim.ts'
 import type { ConnectionSource } from './connection.ts'
 import { sqlState } from './errors.ts'
 import type { InboxStatements } from './inbox-statements.ts'
@@ -31,7 +31,7 @@ export function postgresInbox<Tx>({ source, transactions, statements }: InboxPar
     },
     async update(tx, changes) {
       if (changes.length === 0) return
-      const states = textArray(changes.map(({ state }) => (state === 'parked' ? 'p' : 'd')))
+      const states = textArray(changes.map(({ state }) => stateCodes[state]))
       const results = textArray(changes.map(({ result }) => result))
       await transactions.runner(tx).run(statements.update, [...keyArrays(changes), states, results])
     },
@@ -39,8 +39,15 @@ export function postgresInbox<Tx>({ source, transactions, statements }: InboxPar
       const { rows } = await source.runAlone(statements.find, [handler, key])
       return rows[0] && recordIn(rows[0])
     },
-    async forget({ handler, key }) {
-      const { count } = await source.runAlone(statements.forget, [handler, key])
+    async findMany(keys) {
+      const found: (InboxRecord | undefined)[] = keys.map(() => undefined)
+      if (keys.length === 0) return found
+      const { rows } = await source.runAlone(statements.look, keyArrays(keys))
+      for (const row of rows) found[Number(row[0]) - 1] = recordIn(row, 1)
+      return found
+    },
+    async forget(tx, { handler, key }) {
+      const { count } = await transactions.runner(tx).run(statements.forget, [handler, key])
       return count > 0
     },
   }

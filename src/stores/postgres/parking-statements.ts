@@ -1,83 +1,96 @@
-import type { StoredParkedMessage } from '../../contracts/index.ts'
-import { bytesIn, type Cell, dateIn, textIn } from './cells.ts'
+import { parkedColumns } from './parked-columns.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
 export interface ParkingStatements {
   readonly park: Statement
-  readonly takeDue: Statement
+  readonly reserve: Statement
+  readonly forgive: Statement
   readonly take: Statement
   readonly remove: Statement
   readonly change: Statement
-  readonly list: Statement
-  readonly count: Statement
+  readonly lockScopes: Statement
+  readonly lookAtScopes: Statement
 }
 
-/** In the order in which `parkedIn` reads them. */
-const columns = `handler, key, message_id, type, source, state, reason, errors, attempts, step, independent,
-  floor(extract(epoch FROM parked_at) * 1000), floor(extract(epoch FROM next_at) * 1000),
-  encode(envelope, 'hex'), encode(body, 'hex')`
-
-export function parkingStatements({ parked }: Tables): ParkingStatements {
-  const keys = 'unnest($1::text[], $2::text[])'
-  const filter = `($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR handler = $2::text)`
+export function parkingStatements(tables: Tables): ParkingStatements {
+  const { parked } = tables
+  const later = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
+  const reserved = `SELECT place, id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS read (handler, key, revision, place)
+    JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
+                           AND known.revision = read.revision
+    FOR UPDATE OF known SKIP LOCKED`
+  // The first row from here on in the order of its index. Asked with `=` for a row of this key, the planner may well
+  // read the whole table instead: where most of it is a pile of one key, it expects a row of any key to come soon.
+  const first = (answer: string, scope: string, state: string) =>
+    `(SELECT ${answer} FROM ${parked} AS first
+      WHERE order_key IS NOT NULL
+        AND (first.handler, first.order_key, first.state) >= (${scope}.handler, ${scope}.order_key, ${state})
+      ORDER BY first.handler, first.order_key, first.state, first.id LIMIT 1)`
+  const isOf = (scope: string) => `first.handler = ${scope}.handler AND first.order_key = ${scope}.order_key`
   return {
     park: statement(
-      `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, attempts, step,
-                              independent, next_at, envelope, body)
-       SELECT handler, key, message_id, type, source, state, reason, errors, attempts, step, independent,
-              statement_timestamp() + delay_ms * interval '1 millisecond', envelope, body
+      `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, shape, attempts, step,
+                              independent, order_key, next_at, envelope, body)
+       SELECT handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
+              order_key, ${later('delay_ms')}, envelope, body
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                   $9::int[], $10::int[], $11::bool[], $12::float8[], $13::bytea[], $14::bytea[])
-            WITH ORDINALITY AS given (handler, key, message_id, type, source, state, reason, errors,
-                                      attempts, step, independent, delay_ms, envelope, body, place)
+                   $9::text[], $10::int[], $11::int[], $12::bool[], $13::text[], $14::float8[], $15::bytea[],
+                   $16::bytea[])
+            WITH ORDINALITY AS given (handler, key, message_id, type, source, state, reason, errors, shape,
+                                      attempts, step, independent, order_key, delay_ms, envelope, body, place)
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),
-    takeDue: statement(
-      `SELECT ${columns} FROM ${parked} AS due
-       WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($2::text[])
-         AND (independent OR NOT EXISTS (SELECT FROM ${parked} AS earlier
-                         WHERE earlier.source = due.source AND earlier.message_id = due.message_id
-                           AND earlier.type = due.type AND earlier.step < due.step))
-       ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED`,
+    // Among those that wait it must be the first of its key, and no dead one may stand before it. The look for earlier
+    // steps stands behind an OR, where the planner cannot turn it into a join with the whole table.
+    reserve: statement(
+      `WITH due AS MATERIALIZED (
+         SELECT id AS due_id, next_at AS due_at FROM ${parked} AS due
+         WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
+           AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
+           AND (order_key IS NULL OR handler = ANY ($4::text[])
+                OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.id < due.id`, 'due', `'dead'`)} IS NOT TRUE)
+           AND (independent OR NOT EXISTS (
+                  SELECT FROM ${parked} AS earlier
+                  WHERE earlier.source = due.source AND earlier.message_id = due.message_id
+                    AND earlier.type = due.type AND earlier.step < due.step))
+         ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED)
+       UPDATE ${parked} SET begun = begun + 1, revision = revision + 1, next_at = ${later('$2::float8')}
+       FROM due WHERE id = due_id
+       RETURNING ${parkedColumns(tables)}, extract(epoch FROM due_at)`,
     ),
-    take: statement(
-      `SELECT ${columns} FROM ${parked} WHERE handler = $1::text AND key = $2::text FOR UPDATE SKIP LOCKED`,
+    forgive: statement(
+      `WITH held AS MATERIALIZED (${reserved})
+       UPDATE ${parked} AS known
+       SET begun = greatest(known.begun - 1, 0), revision = known.revision + 1, next_at = statement_timestamp()
+       FROM held WHERE known.id = held.id`,
     ),
+    take: statement(reserved),
     remove: statement(
-      `DELETE FROM ${parked} AS known USING ${keys} AS given (handler, key)
+      `DELETE FROM ${parked} AS known USING unnest($1::text[], $2::text[]) AS given (handler, key)
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
     change: statement(
       `UPDATE ${parked} AS known
        SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
-           next_at = coalesce(statement_timestamp() + given.delay_ms * interval '1 millisecond', known.next_at)
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::float8[])
-            AS given (handler, key, state, attempts, reason, errors, delay_ms)
+           shape = given.shape, next_at = coalesce(${later('given.delay_ms')}, known.next_at),
+           changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
+            AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
-    list: statement(`SELECT ${columns} FROM ${parked} WHERE ${filter} ORDER BY id LIMIT $3::int`),
-    count: statement(`SELECT count(*) FROM ${parked} WHERE ${filter}`),
-  }
-}
-
-export function parkedIn(row: readonly Cell[]): StoredParkedMessage {
-  const text = (index: number) => textIn(row[index])
-  return {
-    handler: text(0),
-    key: text(1),
-    messageId: text(2),
-    type: text(3),
-    source: text(4),
-    state: row[5] === 'dead' ? 'dead' : 'waiting',
-    reason: text(6),
-    errors: text(7),
-    attempts: Number(text(8)),
-    step: Number(text(9)),
-    independent: row[10] === 't',
-    parkedAt: dateIn(row[11]),
-    nextAt: dateIn(row[12]),
-    message: { envelope: bytesIn(row[13]), body: bytesIn(row[14]) },
+    // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
+    // however its schema was named.
+    lockScopes: statement(
+      `SELECT pg_advisory_xact_lock(hashtextextended(scope, '${parked}'::regclass::oid::bigint))
+       FROM unnest($1::text[]) AS given (scope)`,
+    ),
+    lookAtScopes: statement(
+      `SELECT place
+       FROM unnest($1::text[], $2::text[], $3::bool[]) WITH ORDINALITY AS scope (handler, order_key, past_dead, place)
+       WHERE ${first(isOf('scope'), 'scope', `CASE WHEN past_dead THEN 'waiting' ELSE 'dead' END`)}`,
+    ),
   }
 }

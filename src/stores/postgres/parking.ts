@@ -1,9 +1,12 @@
-import type { ParkedFilter, Parking } from '../../contracts/index.ts'
-import { bytesArray, type Cell, numberArray, textArray } from './cells.ts'
+import type { OrderScope, ParkedTicket, Parking } from '../../contracts/index.ts'
+import { booleanArray, bytesArray, type Cell, numberArray, textArray } from './cells.ts'
 import { keyArrays } from './claim.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { Answer, ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
-import { parkedIn, parkingStatements } from './parking-statements.ts'
+import { parkedColumns, parkedIn } from './parked-columns.ts'
+import { filterSql } from './parked-filter.ts'
+import { parkingStatements } from './parking-statements.ts'
+import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
 export function postgresParking<Tx>(
@@ -12,10 +15,11 @@ export function postgresParking<Tx>(
   tables: Tables,
 ): Parking<Tx> {
   const statements = parkingStatements(tables)
+  const columns = parkedColumns(tables)
   return {
     async park(tx, messages) {
       if (messages.length === 0) return
-      const texts = (pick: (message: (typeof messages)[number]) => string) => textArray(messages.map(pick))
+      const texts = (pick: (message: (typeof messages)[number]) => string | undefined) => textArray(messages.map(pick))
       await transactions
         .runner(tx)
         .run(statements.park, [
@@ -26,23 +30,28 @@ export function postgresParking<Tx>(
           texts(({ state }) => state),
           texts(({ reason }) => reason),
           texts(({ errors }) => errors),
+          texts(({ shape }) => shape),
           numberArray(messages.map(({ attempts }) => attempts)),
           numberArray(messages.map(({ step }) => step)),
-          textArray(messages.map(({ independent }) => String(independent))),
+          booleanArray(messages.map(({ independent }) => independent)),
+          texts(({ orderKey }) => orderKey),
           numberArray(messages.map(({ delayMs }) => delayMs)),
           bytesArray(messages.map(({ message }) => message.envelope)),
           bytesArray(messages.map(({ message }) => message.body)),
         ])
     },
-    async takeDue(tx, { limit, handlers }) {
-      const { rows } = await transactions
-        .get(tx)
-        .connection.run(statements.takeDue, [String(limit), textArray(handlers)])
-      return rows.map(parkedIn)
+    async reserve({ limit, forMs, handlers, pastDead }) {
+      if (limit <= 0 || handlers.length === 0) return []
+      const values = [String(limit), String(forMs), textArray(handlers), textArray(pastDead)]
+      const { rows } = await source.runAlone(statements.reserve, values)
+      return inOrder(rows).map(parkedIn)
     },
-    async take(tx, { handler, key }) {
-      const { rows } = await transactions.get(tx).connection.run(statements.take, [handler, key])
-      return rows[0] && parkedIn(rows[0])
+    async forgive(tickets) {
+      if (tickets.length > 0) await source.runAlone(statements.forgive, ticketArrays(tickets))
+    },
+    async take(tx, tickets) {
+      if (tickets.length === 0) return []
+      return answeredIn(tickets, await transactions.get(tx).connection.run(statements.take, ticketArrays(tickets)))
     },
     async change(tx, changes) {
       const runner = transactions.runner(tx)
@@ -56,20 +65,52 @@ export function postgresParking<Tx>(
         numberArray(kept.map(({ attempts }) => attempts)),
         textArray(kept.map(({ reason }) => reason)),
         textArray(kept.map(({ errors }) => errors)),
+        textArray(kept.map(({ shape }) => shape)),
         numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : undefined))),
       ])
     },
-    async list(filter = {}) {
-      const { rows } = await source.runAlone(statements.list, [...filterValues(filter), String(filter.limit ?? 1_000)])
+    async blocked(tx, scopes) {
+      if (scopes.length === 0) return []
+      const handlers = textArray(scopes.map(({ handler }) => handler))
+      const orderKeys = textArray(scopes.map(({ orderKey }) => orderKey))
+      const pastDead = booleanArray(scopes.map((scope) => scope.pastDead))
+      // Two statements: one that has waited for a lock does not see what its holder has committed, but the next does.
+      const [, seen] = await transactions.get(tx).connection.runInTurn([
+        { statement: statements.lockScopes, values: [textArray(scopes.map(scopeName))] },
+        { statement: statements.lookAtScopes, values: [handlers, orderKeys, pastDead] },
+      ])
+      return answeredIn(scopes, seen)
+    },
+    async list(filter = {}, { limit = 1_000, after } = {}) {
+      const { where, values } = filterSql(filter, tables, [String(limit), String(after ?? 0)])
+      const text = `SELECT ${columns} FROM ${tables.parked} WHERE id > $2::bigint AND ${where} ORDER BY id LIMIT $1::int`
+      const { rows } = await source.runAlone(statement(text), values)
       return rows.map(parkedIn)
     },
     async count(filter = {}) {
-      const { rows } = await source.runAlone(statements.count, filterValues(filter))
+      const { where, values } = filterSql(filter, tables)
+      const { rows } = await source.runAlone(statement(`SELECT count(*) FROM ${tables.parked} WHERE ${where}`), values)
       return Number(rows[0]?.[0])
     },
   }
 }
 
-function filterValues({ state, handler }: ParkedFilter): Cell[] {
-  return [state ?? null, handler ?? null]
+function ticketArrays(tickets: readonly ParkedTicket[]): Cell[] {
+  return [...keyArrays(tickets), numberArray(tickets.map(({ revision }) => revision))]
+}
+
+/** By when they were due, which is the last column, and then by their sequence. */
+function inOrder(rows: Answer['rows']): Answer['rows'] {
+  return [...rows].sort((a, b) => Number(a.at(-1)) - Number(b.at(-1)) || Number(a[13]) - Number(b[13]))
+}
+
+/** True for each whose place, from 1, is among the rows. */
+function answeredIn(asked: readonly unknown[], answer: Answer | undefined): boolean[] {
+  const places = new Set(answer?.rows.map(([place]) => Number(place)))
+  return asked.map((_, index) => places.has(index + 1))
+}
+
+/** No two scopes have the same. */
+function scopeName({ handler, orderKey }: OrderScope): string {
+  return JSON.stringify([handler, orderKey])
 }

@@ -1,11 +1,13 @@
 import type { Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
+import { postgresAudit } from './audit.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
 import { classify } from './errors.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
 import { inboxStatements } from './inbox-statements.ts'
 import { joinedStore } from './joined-store.ts'
+import { postgresLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
 import { postgresOutbox } from './outbox.ts'
 import { postgresParking } from './parking.ts'
@@ -15,7 +17,9 @@ import { ping } from './ping.ts'
 import { jsSource } from './postgres-js/js-source.ts'
 import { postgresQueue } from './queue.ts'
 import { queueNews } from './queue-news.ts'
+import { postgresRedrives } from './redrives.ts'
 import { postgresSchema } from './schema.ts'
+import { postgresSuspects } from './suspects.ts'
 import { tableNames } from './tables.ts'
 import { runTransaction, settingsStatement } from './transaction.ts'
 import { untilClosed } from './until-closed.ts'
@@ -96,6 +100,10 @@ function storeOn<Tx>(
     within: (tx) => joinedStore(joined, tx),
     inbox,
     parking: postgresParking(source, transactions, tables),
+    letters: postgresLetters(source, transactions, tables),
+    redrives: postgresRedrives(source, transactions, tables),
+    audit: postgresAudit(source, transactions, tables),
+    suspects: postgresSuspects(source, transactions, tables),
     outbox: postgresOutbox(source, transactions, tables),
     queue: {
       ...postgresQueue(source, transactions, tables),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Queue, QueuedMessage } from '../../contracts/index.ts'
 import { bytesArray, bytesIn, type Cell, numberArray, textIn } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
@@ -14,16 +15,28 @@ export function postgresQueue<Tx>(
   const later = (ms: string) => `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const send = prepared(
     'send',
-    `INSERT INTO ${table} (queue, envelope, body)
-     SELECT $1::text, envelope, body FROM unnest($2::bytea[], $3::bytea[])
-       WITH ORDINALITY AS given (envelope, body, place) ORDER BY place`,
+    `INSERT INTO ${table} (queue, lane, envelope, body)
+     SELECT $1::text, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
+       WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
   )
+  // In the order of its index, so that the planner does not read the whole table in the hope of an early find.
+  const before = (one: string, condition: string) =>
+    `(SELECT earlier.seq FROM ${table} AS earlier
+      WHERE lane IS NOT NULL AND (earlier.queue, earlier.lane) >= ($1::text, ${one}.lane)
+        AND (earlier.queue, earlier.lane, earlier.seq) < ($1::text, ${one}.lane, ${one}.seq) AND ${condition}
+      ORDER BY earlier.queue, earlier.lane, earlier.seq LIMIT 1)`
+  // The first look leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
+  // The second leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since.
   const take = statement(
     `WITH due AS MATERIALIZED (
-       SELECT seq FROM ${table} WHERE queue = $1::text AND visible_at <= statement_timestamp()
-       ORDER BY seq LIMIT $2::int FOR UPDATE SKIP LOCKED)
+       SELECT seq, lane FROM ${table} AS visible WHERE queue = $1::text AND visible_at <= statement_timestamp()
+         AND (lane IS NULL OR ${before('visible', 'earlier.visible_at > statement_timestamp()')} IS NULL)
+       ORDER BY seq LIMIT $2::int FOR UPDATE SKIP LOCKED),
+     chosen AS MATERIALIZED (
+       SELECT seq FROM due
+       WHERE lane IS NULL OR ${before('due', 'earlier.seq NOT IN (SELECT seq FROM due)')} IS NULL)
      UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
-     FROM due WHERE known.seq = due.seq
+     FROM chosen WHERE known.seq = chosen.seq
      RETURNING known.seq, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
   )
   const remove = statement(`DELETE FROM ${table} WHERE queue = $1::text AND seq = ANY ($2::bigint[])`)
@@ -43,8 +56,9 @@ export function postgresQueue<Tx>(
   return {
     async send(tx, queue, messages) {
       if (messages.length === 0) return
-      const envelopes = bytesArray(messages.map(({ envelope }) => envelope))
-      await runner(tx).run(send, [queue, envelopes, bytesArray(messages.map(({ body }) => body))])
+      const lanes = numberArray(messages.map(({ key }) => (key === undefined ? undefined : laneOf(key))))
+      const envelopes = bytesArray(messages.map(({ message }) => message.envelope))
+      await runner(tx).run(send, [queue, lanes, envelopes, bytesArray(messages.map(({ message }) => message.body))])
     },
     async take(queue, { limit, visibilityMs }) {
       const { rows } = await source.runAlone(take, [queue, String(limit), String(visibilityMs)])
@@ -72,4 +86,9 @@ function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMes
     deliveries: Number(deliveries),
     message: { envelope: bytesIn(envelope), body: bytesIn(body) },
   }
+}
+
+/** A key may be anything of any length. Two keys with one hash would merely wait for each other. */
+function laneOf(key: string): string {
+  return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }

@@ -6,6 +6,10 @@ export interface Tables {
   readonly parked: string
   readonly outbox: string
   readonly queue: string
+  readonly notes: string
+  readonly redrives: string
+  readonly audit: string
+  readonly suspects: string
   readonly meta: string
   /** Of an index or a constraint, which lives in the schema of its table. */
   index(name: string): string
@@ -33,6 +37,10 @@ export function tableNames(prefix: string, schema: string | undefined): Tables {
     parked: table('parked'),
     outbox: table('outbox'),
     queue: table('queue'),
+    notes: table('notes'),
+    redrives: table('redrives'),
+    audit: table('audit'),
+    suspects: table('suspects'),
     meta: table('meta'),
     index: (name) => `"${prefix}${name}"`,
     schema: schema === undefined ? undefined : `"${schema}"`,

@@ -20,6 +20,7 @@ export function settingsStatement({ meta }: Tables): Statement {
     'settings',
     `SELECT epoch, set_config('lock_timeout', $1::text, true),
             set_config('idle_in_transaction_session_timeout', $2::text, true),
+            set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
             set_config('justonce.is_open', 'yes', true)
      FROM ${meta}`,
   )
@@ -40,6 +41,7 @@ export async function runTransaction<Tx, T>(
   {
     lockTimeoutMs = defaultLockTimeoutMs,
     idleTimeoutMs = defaultIdleTimeoutMs,
+    statementTimeoutMs,
     giveUpAfterMs,
     signal,
   }: TransactionOptions,
@@ -47,7 +49,8 @@ export async function runTransaction<Tx, T>(
   const watch = new AbortWatch(signal)
   try {
     const connection = await source.checkOut({ giveUpAfterMs, watch })
-    const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs)]
+    const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
+    const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
     return await runOn(connection, { transactions, watch }, work, { begin, seal, settings, settingValues })
   } finally {
     watch.stop()

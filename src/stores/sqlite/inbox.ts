@@ -1,29 +1,27 @@
-import type { Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import type { Inbox, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
-import { statementsIn, type Transactions } from './transactions.ts'
+import { statementsIn } from './transactions.ts'
 
 const insertRecord = `INSERT INTO justonce_inbox (handler, key, fingerprint, processed_at, state)
   VALUES (?, ?, ?, ${now}, 'processed') ON CONFLICT DO NOTHING`
 const selectRecord = `SELECT fingerprint, processed_at, state, result FROM justonce_inbox WHERE handler = ? AND key = ?`
 const updateRecord = `UPDATE justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
 const deleteRecord = `DELETE FROM justonce_inbox WHERE handler = ? AND key = ?`
+const forgetRecord = `${deleteRecord} AND state <> 'parked'`
 const selectEpoch = `SELECT value FROM justonce_meta WHERE name = 'epoch'`
 const changeEpoch = `UPDATE justonce_meta SET value = lower(hex(randomblob(8))) WHERE name = 'epoch'`
 
 interface RecordRow {
   readonly fingerprint: Uint8Array | null
   readonly processed_at: number
-  readonly state: 'processed' | 'parked'
+  readonly state: RecordState
   readonly result: string | null
 }
 
 /** Whoever claims has the write lock by then, so no rival can be undecided: there is a record or there is none. */
-export function sqliteInbox<Database extends SqliteDatabase>(
-  transactions: Transactions<Database>,
-  reader: Reader,
-): Inbox<Database> {
+export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): Inbox<Database> {
   return {
     async claim(tx, requests) {
       const statements = statementsIn(tx)
@@ -43,12 +41,13 @@ export function sqliteInbox<Database extends SqliteDatabase>(
         statements.run(updateRecord, state, result ?? null, handler, key)
     },
     find: (key) => reader.read((statements) => findRecord(statements, key)),
-    forget: ({ handler, key }) =>
-      transactions.short((statements) => {
-        const removed = statements.run(deleteRecord, handler, key) === 1
-        if (removed) statements.run(changeEpoch)
-        return removed
-      }),
+    findMany: (keys) => reader.read((statements) => keys.map((key) => findRecord(statements, key))),
+    async forget(tx, { handler, key }) {
+      const statements = statementsIn(tx)
+      const removed = statements.run(forgetRecord, handler, key) === 1
+      if (removed) statements.run(changeEpoch)
+      return removed
+    },
   }
 }
 

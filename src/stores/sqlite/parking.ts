@@ -1,75 +1,113 @@
-import type { ParkedChange, ParkedFilter, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange, Parking } from '../../contracts/index.ts'
+import { conditionOf } from './parked-filter.ts'
+import { type ParkedRow, parkedMessage } from './parked-row.ts'
 import type { Reader } from './reader.ts'
-import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
-import { bytes, now, type Statements } from './statements.ts'
-import { statementsIn } from './transactions.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { now, type Statements } from './statements.ts'
+import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO justonce_parked (handler, key, message_id, type, source, envelope, body, state, attempts,
-  reason, errors, step, independent, parked_at, next_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${now}, ${now} + ?) ON CONFLICT DO NOTHING`
-const selectDue = `SELECT * FROM justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
-  AND handler IN (SELECT value FROM json_each(?))
-  AND (independent OR NOT EXISTS (SELECT 1 FROM justonce_parked AS earlier WHERE earlier.source = due.source
-    AND earlier.message_id = due.message_id AND earlier.type = due.type AND earlier.step < due.step))
+const insertMessage = `INSERT INTO justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
+  independent, state, attempts, begun, parked_at, changed_at, next_at, released, reason, shape, errors, envelope, body)
+  VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+const earlierOfKey = `SELECT 1 FROM justonce_parked AS head
+  WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
+// The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
+const selectDue = `SELECT sequence FROM justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
+  AND +handler IN (SELECT value FROM json_each(?))
+  AND (order_key IS NULL OR NOT EXISTS (${earlierOfKey} 'waiting'))
+  AND (order_key IS NULL OR handler IN (SELECT value FROM json_each(?)) OR NOT EXISTS (${earlierOfKey} 'dead'))
+  AND (independent OR NOT EXISTS (SELECT 1 FROM justonce_parked AS earlier WHERE earlier.message_id = due.message_id
+    AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type))
   ORDER BY next_at, sequence LIMIT ?`
-const selectOne = `SELECT * FROM justonce_parked WHERE handler = ? AND key = ?`
+const reserveDue = `UPDATE justonce_parked SET revision = revision + 1, begun = begun + 1, next_at = ${now} + ?
+  WHERE sequence = ? RETURNING *`
+const forgiveOne = `UPDATE justonce_parked SET revision = revision + 1, begun = begun - 1, next_at = ${now}
+  WHERE handler = ? AND key = ? AND revision = ? AND begun > 0`
+const selectUnchanged = `SELECT 1 FROM justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
+const selectOfKey = `SELECT 1 FROM justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
 const deleteOne = `DELETE FROM justonce_parked WHERE handler = ? AND key = ?`
-const changeOne = `UPDATE justonce_parked SET state = ?, attempts = ?, reason = ?, errors = ?, next_at = ${now} + ?
-  WHERE handler = ? AND key = ?`
-const filtered = `FROM justonce_parked WHERE state = coalesce(?, state) AND handler = coalesce(?, handler)`
+const changeOne = `UPDATE justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
+  errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
 
-interface ParkedRow {
-  readonly handler: string
-  readonly key: string
-  readonly message_id: string
-  readonly type: string
-  readonly source: string
-  readonly envelope: Uint8Array
-  readonly body: Uint8Array
-  readonly state: 'waiting' | 'dead'
-  readonly attempts: number
-  readonly reason: string
-  readonly errors: string
-  readonly step: number
-  readonly independent: number
-  readonly parked_at: number
-  readonly next_at: number
-}
-
-/** Whoever takes has the write lock until the transaction ends, so what is selected is locked. */
-export function sqliteParking<Database extends SqliteDatabase>(reader: Reader): Parking<Database> {
+/** Whoever takes has the write lock until the transaction ends, so whatever is looked at is locked. */
+export function sqliteParking<Database extends SqliteDatabase>(
+  transactions: Transactions<Database>,
+  reader: Reader,
+): Parking<Database> {
   return {
     async park(tx, messages) {
       const statements = statementsIn(tx)
-      for (const each of messages) {
-        const { handler, key, messageId, type, source, message, state, attempts, reason, errors, step } = each
-        const { envelope, body } = message
-        const values = [handler, key, messageId, type, source, envelope, body, state, attempts, reason, errors, step]
-        statements.run(insertMessage, ...values, each.independent ? 1 : 0, Math.ceil(each.delayMs))
-      }
+      for (const message of messages) insert(statements, message)
     },
-    async takeDue(tx, { limit, handlers }) {
-      return statementsIn(tx).all<ParkedRow>(selectDue, JSON.stringify(handlers), limit).map(parkedMessage)
+    async reserve(options) {
+      // Mostly nothing is due, and then nobody should have to wait for the write lock.
+      if ((await reader.read((statements) => due(statements, { ...options, limit: 1 }))).length === 0) return []
+      return transactions.short((statements) =>
+        due(statements, options).map(({ sequence }) =>
+          parkedMessage(statements.get<ParkedRow>(reserveDue, Math.ceil(options.forMs), sequence) as ParkedRow),
+        ),
+      )
     },
-    async take(tx, { handler, key }) {
-      const row = statementsIn(tx).get<ParkedRow>(selectOne, handler, key)
-      return row && parkedMessage(row)
+    forgive: (tickets) =>
+      transactions.short((statements) => {
+        for (const { handler, key, revision } of tickets) statements.run(forgiveOne, handler, key, revision)
+      }),
+    async take(tx, tickets) {
+      const statements = statementsIn(tx)
+      return tickets.map(
+        ({ handler, key, revision }) => statements.get(selectUnchanged, handler, key, revision) !== undefined,
+      )
     },
     async change(tx, changes) {
       const statements = statementsIn(tx)
       for (const change of changes) apply(statements, change)
     },
-    list: (filter = {}) =>
+    async blocked(tx, scopes) {
+      const statements = statementsIn(tx)
+      return scopes.map((scope) => isBlocked(statements, scope))
+    },
+    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
       reader.read((statements) => {
-        const sql = `SELECT * ${filtered} ORDER BY sequence LIMIT ?`
-        return statements.all<ParkedRow>(sql, ...filterValues(filter), filter.limit ?? -1).map(parkedMessage)
+        const { sql, values } = conditionOf(filter)
+        // First which, then all of it: bodies are nothing to sort.
+        const which = `SELECT sequence FROM justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
+        const rows = `SELECT * FROM justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
+        return statements.all<ParkedRow>(rows, ...values, after, limit).map(parkedMessage)
       }),
     count: (filter = {}) =>
       reader.read((statements) => {
-        const sql = `SELECT count(*) AS parked FROM (SELECT 1 ${filtered} LIMIT ?)`
-        return statements.get<{ parked: number }>(sql, ...filterValues(filter), filter.limit ?? -1)?.parked ?? 0
+        const { sql, values } = conditionOf(filter)
+        const number = `SELECT count(*) AS parked FROM justonce_parked WHERE ${sql}`
+        return statements.get<{ parked: number }>(number, ...values)?.parked ?? 0
       }),
   }
+}
+
+/** Those due longest first. */
+function due(statements: Statements, { handlers, pastDead, limit }: DueOptions): { readonly sequence: number }[] {
+  return statements.all(selectDue, JSON.stringify(handlers), JSON.stringify(pastDead), limit)
+}
+
+function insert(statements: Statements, message: NewParkedMessage): void {
+  statements.run(
+    insertMessage,
+    message.handler,
+    message.key,
+    message.messageId,
+    message.type,
+    message.source,
+    message.orderKey ?? null,
+    message.step,
+    message.independent ? 1 : 0,
+    message.state,
+    message.attempts,
+    Math.ceil(message.delayMs),
+    message.reason,
+    message.shape,
+    message.errors,
+    message.message.envelope,
+    message.message.body,
+  )
 }
 
 function apply(statements: Statements, change: ParkedChange): void {
@@ -78,31 +116,13 @@ function apply(statements: Statements, change: ParkedChange): void {
     statements.run(deleteOne, handler, key)
     return
   }
+  const { attempts, reason, shape, errors } = change
   const state = change.kind === 'again' ? 'waiting' : 'dead'
   const delayMs = change.kind === 'again' ? Math.ceil(change.delayMs) : 0
-  statements.run(changeOne, state, change.attempts, change.reason, change.errors, delayMs, handler, key)
+  statements.run(changeOne, state, attempts, reason, shape, errors, delayMs, handler, key)
 }
 
-function filterValues({ state, handler }: ParkedFilter): SqliteValue[] {
-  return [state ?? null, handler ?? null]
-}
-
-function parkedMessage(row: ParkedRow): StoredParkedMessage {
-  const { handler, key, type, source, state, attempts, reason, errors, step } = row
-  return {
-    handler,
-    key,
-    messageId: row.message_id,
-    type,
-    source,
-    message: { envelope: bytes(row.envelope), body: bytes(row.body) },
-    state,
-    attempts,
-    reason,
-    errors,
-    step,
-    independent: row.independent === 1,
-    parkedAt: new Date(row.parked_at),
-    nextAt: new Date(row.next_at),
-  }
+function isBlocked(statements: Statements, { handler, orderKey, pastDead }: OrderScope): boolean {
+  const states = pastDead ? `('waiting')` : `('waiting', 'dead')`
+  return statements.get(`${selectOfKey} ${states} LIMIT 1`, handler, orderKey) !== undefined
 }

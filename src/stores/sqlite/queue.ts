@@ -1,12 +1,16 @@
-import type { PackedMessage, Queue, QueuedMessage } from '../../contracts/index.ts'
+import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO justonce_queue (queue, envelope, body, deliveries, visible_at) VALUES (?, ?, ?, 0, 0)`
-const visible = `SELECT ticket FROM justonce_queue WHERE queue = ? AND visible_at <= ${now} ORDER BY ticket LIMIT ?`
+const insertMessage = `INSERT INTO justonce_queue (queue, key, deliveries, visible_at, envelope, body)
+  VALUES (?, ?, 0, 0, ?, ?)`
+const visible = `SELECT ticket FROM justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
+  AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM justonce_queue AS earlier WHERE earlier.queue = next.queue
+    AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
+  ORDER BY ticket LIMIT ?`
 const takeVisible = `UPDATE justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
   WHERE ticket IN (${visible}) RETURNING ticket, envelope, body, deliveries`
 const deleteMessage = `DELETE FROM justonce_queue WHERE queue = ? AND ticket = ?`
@@ -62,8 +66,9 @@ export function hasVisible(statements: Statements, queue: string): boolean {
   return statements.get(visible, queue, 1) !== undefined
 }
 
-function insertAll(statements: Statements, queue: string, messages: readonly PackedMessage[]): void {
-  for (const { envelope, body } of messages) statements.run(insertMessage, queue, envelope, body)
+function insertAll(statements: Statements, queue: string, messages: readonly MessageToQueue[]): void {
+  for (const { message, key } of messages)
+    statements.run(insertMessage, queue, key ?? null, message.envelope, message.body)
 }
 
 function queuedMessage({ ticket, envelope, body, deliveries }: QueueRow): QueuedMessage {

@@ -3,10 +3,12 @@ import type { Loan, LoanOptions, Outbox, Parts, Queue, Store } from '../../contr
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
+import { sqliteAudit } from './audit.ts'
 import { Connection, type ConnectionSource } from './connection.ts'
 import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
+import { sqliteLetters } from './letters.ts'
 import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
 import { sqliteOutbox } from './outbox.ts'
 import { sqliteParking } from './parking.ts'
@@ -14,10 +16,12 @@ import { sqliteParts } from './parts.ts'
 import { sqliteQueue } from './queue.ts'
 import { queueWatch } from './queue-watch.ts'
 import { connectedReader, sharedReader } from './reader.ts'
+import { sqliteRedrives } from './redrives.ts'
 import { hasTables, sqliteSchema } from './schema.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError } from './sqlite-errors.ts'
 import { now } from './statements.ts'
+import { sqliteSuspects } from './suspects.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore } from './within.ts'
 
@@ -51,7 +55,7 @@ export function sqliteStore(
   const canOpenAnother = source.kind === 'opened' && 'path' in options && options.path !== ':memory:'
   const reader = canOpenAnother ? connectedReader(source.open, patience) : sharedReader(connection, turns, patience)
   const watch = queueWatch(reader)
-  const inbox = sqliteInbox(transactions, reader)
+  const inbox = sqliteInbox<SqliteDatabase>(reader)
   const savepointTurns = new NestedTurns(systemTimers, busyTimeoutMs)
   return {
     name: 'sqlite',
@@ -62,7 +66,11 @@ export function sqliteStore(
     lend,
     within: (tx) => joinedStore(tx, { inbox, savepointTurns, lend }),
     inbox,
-    parking: sqliteParking(reader),
+    parking: sqliteParking(transactions, reader),
+    letters: sqliteLetters(reader),
+    redrives: sqliteRedrives(reader),
+    audit: sqliteAudit(reader),
+    suspects: sqliteSuspects(transactions, reader),
     outbox: sqliteOutbox(transactions, reader),
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),

@@ -63,7 +63,11 @@ function differ(name: string, keys: readonly string[]): StoreCase {
       )
       for (const key of keys) {
         assert.equal((await store.inbox.find(request(key)))?.state, 'processed')
-        assert.equal(await store.inbox.forget(request(key)), true, `${JSON.stringify(key)} was taken for another key`)
+        assert.equal(
+          await store.transaction((tx) => store.inbox.forget(tx, request(key))),
+          true,
+          `${JSON.stringify(key)} was taken for another key`,
+        )
       }
     },
   }

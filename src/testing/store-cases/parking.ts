@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import type { StoredParkedMessage } from '../../contracts/index.ts'
-import { awkwardMessages, bytesOf, handler, parkedMessage, request } from '../sample-records.ts'
+import { awkwardMessages, bytesOf, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-
-const keysOf = (messages: readonly StoredParkedMessage[]) => messages.map(({ key }) => key)
+import { again, anHour, dead, done, dueKeys, reserve } from './parked-rows.ts'
 
 export const parkingCases: readonly StoreCase[] = [
   {
@@ -16,15 +14,21 @@ export const parkingCases: readonly StoreCase[] = [
         source: 'notes/3',
         attempts: 4,
         reason: 'HANDLER_TIMEOUT',
+        shape: 'no % in #',
         step: 2,
-        delayMs: 3_600_000,
+        independent: true,
+        orderKey: 'note 7',
+        delayMs: anHour,
       })
       await store.transaction((tx) => store.parking.park(tx, [{ ...message, delayMs }]))
       const [stored] = await rival.parking.list()
       assert.ok(stored)
-      const { parkedAt, nextAt, ...rest } = stored
+      const { parkedAt, changedAt, nextAt, sequence, revision, begun, originalBody, redrive, ...rest } = stored
       assert.deepEqual({ ...rest, message: bytesOf(rest.message) }, { ...message, message: bytesOf(message.message) })
       assert.ok(Math.abs(nextAt.getTime() - parkedAt.getTime() - delayMs) < 1_000)
+      assert.ok(Math.abs(changedAt.getTime() - parkedAt.getTime()) < 1_000)
+      assert.deepEqual([begun, originalBody, redrive], [0, undefined, undefined])
+      assert.deepEqual([typeof sequence, typeof revision], ['number', 'number'])
     },
   },
   {
@@ -36,9 +40,9 @@ export const parkingCases: readonly StoreCase[] = [
           awkwardMessages.map((message, index) => parkedMessage(`m${index}`, { message })),
         ),
       )
-      const taken = await store.transaction((tx) => store.parking.takeDue(tx, { limit: 100, handlers: [handler] }))
+      const found = await reserve(store, { limit: 100 })
       for (const [index, message] of awkwardMessages.entries()) {
-        const stored = taken.find(({ key }) => key === `m${index}`)
+        const stored = found.find(({ key }) => key === `m${index}`)
         assert.ok(stored, `m${index} is missing`)
         assert.deepEqual(bytesOf(stored.message), bytesOf(message))
       }
@@ -73,15 +77,16 @@ export const parkingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: long keys, ids, types and sources and an empty error history fit',
+    name: 'parking: long keys, ids, types, sources, shapes and order keys and an empty error history fit',
     async run({ store }) {
       const long = 'ü'.repeat(300)
-      const row = { handler: 'h'.repeat(100), messageId: long, type: long, source: long, errors: '', attempts: 0 }
+      const texts = { messageId: long, type: long, source: long, shape: long, orderKey: long }
+      const row = { ...texts, handler: 'h'.repeat(100), errors: '', attempts: 0 }
       await store.transaction((tx) => store.parking.park(tx, [parkedMessage(long, row)]))
       const [stored] = await store.parking.list({ handler: row.handler })
       assert.ok(stored)
-      const { messageId, type, source, errors, attempts } = stored
-      assert.deepEqual({ handler: stored.handler, messageId, type, source, errors, attempts }, row)
+      const { messageId, type, source, shape, orderKey, errors, attempts } = stored
+      assert.deepEqual({ handler: stored.handler, messageId, type, source, shape, orderKey, errors, attempts }, row)
       assert.equal(stored.key, long)
     },
   },
@@ -105,65 +110,34 @@ export const parkingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: list and count heed state, handler and limit, oldest first',
-    async run({ store }) {
-      const rows = [
-        parkedMessage('m1'),
-        parkedMessage('m2', { state: 'dead' }),
-        parkedMessage('m3', { handler: 'count-notes' }),
-        parkedMessage('m4', { state: 'dead', handler: 'count-notes' }),
-        parkedMessage('m0'),
-      ]
-      for (const row of rows) await store.transaction((tx) => store.parking.park(tx, [row]))
-      const { parking } = store
-      assert.deepEqual(keysOf(await parking.list()), ['m1', 'm2', 'm3', 'm4', 'm0'])
-      assert.deepEqual(keysOf(await parking.list({ state: 'dead' })), ['m2', 'm4'])
-      assert.deepEqual(keysOf(await parking.list({ state: 'waiting' })), ['m1', 'm3', 'm0'])
-      assert.deepEqual(keysOf(await parking.list({ handler })), ['m1', 'm2', 'm0'])
-      assert.deepEqual(keysOf(await parking.list({ handler, state: 'dead' })), ['m2'])
-      assert.deepEqual(keysOf(await parking.list({ limit: 2 })), ['m1', 'm2'])
-      assert.equal(await parking.count(), 5)
-      assert.equal(await parking.count({ state: 'dead' }), 2)
-      assert.equal(await parking.count({ handler, state: 'waiting' }), 2)
-      assert.equal(await parking.count({ handler: 'no such' }), 0)
-    },
-  },
-  {
     name: 'parking: done removes, again and dead keep, each with its count, reason and errors',
     async run({ store }) {
-      const park = ['m1', 'm2', 'm3', 'm4'].map((key) => parkedMessage(key))
-      await store.transaction((tx) => store.parking.park(tx, park))
+      const messages = ['m1', 'm2', 'm3', 'm4'].map((key) => parkedMessage(key))
+      await store.transaction((tx) => store.parking.park(tx, messages))
+      const found = await reserve(store)
       await store.transaction(async (tx) => {
-        await store.parking.takeDue(tx, { limit: 10, handlers: [handler] })
+        await store.parking.take(tx, found)
         await store.parking.change(tx, [
-          { ...request('m1'), kind: 'done' },
-          {
-            ...request('m2'),
-            kind: 'again',
-            attempts: 2,
-            delayMs: 3_600_000,
-            reason: 'HANDLER_TIMEOUT',
-            errors: '[2]',
-          },
-          { ...request('m3'), kind: 'dead', attempts: 5, reason: 'HANDLER_FAILED', errors: '[5]' },
+          done('m1'),
+          again('m2', { attempts: 2, delayMs: anHour, reason: 'HANDLER_TIMEOUT', errors: '[2]', shape: 'two' }),
+          dead('m3', { attempts: 5, reason: 'HANDLER_FAILED', errors: '[5]', shape: 'five' }),
         ])
       })
-      const rows = (await store.parking.list()).map(({ key, state, attempts, reason, errors }) => [
+      await store.parking.forgive(found.filter(({ key }) => key === 'm4'))
+      const rows = (await store.parking.list()).map(({ key, state, attempts, reason, errors, shape }) => [
         key,
         state,
         attempts,
         reason,
         errors,
+        shape,
       ])
       assert.deepEqual(rows.sort(), [
-        ['m2', 'waiting', 2, 'HANDLER_TIMEOUT', '[2]'],
-        ['m3', 'dead', 5, 'HANDLER_FAILED', '[5]'],
-        ['m4', 'waiting', 1, 'HANDLER_FAILED', park[3]?.errors],
+        ['m2', 'waiting', 2, 'HANDLER_TIMEOUT', '[2]', 'two'],
+        ['m3', 'dead', 5, 'HANDLER_FAILED', '[5]', 'five'],
+        ['m4', 'waiting', 1, 'HANDLER_FAILED', messages[3]?.errors, 'no'],
       ])
-      assert.deepEqual(
-        keysOf(await store.transaction((tx) => store.parking.takeDue(tx, { limit: 10, handlers: [handler] }))),
-        ['m4'],
-      )
+      assert.deepEqual(await dueKeys(store), ['m4'])
     },
   },
 ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Parts, Store } from '../../contracts/index.ts'
-import { claim, outboxMessage, packed, parkedMessage, present, request } from '../sample-records.ts'
+import { claim, outboxMessage, parkedMessage, present, request, toQueue } from '../sample-records.ts'
 import type { CaseNeed, StoreCase, StoreCaseContext } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -55,7 +55,7 @@ export const partsCases: readonly StoreCase[] = [
         await store.inbox.update(tx, [{ ...request('m1'), state: 'parked', result: '1' }])
         await store.parking.park(tx, [parkedMessage('m1')])
         await store.outbox?.append(tx, [outboxMessage('o1')])
-        await store.queue?.send(tx, 'notes', [packed('q1')])
+        await store.queue?.send(tx, 'notes', [toQueue('q1')])
         await parts.undo(tx)
       })
       const record = await store.inbox.find(request('m1'))

@@ -1,5 +1,5 @@
 import type { Queue, QueuedMessage, Store } from '../../contracts/index.ts'
-import { packed, present, textOf } from '../sample-records.ts'
+import { present, textOf, toQueue } from '../sample-records.ts'
 
 export const aMinute = 60_000
 
@@ -8,7 +8,11 @@ export function queueOf<Tx>(store: Store<Tx>): Queue<Tx> {
 }
 
 export function send<Tx>(store: Store<Tx>, ...texts: readonly string[]): Promise<void> {
-  return queueOf(store).send(undefined, 'notes', texts.map(packed))
+  return queueOf(store).send(
+    undefined,
+    'notes',
+    texts.map((text) => toQueue(text)),
+  )
 }
 
 export function take<Tx>(store: Store<Tx>, limit: number, visibilityMs = aMinute): Promise<readonly QueuedMessage[]> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { awkwardMessages, bytesOf, claim, packed } from '../sample-records.ts'
+import { awkwardMessages, bytesOf, claim, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
 import { aMinute, queueOf, send, take, textsOf } from './queue-steps.ts'
@@ -31,8 +31,8 @@ export const queueCases: readonly StoreCase[] = [
     name: 'queue: what was sent inside a transaction is taken only after its commit, and vanishes with it',
     needs: ['queue', 'concurrent'],
     async run({ store, rival }) {
-      const committing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [packed('committed')]))
-      const undoing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [packed('undone')]))
+      const committing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [toQueue('committed')]))
+      const undoing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [toQueue('undone')]))
       assert.deepEqual(await take(rival, 10), [])
       await committing.commit()
       await undoing.undo()
@@ -48,7 +48,7 @@ export const queueCases: readonly StoreCase[] = [
       const [taken] = await take(store, 1)
       const work = store.transaction(async (tx) => {
         await claim(store, tx, 'm1')
-        await queueOf(store).send(tx, 'notes', [packed('q2')])
+        await queueOf(store).send(tx, 'notes', [toQueue('q2')])
         await queueOf(store).remove(tx, 'notes', [taken?.ticket ?? ''])
         throw new Error('the work failed')
       })
@@ -60,7 +60,11 @@ export const queueCases: readonly StoreCase[] = [
     name: 'queue: messages survive byte for byte',
     needs: ['queue'],
     async run({ store }) {
-      await queueOf(store).send(undefined, 'notes', awkwardMessages)
+      await queueOf(store).send(
+        undefined,
+        'notes',
+        awkwardMessages.map((message) => ({ message, key: undefined })),
+      )
       const taken = await take(store, 100)
       assert.deepEqual(
         taken.map(({ message }) => bytesOf(message)),
@@ -73,7 +77,7 @@ export const queueCases: readonly StoreCase[] = [
     needs: ['queue'],
     async run({ store }) {
       const names = ['notes', 'Notes', 'notes ', 'notes2', 'nötes']
-      for (const name of names) await queueOf(store).send(undefined, name, [packed(`of ${name}`)])
+      for (const name of names) await queueOf(store).send(undefined, name, [toQueue(`of ${name}`)])
       for (const name of names) {
         const taken = await queueOf(store).take(name, { limit: 10, visibilityMs: aMinute })
         assert.deepEqual(textsOf(taken), [`of ${name}`])

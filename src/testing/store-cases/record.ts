@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClaimAnswer, Store } from '../../contracts/index.ts'
+import type { RecordState } from '../../contracts/index.ts'
 import { claim, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 
@@ -110,46 +110,47 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: forget lets it run again and tells every cache, in every process',
+    name: 'record: every state comes back, by a claim and by find',
     async run({ store, rival }) {
-      await store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
-      const before = await epochs(store, rival)
-      assert.equal(before[0], before[1])
-      assert.deepEqual(await epochs(store, rival), before, 'the epoch must only change when records may have vanished')
-
-      assert.equal(await store.inbox.forget(request('m1')), true)
-      const after = await epochs(store, rival)
-      assert.equal(after[0], after[1])
-      assert.notEqual(after[0], before[0])
-      assert.equal(await rival.transaction((tx) => claim(rival, tx, 'm1')), undefined)
-      assert.equal((await rival.transaction((tx) => claim(rival, tx, 'm2')))?.state, 'processed')
+      const states: readonly RecordState[] = ['discarded', 'expired', 'parked', 'processed']
+      await store.transaction(async (tx) => {
+        await store.inbox.claim(
+          tx,
+          states.map((state) => request(state)),
+        )
+        await store.inbox.update(
+          tx,
+          states.map((state) => ({ ...request(state), state })),
+        )
+      })
+      const { existing } = await rival.transaction((tx) =>
+        rival.inbox.claim(
+          tx,
+          states.map((state) => request(state)),
+        ),
+      )
+      assert.deepEqual(
+        existing.map((record) => record?.state),
+        states,
+      )
+      for (const state of states) assert.equal((await store.inbox.find(request(state)))?.state, state)
     },
   },
   {
-    name: 'record: to forget what is not there resolves to false',
-    async run({ store }) {
-      await store.transaction((tx) => claim(store, tx, 'm1'))
-      assert.equal(await store.inbox.forget({ handler: 'another', key: 'm1' }), false)
-      assert.equal(await store.inbox.forget(request('m2')), false)
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
-    },
-  },
-  {
-    name: 'record: every forget brings an epoch that was never there before',
-    async run({ store }) {
-      const seen = new Set<string>()
-      for (let turn = 0; turn < 4; turn++) {
-        const { epoch } = await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
-        seen.add(epoch)
-        await store.inbox.forget(request('m1'))
-      }
-      assert.equal(seen.size, 4)
+    name: 'record: findMany answers one for each, in the order asked, also where there is none',
+    async run({ store, rival }) {
+      const known = ['b', 'd', 'e'].map((key) => request(key, new TextEncoder().encode(key)))
+      await store.transaction(async (tx) => {
+        await store.inbox.claim(tx, known)
+        await store.inbox.update(tx, [{ ...request('d'), state: 'parked' }])
+      })
+      const asked = ['e', 'a', 'd', 'b', 'B', 'e'].map((key) => request(key))
+      const found = await rival.inbox.findMany([...asked, { handler: 'another', key: 'b' }])
+      assert.deepEqual(
+        found.map((record) => record && [new TextDecoder().decode(record.fingerprint), record.state]),
+        [['e', 'processed'], undefined, ['d', 'parked'], ['b', 'processed'], undefined, ['e', 'processed'], undefined],
+      )
+      assert.deepEqual(await rival.inbox.findMany([]), [])
     },
   },
 ]
-
-function epochs<Tx>(...stores: readonly Store<Tx>[]): Promise<string[]> {
-  const look = (store: Store<Tx>): Promise<ClaimAnswer> =>
-    store.transaction((tx) => store.inbox.claim(tx, [request('m2')]))
-  return Promise.all(stores.map(async (store) => (await look(store)).epoch))
-}

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { claim, parkedMessage, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-
-const anHour = 3_600_000
+import { again, anHour, change } from './parked-rows.ts'
 
 /** Wide enough for any two clocks that are set at all, narrow enough for a wrong time zone or unit. */
 function isAboutNow(date: Date | undefined): boolean {
@@ -21,19 +20,15 @@ export const timeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: parkedAt and nextAt are dates, and again moves only nextAt',
+    name: 'time: parkedAt, changedAt and nextAt are dates, and again leaves parkedAt alone',
     async run({ store }) {
       await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1')]))
       const [before] = await store.parking.list()
-      await store.transaction(async (tx) => {
-        await store.parking.take(tx, request('m1'))
-        await store.parking.change(tx, [
-          { ...request('m1'), kind: 'again', attempts: 2, delayMs: 3 * anHour, reason: 'HANDLER_FAILED', errors: '[]' },
-        ])
-      })
+      await change(store, again('m1', { delayMs: 3 * anHour }))
       const [after] = await store.parking.list()
       assert.ok(before && after)
       assert.ok(isAboutNow(before.parkedAt) && isAboutNow(before.nextAt), `${before.parkedAt} ${before.nextAt}`)
+      assert.ok(isAboutNow(before.changedAt) && isAboutNow(after.changedAt), `${before.changedAt} ${after.changedAt}`)
       assert.deepEqual(after.parkedAt, before.parkedAt)
       assert.ok(isAboutNow(new Date(after.nextAt.getTime() - 3 * anHour)), String(after.nextAt))
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { claim, claimAndWrite, outboxMessage, packed, parkedMessage, request } from '../sample-records.ts'
+import { claim, claimAndWrite, outboxMessage, parkedMessage, request, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 
@@ -35,7 +35,7 @@ export const transactionCases: readonly StoreCase[] = [
         await store.inbox.update(tx, [{ ...request('m1'), state: 'processed', result: '1' }])
         await store.parking.park(tx, [parkedMessage('m2')])
         await store.outbox?.append(tx, [outboxMessage('o1')])
-        await store.queue?.send(tx, 'notes', [packed('q1')])
+        await store.queue?.send(tx, 'notes', [toQueue('q1')])
         throw sorry
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
@@ -54,9 +54,10 @@ export const transactionCases: readonly StoreCase[] = [
         await claim(store, tx, 'm1')
         await store.parking.park(tx, [parkedMessage('m1')])
       })
+      const parked = await store.parking.list()
       const work = store.transaction(async (tx) => {
-        await store.parking.take(tx, request('m1'))
         await effects.write(tx, 'm1')
+        assert.deepEqual(await store.parking.take(tx, parked), [true])
         await store.inbox.update(tx, [{ ...request('m1'), state: 'parked' }])
         await store.parking.change(tx, [{ ...request('m1'), kind: 'done' }])
         throw sorry

@@ -20,6 +20,7 @@ export class SimDatabase {
   readonly #locks = new Locks()
   readonly #sessions = new Set<(why: string) => void>()
   #down = false
+  #lastNumber = 0
   commits = 0
 
   readonly #begunAt: number
@@ -32,6 +33,11 @@ export class SimDatabase {
   /** The database's own clock: the only one that processes share. */
   date(laterMs = 0): Date {
     return new Date(this.#begunAt + this.scheduler.now + laterMs)
+  }
+
+  /** A number that was never given before, as an identity column does: also when its transaction is undone. */
+  nextNumber(): number {
+    return ++this.#lastNumber
   }
 
   get openTransactions(): number {

@@ -97,6 +97,21 @@ export async function update(
   transaction.write(rowName(table, key), change(session.database.read(transaction, table, key)))
 }
 
+/** Locks a row as it is, without waiting: undefined for one that is gone, that another holds, or that does not match. */
+export async function lockIfFree(
+  session: Session,
+  transaction: ServerTransaction,
+  table: string,
+  key: string,
+  matches: (row: Row) => boolean,
+): Promise<Row | undefined> {
+  const { database } = session
+  const row = database.read(transaction, table, key)
+  if (row === undefined || !matches(row) || database.isLockedByOther(transaction, table, key)) return undefined
+  await database.lock(transaction, table, key, session.lockTimeoutMs)
+  return row
+}
+
 /** Rows that match, locked, without those that others hold. */
 export async function takeSkippingLocked(
   session: Session,
@@ -104,15 +119,16 @@ export async function takeSkippingLocked(
   table: string,
   limit: number,
   matches: (row: Row, all: readonly Visible[]) => boolean,
+  order: (a: Row, b: Row) => number = () => 0,
 ): Promise<Visible[]> {
   const { database } = session
   const taken: Visible[] = []
   const all = database.scan(transaction, table)
-  for (const candidate of all) {
+  for (const candidate of all.toSorted((a, b) => order(a.row, b.row))) {
     if (taken.length >= limit) break
-    if (!matches(candidate.row, all) || database.isLockedByOther(transaction, table, candidate.key)) continue
-    await database.lock(transaction, table, candidate.key, session.lockTimeoutMs)
-    taken.push(candidate)
+    // As it is now: a rival may have been here since the look.
+    const row = await lockIfFree(session, transaction, table, candidate.key, (each) => matches(each, all))
+    if (row !== undefined) taken.push({ key: candidate.key, row })
   }
   return taken
 }

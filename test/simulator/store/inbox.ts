@@ -31,18 +31,25 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
           : { ...row, state: change.state, ...(change.result === undefined ? {} : { result: change.result }) },
       ),
     find: (key) => context.read((client) => client.get(table, name(key)) as Promise<InboxRecord | undefined>),
-    forget: (key) =>
-      context.read((client) =>
-        client.connection.call(
-          'forget',
-          inTransaction(async (tx, session) => {
-            const known = session.database.read(tx, table, name(key)) !== undefined
-            if (!known) return false
-            await update(session, tx, table, name(key), () => undefined)
+    findMany: (keys) =>
+      context.read(async (client) => {
+        const records = await look(client, keys.map(name))
+        return keys.map((key) => records.get(name(key)))
+      }),
+    forget: (client, key) =>
+      client.connection.call(
+        'forget',
+        inTransaction(async (tx, session) => {
+          let isGone = false
+          await update(session, tx, table, name(key), (row) => {
+            if (row === undefined || row.state === 'parked') return row
+            isGone = true
+            return undefined
+          })
+          if (isGone)
             await update(session, tx, 'meta', 'epoch', (row) => ({ value: ((row?.value as number) ?? 0) + 1 }))
-            return true
-          }),
-        ),
+          return isGone
+        }),
       ),
   }
 }

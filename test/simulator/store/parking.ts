@@ -1,12 +1,22 @@
-import type { ParkedFilter, Parking, StoredParkedMessage } from '../../../src/contracts/index.ts'
+import type { OrderScope, ParkedTicket, Parking, StoredParkedMessage } from '../../../src/contracts/index.ts'
+import type { Session } from '../database/connection.ts'
+import type { ServerTransaction } from '../database/server-transaction.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
-import { insertIfAbsent, inTransaction, takeSkippingLocked, update } from '../database/statements.ts'
+import { insertIfAbsent, inTransaction, lockIfFree, takeSkippingLocked, update } from '../database/statements.ts'
 import { name } from './inbox.ts'
+import {
+  asSeen,
+  byDueTime,
+  fits,
+  holdsUp,
+  type Parked,
+  scanParked,
+  parkedTable as table,
+  waitsForOrder,
+  waitsForStep,
+} from './parked-rows.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
-
-const table = 'parked'
-type Parked = StoredParkedMessage & Row
 
 export function simParking(context: SimStoreContext): Parking<SimClient> {
   return {
@@ -14,75 +24,136 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
       client.connection.call(
         'park',
         inTransaction(async (tx, session) => {
+          const { database } = session
           for (const { delayMs, ...message } of messages) {
-            const row = { ...message, parkedAt: session.database.date(), nextAt: session.database.date(delayMs) }
+            const row = {
+              ...message,
+              sequence: database.nextNumber(),
+              revision: database.nextNumber(),
+              begun: 0,
+              parkedAt: database.date(),
+              changedAt: database.date(),
+              nextAt: database.date(delayMs),
+              originalBody: undefined,
+              redrive: undefined,
+              isReleased: false,
+            }
             await insertIfAbsent(session, tx, table, name(message), row)
           }
         }),
       ),
-    takeDue: (client, { limit, handlers }) =>
-      client.connection.call(
-        'take-due',
-        inTransaction(async (tx, session) => {
-          const now = session.database.date().getTime()
-          const isDue = (row: Row, all: readonly Visible[]) => {
-            const parked = row as Parked
-            return (
-              parked.state === 'waiting' &&
-              parked.nextAt.getTime() <= now &&
-              handlers.includes(parked.handler) &&
-              !isBlocked(parked, all)
-            )
-          }
-          return (await takeSkippingLocked(session, tx, table, limit, isDue)).map(({ row }) => row as Parked)
-        }),
+    reserve: ({ limit, forMs, handlers, pastDead }) =>
+      context.read((client) =>
+        client.connection.call(
+          'reserve',
+          inTransaction(async (tx, session) => {
+            const { database } = session
+            const isDue = (row: Row, all: readonly Visible[]) => {
+              const parked = row as Parked
+              if (parked.state !== 'waiting' || parked.nextAt > database.date()) return false
+              if (!handlers.includes(parked.handler)) return false
+              return !waitsForStep(parked, all) && !waitsForOrder(parked, all, pastDead)
+            }
+            const reserved: StoredParkedMessage[] = []
+            for (const { key, row } of await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)) {
+              const begun = (row as Parked).begun + 1
+              const now = changed(row as Parked, session, { begun, nextAt: database.date(forMs) })
+              await update(session, tx, table, key, () => now)
+              reserved.push(messageOf(asSeen(tx, session, now)))
+            }
+            return reserved
+          }),
+        ),
       ),
-    take: (client, key) =>
+    forgive: (tickets) =>
+      context.read((client) =>
+        client.connection.call(
+          'forgive',
+          inTransaction(async (tx, session) => {
+            for (const ticket of tickets) {
+              const row = await lockTicket(tx, session, ticket)
+              if (row === undefined) continue
+              const begun = Math.max(0, row.begun - 1)
+              const now = changed(row, session, { begun, nextAt: session.database.date() })
+              await update(session, tx, table, name(ticket), () => now)
+            }
+          }),
+        ),
+      ),
+    take: (client, tickets) =>
       client.connection.call(
         'take',
         inTransaction(async (tx, session) => {
-          const isIt = (row: Row) => name(row as Parked) === name(key)
-          return (await takeSkippingLocked(session, tx, table, 1, isIt)).map(({ row }) => row as Parked)[0]
+          const taken: boolean[] = []
+          for (const ticket of tickets) taken.push((await lockTicket(tx, session, ticket)) !== undefined)
+          return taken
         }),
       ),
     change: (client, changes) =>
       client.connection.call(
         'change-parked',
         inTransaction(async (tx, session) => {
+          const changedAt = session.database.date()
           for (const change of changes) {
             await update(session, tx, table, name(change), (row) => {
               if (change.kind === 'done' || row === undefined) return undefined
-              const { kind, ...facts } = change
-              const delayMs = 'delayMs' in change ? change.delayMs : 0
-              const nextAt = session.database.date(delayMs)
-              return { ...row, ...facts, state: kind === 'dead' ? 'dead' : 'waiting', nextAt }
+              const { kind, handler, key, ...facts } = change
+              const state = kind === 'dead' ? 'dead' : 'waiting'
+              const nextAt = change.kind === 'again' ? session.database.date(change.delayMs) : (row as Parked).nextAt
+              return changed(row as Parked, session, { ...facts, state, nextAt, changedAt, begun: 0 })
             })
           }
         }),
       ),
-    list: (filter) => context.read((client) => scan(client, filter)),
-    count: (filter) => context.read(async (client) => (await scan(client, filter)).length),
+    async blocked(client, scopes) {
+      await client.connection.call(
+        'lock-order',
+        inTransaction(async (tx, session) => {
+          for (const scope of scopes) await session.database.lock(tx, 'order', scopeName(scope), session.lockTimeoutMs)
+        }),
+      )
+      // A second statement, as on a real server: only it sees what the holders of the locks have committed.
+      return await client.connection.call(
+        'look-at-order',
+        inTransaction((tx, session) => {
+          const rows = scanParked(tx, session)
+          return scopes.map((scope) => rows.some((row) => holdsUp(row, scope)))
+        }),
+      )
+    },
+    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
+      context.read(async (client) => {
+        const rows = await scan(client)
+        return rows
+          .filter((row) => row.sequence > after && fits(row, filter))
+          .slice(0, limit)
+          .map(messageOf)
+      }),
+    count: (filter = {}) =>
+      context.read(async (client) => (await scan(client)).filter((row) => fits(row, filter)).length),
   }
 }
 
-function isBlocked(parked: Parked, all: readonly Visible[]): boolean {
-  if (parked.independent) return false
-  return all.some(({ row }) => {
-    const other = row as Parked
-    const isSameMessage =
-      other.messageId === parked.messageId && other.type === parked.type && other.source === parked.source
-    return isSameMessage && other.step < parked.step
-  })
+export function changed(row: Parked, session: Session, facts: Partial<Parked>): Parked {
+  return { ...row, ...facts, revision: session.database.nextNumber() } as Parked
 }
 
-async function scan(client: SimClient, filter: ParkedFilter = {}): Promise<Parked[]> {
-  const { state, handler, limit = Number.POSITIVE_INFINITY } = filter
-  const rows = await client.connection.call(
+function messageOf({ isReleased: _, ...message }: Parked): StoredParkedMessage {
+  return message
+}
+
+async function lockTicket(tx: ServerTransaction, session: Session, ticket: ParkedTicket): Promise<Parked | undefined> {
+  const isSame = (row: Row) => row.revision === ticket.revision
+  return (await lockIfFree(session, tx, table, name(ticket), isSame)) as Parked | undefined
+}
+
+function scan(client: SimClient): Promise<Parked[]> {
+  return client.connection.call(
     'read',
-    inTransaction((tx, session) => session.database.scan(tx, table)),
+    inTransaction((tx, session) => scanParked(tx, session)),
   )
-  return rows
-    .map(({ row }) => row as Parked)
-    .filter((row) => (state === undefined || row.state === state) && (handler === undefined || row.handler === handler))
-    .slice(0, limit)
+}
+
+function scopeName({ handler, orderKey }: OrderScope): string {
+  return JSON.stringify([handler, orderKey])
 }

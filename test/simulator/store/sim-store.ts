@@ -7,12 +7,16 @@ import { begin, commit, rollback, rollbackTo, savepoint } from '../database/stat
 import type { Faults } from '../faults.ts'
 import type { SimProcess } from '../process.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { simAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { simInbox } from './inbox.ts'
+import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
 import { simOutbox } from './outbox.ts'
 import { simParking } from './parking.ts'
+import { simRedrives } from './redrives.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
+import { simSuspects } from './suspects.ts'
 
 export interface SimStoreContext {
   readonly name: string
@@ -82,6 +86,10 @@ export function simStore({ process, database, network }: SimStoreParts): Store<S
     },
     inbox: simInbox(context),
     parking: simParking(context),
+    letters: simLetters(context),
+    redrives: simRedrives(context),
+    audit: simAudit(context),
+    suspects: simSuspects(context),
     outbox: simOutbox(context),
     schema: { install: async () => {}, check: async () => {}, print: () => '' },
     classify,

@@ -1,14 +1,16 @@
 import type { Tables } from '../tables.ts'
+import { createLetters } from './letter-tables.ts'
 
 /**
  * Columns of fixed width come first, so that no byte is lost to alignment. Names and keys are compared byte by byte
  * ("C"): that is what the contract asks for, and it is faster. What messages bring is stored as bytes.
  */
-export function createTables({ inbox, parked, outbox, queue, index }: Tables): string {
+export function createTables(tables: Tables): string {
+  const { inbox, parked, outbox, queue, suspects, index } = tables
   return `
 CREATE TABLE ${inbox} (
   processed_at timestamptz NOT NULL DEFAULT now(),
-  state        "char" NOT NULL DEFAULT 'd',      -- d: processed, p: parked
+  state        "char" NOT NULL DEFAULT 'd',      -- d: processed, p: parked, e: expired, x: discarded
   fingerprint  bytea,
   handler      text COLLATE "C" NOT NULL,
   key          text COLLATE "C" NOT NULL,
@@ -17,26 +19,38 @@ CREATE TABLE ${inbox} (
 );
 
 CREATE TABLE ${parked} (
-  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  parked_at  timestamptz NOT NULL DEFAULT now(),
-  next_at    timestamptz NOT NULL,
-  attempts   int NOT NULL,
-  step       int NOT NULL,
-  independent boolean NOT NULL,
-  state      text NOT NULL CHECK (state IN ('waiting', 'dead')),
-  handler    text COLLATE "C" NOT NULL,
-  key        text COLLATE "C" NOT NULL,
-  message_id text COLLATE "C" NOT NULL,
-  source     text COLLATE "C" NOT NULL,
-  type       text NOT NULL,
-  reason     text NOT NULL,
-  errors     text NOT NULL,                      -- JSON: [{ "at", "message" }], oldest first
-  envelope   bytea NOT NULL,
-  body       bytea NOT NULL,
+  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- Grows with every change. It begins with the time, so that a row which is parked again has none of the row before.
+  revision      bigint NOT NULL DEFAULT extract(epoch FROM clock_timestamp()) * 1000000,
+  parked_at     timestamptz NOT NULL DEFAULT now(),
+  changed_at    timestamptz NOT NULL DEFAULT now(), -- last tried, given up or released
+  next_at       timestamptz NOT NULL,
+  attempts      int NOT NULL,
+  begun         int NOT NULL DEFAULT 0,          -- attempts since one last ended
+  step          int NOT NULL,
+  independent   boolean NOT NULL,
+  is_released   boolean NOT NULL DEFAULT false,  -- by its redrive
+  state         text COLLATE "C" NOT NULL CHECK (state IN ('waiting', 'dead')),
+  handler       text COLLATE "C" NOT NULL,
+  key           text COLLATE "C" NOT NULL,
+  message_id    text COLLATE "C" NOT NULL,
+  source        text COLLATE "C" NOT NULL,
+  type          text COLLATE "C" NOT NULL,
+  reason        text COLLATE "C" NOT NULL,
+  shape         text COLLATE "C" NOT NULL,
+  order_key     text COLLATE "C",
+  redrive       text COLLATE "C",                -- the last it was selected for; a mark only while that is running
+  errors        text NOT NULL,                   -- JSON: [{ "at", "message" }], oldest first
+  envelope      bytea NOT NULL,
+  body          bytea NOT NULL,
+  original_body bytea,                           -- as received, where a person has edited it
   UNIQUE (handler, key)
 );
 CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, id) WHERE state = 'waiting';
 CREATE INDEX ${index('parked_steps')} ON ${parked} (source, message_id, step);
+CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, id) WHERE order_key IS NOT NULL;
+CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
+CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, is_released, id) WHERE redrive IS NOT NULL;
 
 CREATE TABLE ${outbox} (
   seq      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -54,11 +68,21 @@ CREATE INDEX ${index('outbox_pending')} ON ${outbox} (seq) WHERE state = 'pendin
 CREATE TABLE ${queue} (
   seq        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   visible_at timestamptz NOT NULL DEFAULT now(),
+  lane       bigint,                             -- a hash of the message's key; those of one lane are taken in order
   deliveries int NOT NULL DEFAULT 0,
   queue      text COLLATE "C" NOT NULL,
   envelope   bytea NOT NULL,
   body       bytea NOT NULL
 ) WITH (fillfactor = 80);
 CREATE INDEX ${index('queue_order')} ON ${queue} (queue, seq);
+CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, seq) WHERE lane IS NOT NULL;
+
+CREATE TABLE ${suspects} (
+  seen_at timestamptz NOT NULL,
+  count   int NOT NULL,                          -- attempts that were begun and have not ended otherwise than by a death
+  id      text COLLATE "C" PRIMARY KEY
+);
+
+${createLetters(tables)}
 `.trim()
 }

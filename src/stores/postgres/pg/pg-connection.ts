@@ -1,6 +1,6 @@
 import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Answer, Connection, Opened, Opening } from '../connection.ts'
+import type { Answer, Call, Connection, Opened, Opening } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
 import { Flight, wireOf } from './flight.ts'
@@ -70,6 +70,17 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     if (this.#boarding === undefined) return await this.#runner.run(statement, values)
     return await this.#boarding.add(statement, values).catch(rethrown)
+  }
+
+  async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
+    if (!this.skipsAfterFailure) return await this.#runner.runInTurn(calls)
+    const flight = this.#boarding ?? new Flight(this.#options)
+    const answers = Promise.all(calls.map(({ statement, values }) => flight.add(statement, values)))
+    if (flight !== this.#boarding) {
+      flight.send()
+      this.tx.query(flight)
+    }
+    return await answers.catch(rethrown)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {

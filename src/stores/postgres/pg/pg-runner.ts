@@ -1,6 +1,6 @@
 import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Answer, Runner } from '../connection.ts'
+import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
 
@@ -31,6 +31,12 @@ export class PgRunner implements Runner {
     } catch (error) {
       throw explained(error)
     }
+  }
+
+  async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
+    const answers: Answer[] = []
+    for (const { statement, values } of calls) answers.push(await this.run(statement, values))
+    return answers
   }
 
   runAll(statements: readonly Statement[]): Promise<string> {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { JustonceError } from '../../../errors/index.ts'
 import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
-import type { Answer, Connection, Opened, Opening } from '../connection.ts'
+import type { Answer, Call, Connection, Opened, Opening } from '../connection.ts'
 import type { Statement } from '../statement.ts'
 import { guardedSql } from './guarded-sql.ts'
 import { JsRunner, lastTag } from './js-runner.ts'
@@ -94,6 +94,10 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
 
   run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     return this.#runner.run(statement, values)
+  }
+
+  runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
+    return this.#runner.runInTurn(calls)
   }
 
   runAll(statements: readonly Statement[]): Promise<string> {

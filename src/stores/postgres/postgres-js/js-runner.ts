@@ -1,6 +1,6 @@
 import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
-import type { Answer, Runner } from '../connection.ts'
+import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
 import type { JsQuery, RawResult } from './query.ts'
@@ -31,6 +31,11 @@ export class JsRunner implements Runner {
     } catch (error) {
       throw explained(error)
     }
+  }
+
+  /** Not awaited in between: postgres.js sends them in one go. In a transaction that has failed the rest fails too. */
+  runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
+    return Promise.all(calls.map(({ statement, values }) => this.run(statement, values)))
   }
 
   runAll(statements: readonly Statement[]): Promise<string> {

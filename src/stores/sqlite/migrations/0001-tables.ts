@@ -1,3 +1,4 @@
+/** Columns that can be long come last: to reach what stands behind one, SQLite has to read all of it. */
 export const tables = `
 CREATE TABLE justonce_meta (
   name text PRIMARY KEY,
@@ -18,25 +19,75 @@ CREATE TABLE justonce_inbox (
 
 CREATE TABLE justonce_parked (
   sequence integer PRIMARY KEY AUTOINCREMENT,
+  revision integer NOT NULL,
   handler text NOT NULL,
   key text NOT NULL,
   message_id text NOT NULL,
   type text NOT NULL,
   source text NOT NULL,
-  envelope blob NOT NULL,
-  body blob NOT NULL,
-  state text NOT NULL,
-  attempts integer NOT NULL,
-  reason text NOT NULL,
-  errors text NOT NULL,
+  order_key text,
   step integer NOT NULL,
   independent integer NOT NULL,
+  state text NOT NULL,
+  attempts integer NOT NULL,
+  begun integer NOT NULL,
   parked_at integer NOT NULL,
+  changed_at integer NOT NULL,
   next_at integer NOT NULL,
+  redrive text,
+  released integer NOT NULL,
+  reason text NOT NULL,
+  shape text NOT NULL,
+  errors text NOT NULL,
+  envelope blob NOT NULL,
+  body blob NOT NULL,
+  original_body blob,
   UNIQUE (handler, key)
 );
-CREATE INDEX justonce_parked_due ON justonce_parked (state, next_at, sequence);
-CREATE INDEX justonce_parked_steps ON justonce_parked (source, message_id, step);
+CREATE INDEX justonce_parked_due ON justonce_parked (next_at, sequence, handler, order_key) WHERE state = 'waiting';
+CREATE INDEX justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
+CREATE INDEX justonce_parked_steps ON justonce_parked (message_id, source, step);
+CREATE INDEX justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
+CREATE INDEX justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
+
+CREATE TABLE justonce_notes (
+  handler text NOT NULL,
+  reason text NOT NULL,
+  shape text NOT NULL,
+  note text NOT NULL,
+  PRIMARY KEY (handler, reason, shape)
+) WITHOUT ROWID;
+
+CREATE TABLE justonce_redrives (
+  number integer PRIMARY KEY AUTOINCREMENT,
+  id text NOT NULL UNIQUE,
+  state text NOT NULL,
+  selected integer NOT NULL,
+  canary integer NOT NULL,
+  per_second real,
+  stop_after_failures integer NOT NULL,
+  started_at integer NOT NULL,
+  ended_at integer,
+  turn integer NOT NULL,
+  requested_by text NOT NULL,
+  why text NOT NULL
+);
+CREATE INDEX justonce_redrives_turns ON justonce_redrives (turn, number) WHERE state = 'running';
+
+CREATE TABLE justonce_audit (
+  number integer PRIMARY KEY AUTOINCREMENT,
+  at integer NOT NULL,
+  action text NOT NULL,
+  done_by text NOT NULL,
+  why text NOT NULL,
+  subject text NOT NULL
+);
+
+CREATE TABLE justonce_suspects (
+  id text PRIMARY KEY,
+  count integer NOT NULL,
+  seen_at integer NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE justonce_outbox (
   sequence integer PRIMARY KEY AUTOINCREMENT,
@@ -54,10 +105,12 @@ CREATE INDEX justonce_outbox_due ON justonce_outbox (state, sequence, next_at);
 CREATE TABLE justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,
   queue text NOT NULL,
-  envelope blob NOT NULL,
-  body blob NOT NULL,
+  key text,
   deliveries integer NOT NULL,
-  visible_at integer NOT NULL
+  visible_at integer NOT NULL,
+  envelope blob NOT NULL,
+  body blob NOT NULL
 );
-CREATE INDEX justonce_queue_next ON justonce_queue (queue, ticket, visible_at);
+CREATE INDEX justonce_queue_next ON justonce_queue (queue, ticket, visible_at, key);
+CREATE INDEX justonce_queue_keys ON justonce_queue (queue, key, ticket, visible_at) WHERE key IS NOT NULL;
 `

@@ -1,0 +1,28 @@
+import type { ParkedFilter, StoredParkedMessage } from '../../contracts/index.ts'
+import { rowKey } from './inbox.ts'
+
+const equal = [
+  'state',
+  'handler',
+  'type',
+  'source',
+  'reason',
+  'shape',
+  'key',
+  'messageId',
+  'orderKey',
+  'redrive',
+] as const satisfies (keyof ParkedFilter)[]
+
+export function fits(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
+  const names = equal.filter((name) => filter[name] !== undefined)
+  const keys = filter.keys && new Set(filter.keys.map(rowKey))
+  // Error histories are JSON, which writes a quote in a message as \".
+  const text = filter.errorText && JSON.stringify(filter.errorText).slice(1, -1)
+  return (row) =>
+    names.every((name) => row[name] === filter[name]) &&
+    (text === undefined || row.errors.includes(text)) &&
+    (filter.since === undefined || row.changedAt >= filter.since) &&
+    (filter.before === undefined || row.changedAt < filter.before) &&
+    (keys === undefined || keys.has(rowKey(row)))
+}

@@ -1,0 +1,40 @@
+import type { Tables } from '../tables.ts'
+
+/** What operators leave behind: notes, redrives, and who did what. */
+export function createLetters({ notes, redrives, audit, index }: Tables): string {
+  return `
+CREATE TABLE ${notes} (
+  handler text COLLATE "C" NOT NULL,
+  reason  text COLLATE "C" NOT NULL,
+  shape   text COLLATE "C" NOT NULL,
+  note    text NOT NULL,
+  PRIMARY KEY (handler, reason, shape)
+);
+
+CREATE TABLE ${redrives} (
+  seq                 bigint GENERATED ALWAYS AS IDENTITY,
+  started_at          timestamptz NOT NULL,
+  driven_at           timestamptz NOT NULL,      -- when it was last taken
+  ended_at            timestamptz,
+  per_second          double precision,
+  selected            int NOT NULL,
+  canary              int NOT NULL,
+  stop_after_failures int NOT NULL,
+  state               text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished', 'stopped')),
+  id                  text COLLATE "C" PRIMARY KEY,
+  started_by          text NOT NULL,
+  why                 text NOT NULL
+);
+CREATE INDEX ${index('redrives_running')} ON ${redrives} (driven_at, seq) WHERE state = 'running';
+CREATE INDEX ${index('redrives_latest')} ON ${redrives} (seq);
+
+CREATE TABLE ${audit} (
+  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at      timestamptz NOT NULL,
+  action  text NOT NULL,
+  done_by text NOT NULL,
+  why     text NOT NULL,
+  subject text NOT NULL                          -- JSON: what it was done to
+);
+`.trim()
+}

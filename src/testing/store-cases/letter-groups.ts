@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import type { LetterGroup, Store } from '../../contracts/index.ts'
+import { handler, parkedMessage } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { change, dead, park, rowOf } from './parked-rows.ts'
+import { bury } from './redrive-steps.ts'
+
+const ofShape = (key: string, shape: string, reason = 'HANDLER_FAILED') =>
+  parkedMessage(key, { state: 'dead', shape, reason })
+
+export const letterGroupCases: readonly StoreCase[] = [
+  {
+    name: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
+    async run({ store }) {
+      await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b'), ofShape('m4', 'b'))
+      await park(store, ofShape('m5', 'a'), ofShape('m6', 'b', 'HANDLER_TIMEOUT'), parkedMessage('m7', { shape: 'a' }))
+      await park(store, ...['m8', 'm9', 'm10', 'm11'].map((key) => ({ ...ofShape(key, 'a'), handler: 'another' })))
+      const groups = await store.letters.groups({}, 10)
+      assert.deepEqual(
+        groups.map((group) => [group.handler, group.reason, group.shape, group.count, group.note]),
+        [
+          ['another', 'HANDLER_FAILED', 'a', 4, undefined],
+          [handler, 'HANDLER_FAILED', 'b', 3, undefined],
+          [handler, 'HANDLER_FAILED', 'a', 2, undefined],
+          [handler, 'HANDLER_TIMEOUT', 'b', 1, undefined],
+        ],
+      )
+      assert.deepEqual(await store.letters.groups({}, 2), groups.slice(0, 2))
+      assert.deepEqual(await counts(store, { handler, reason: 'HANDLER_FAILED' }), { a: 2, b: 3 })
+      assert.deepEqual(await store.letters.groups({ handler: 'no such' }, 10), [])
+    },
+  },
+  {
+    name: 'groups: firstAt is when the first was parked, lastAt when the last was given up',
+    async run({ store }) {
+      await bury(store, 'm1')
+      await park(store, parkedMessage('m2'))
+      const { parkedAt, changedAt } = await rowOf(store, 'm1')
+      const last = await eventually(async () => {
+        await change(store, dead('m2'))
+        const row = await rowOf(store, 'm2')
+        return row.changedAt > changedAt ? row.changedAt : undefined
+      }, 'a later death')
+      const [group] = await store.letters.groups({}, 10)
+      assert.deepEqual([group?.count, group?.firstAt, group?.lastAt], [2, parkedAt, last])
+    },
+  },
+  {
+    name: 'groups: a note is of one group, a later one takes its place, an empty one removes it',
+    async run({ store, rival }) {
+      await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b', 'HANDLER_TIMEOUT'))
+      await park(store, { ...ofShape('m4', 'b'), handler: 'another' })
+      await annotate(store, group('b'), 'the first')
+      await annotate(rival, group('b'), `ask 'ana' about 100%; 😀`)
+      const noted = async () =>
+        (await rival.letters.groups({}, 10))
+          .filter(({ note }) => note !== undefined)
+          .map(({ note, ...rest }) => [rest.handler, rest.reason, rest.shape, note])
+      assert.deepEqual(await noted(), [[handler, 'HANDLER_FAILED', 'b', `ask 'ana' about 100%; 😀`]])
+      await annotate(store, group('b'), '')
+      await annotate(store, group('a'), '')
+      assert.deepEqual(await noted(), [])
+    },
+  },
+  {
+    name: 'groups: a note outlives its letters and is there when others die of the same',
+    async run({ store }) {
+      await bury(store, 'm1')
+      await annotate(store, group('no'), 'known')
+      await store.transaction((tx) => store.letters.discard(tx, {}, 10))
+      assert.deepEqual(await store.letters.groups({}, 10), [])
+      await bury(store, 'm2')
+      assert.deepEqual(
+        (await store.letters.groups({}, 10)).map(({ count, note }) => [count, note]),
+        [[1, 'known']],
+      )
+    },
+  },
+]
+
+function group(shape: string): LetterGroup {
+  return { handler, reason: 'HANDLER_FAILED', shape }
+}
+
+function annotate<Tx>(store: Store<Tx>, of: LetterGroup, note: string): Promise<void> {
+  return store.transaction((tx) => store.letters.annotate(tx, of, note))
+}
+
+async function counts<Tx>(store: Store<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {
+  const groups = await store.letters.groups(filter, 10)
+  return Object.fromEntries(groups.map(({ shape, count }) => [shape, count]))
+}

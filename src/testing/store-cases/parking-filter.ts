@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { ParkedFilter } from '../../contracts/index.ts'
+import { handler, parkedMessage, request } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { again, change, keysOf, listedKeys, park, rowOf } from './parked-rows.ts'
+import { start } from './redrive-steps.ts'
+
+export const parkingFilterCases: readonly StoreCase[] = [
+  {
+    name: 'filter: each thing to look for finds what has it, in the order of parking, and all together what fits all',
+    async run({ store }) {
+      const another = { messageId: 'id 2', type: 'note.deleted', source: 'hooks', shape: 'other', orderKey: 'b' }
+      await park(
+        store,
+        parkedMessage('m3'),
+        parkedMessage('m1', { ...another, handler: 'count-notes', state: 'dead', reason: 'HANDLER_TIMEOUT' }),
+        parkedMessage('m2', { ...another, orderKey: 'B', messageId: 'ID 2' }),
+        parkedMessage('m1'),
+      )
+      const finds: readonly [ParkedFilter, readonly string[]][] = [
+        [{}, ['m3', 'm1', 'm2', 'm1']],
+        [{ state: 'waiting' }, ['m3', 'm2', 'm1']],
+        [{ state: 'dead' }, ['m1']],
+        [{ handler }, ['m3', 'm2', 'm1']],
+        [{ type: 'note.deleted' }, ['m1', 'm2']],
+        [{ source: 'hooks' }, ['m1', 'm2']],
+        [{ reason: 'HANDLER_TIMEOUT' }, ['m1']],
+        [{ shape: 'other' }, ['m1', 'm2']],
+        [{ key: 'm1' }, ['m1', 'm1']],
+        [{ messageId: 'id 2' }, ['m1']],
+        [{ orderKey: 'b' }, ['m1']],
+        [{ key: 'm1', handler }, ['m1']],
+        [{ type: 'note.deleted', state: 'waiting', source: 'hooks' }, ['m2']],
+        [{ type: 'note.deleted', source: 'notes' }, []],
+        [{ handler: 'no such' }, []],
+        [{ state: undefined, handler: undefined, keys: undefined, since: undefined }, ['m3', 'm1', 'm2', 'm1']],
+      ]
+      for (const [filter, keys] of finds) {
+        assert.deepEqual(await listedKeys(store, filter), keys, JSON.stringify(filter))
+        assert.equal(await store.parking.count(filter), keys.length, JSON.stringify(filter))
+      }
+    },
+  },
+  {
+    name: 'filter: errorText is found as it is spelled, whatever it means to the database or to JSON',
+    async run({ store }) {
+      const texts = [
+        '100% sure',
+        '1000 sure',
+        'a_b',
+        'a-b',
+        'back\\slash',
+        'backslash',
+        `it's "so"`,
+        'Timeout',
+        '*.[a]?',
+      ]
+      const history = (message: string) => JSON.stringify([{ at: '2030-01-01T00:00:00.000Z', message }])
+      const rows = texts.map((text, index) => parkedMessage(`m${index}`, { errors: history(text) }))
+      await park(store, ...rows)
+      const find = (errorText: string) => listedKeys(store, { errorText })
+      for (const [index, text] of texts.entries()) assert.deepEqual(await find(text), [`m${index}`], text)
+      assert.deepEqual(await find('1000'), ['m1'])
+      assert.deepEqual(await find('sure'), ['m0', 'm1'])
+      assert.deepEqual(await find('%'), ['m0'])
+      assert.deepEqual(await find('a_'), ['m2'])
+      assert.deepEqual(await find('\\'), ['m4'])
+      assert.deepEqual(await find('\\%'), [])
+      assert.deepEqual(await find('timeout'), [])
+      assert.deepEqual(await find('[a]'), ['m8'])
+      assert.equal(await store.parking.count({ errorText: 'sure', key: 'm1' }), 1)
+    },
+  },
+  {
+    name: 'filter: since includes its moment and before does not, by what changed last',
+    async run({ store }) {
+      await park(store, parkedMessage('m1'), parkedMessage('m2'))
+      const { changedAt: earlier } = await rowOf(store, 'm1')
+      const later = await eventually(async () => {
+        await change(store, again('m2'))
+        const { changedAt } = await rowOf(store, 'm2')
+        return changedAt > earlier ? changedAt : undefined
+      }, 'a later change')
+      assert.deepEqual(await listedKeys(store, { since: earlier }), ['m1', 'm2'])
+      assert.deepEqual(await listedKeys(store, { since: later }), ['m2'])
+      assert.deepEqual(await listedKeys(store, { before: later }), ['m1'])
+      assert.deepEqual(await listedKeys(store, { before: earlier }), [])
+      assert.deepEqual(await listedKeys(store, { since: earlier, before: later }), ['m1'])
+      assert.equal(await store.parking.count({ since: later }), 1)
+    },
+  },
+  {
+    name: 'filter: of given keys exactly those are found that fit the rest, and of none none',
+    async run({ store }) {
+      for (const key of ['m1', 'm2', 'm3']) await park(store, parkedMessage(key), ofAnother(key))
+      const keys = [request('m3'), ofAnother('m1'), request('gone'), request('m2'), ofAnother('M2')]
+      const found = await store.parking.list({ keys })
+      assert.deepEqual(
+        found.map((row) => [row.handler, row.key]),
+        [
+          ['another', 'm1'],
+          [handler, 'm2'],
+          [handler, 'm3'],
+        ],
+      )
+      assert.deepEqual(await listedKeys(store, { keys, handler }), ['m2', 'm3'])
+      assert.equal(await store.parking.count({ keys, state: 'dead' }), 1)
+      assert.deepEqual(await listedKeys(store, { keys: [] }), [])
+      assert.equal(await store.parking.count({ keys: [] }), 0)
+    },
+  },
+  {
+    name: 'filter: a redrive finds what was selected for it',
+    async run({ store }) {
+      for (const key of ['m1', 'm2', 'm3']) await park(store, ofAnother(key))
+      await start(store, 'r1', { key: 'm2' })
+      assert.deepEqual(await listedKeys(store, { redrive: 'r1' }), ['m2'])
+      assert.equal((await rowOf(store, 'm2', 'another')).redrive, 'r1')
+      assert.equal(await store.parking.count({ redrive: 'r2' }), 0)
+    },
+  },
+  {
+    name: 'paging: page by page everything comes once, in the order of parking, also when rows vanish between',
+    async run({ store }) {
+      for (const key of ['m5', 'm1', 'm4', 'm2', 'm3']) await park(store, parkedMessage(key), ofAnother(key))
+      const first = await store.parking.list({ handler }, { limit: 2 })
+      await change(store, { ...request(first[1]?.key ?? ''), kind: 'done' })
+      const second = await store.parking.list({ handler }, { limit: 2, after: first[1]?.sequence ?? 0 })
+      const third = await store.parking.list({ handler }, { limit: 2, after: second[1]?.sequence ?? 0 })
+      assert.deepEqual([first, second, third].map(keysOf), [['m5', 'm1'], ['m4', 'm2'], ['m3']])
+      assert.deepEqual(await store.parking.list({ handler }, { after: third[0]?.sequence ?? 0 }), [])
+    },
+  },
+  {
+    name: 'paging: a list has 1,000 rows unless told, and count counts all',
+    async run({ store }) {
+      const rows = Array.from({ length: 1_001 }, (_, index) => parkedMessage(`m${index}`))
+      await park(store, ...rows)
+      assert.equal((await store.parking.list()).length, 1_000)
+      assert.equal((await store.parking.list({}, { limit: 2_000 })).length, 1_001)
+      assert.equal(await store.parking.count(), 1_001)
+    },
+  },
+]
+
+const ofAnother = (key: string) => parkedMessage(key, { handler: 'another', state: 'dead' })

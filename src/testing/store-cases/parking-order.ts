@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import type { NewParkedMessage } from '../../contracts/index.ts'
+import { handler, parkedMessage } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { hold } from '../waiting.ts'
+import { again, anHour, change, dead, done, dueKeys, park, reserve } from './parked-rows.ts'
+
+const ofKey = (key: string, orderKey: string | undefined, changes: Partial<NewParkedMessage> = {}) =>
+  parkedMessage(key, { orderKey, ...changes })
+
+export const parkingOrderCases: readonly StoreCase[] = [
+  {
+    name: 'order: of one handler and order key only the message that was parked first is due, and then the next',
+    async run({ store, rival }) {
+      await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('b1', 'b'))
+      await park(rival, ofKey('a3', 'a'), ofKey('free', undefined), ofKey('free too', undefined))
+      assert.deepEqual(await dueKeys(store), ['a1', 'b1', 'free', 'free too'])
+      await change(rival, done('a1'), done('b1'))
+      assert.deepEqual(await dueKeys(store), ['a2', 'free', 'free too'])
+      await change(rival, done('a2'))
+      assert.deepEqual(await dueKeys(store), ['a3', 'free', 'free too'])
+    },
+  },
+  {
+    name: 'order: a bulk is parked in the order in which it was given',
+    async run({ store }) {
+      const keys = Array.from({ length: 40 }, (_, index) => `m${(index * 7) % 40}`)
+      await park(store, ...keys.map((key) => ofKey(key, 'a')))
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ key }) => key),
+        keys,
+      )
+      assert.ok(rows.every(({ sequence }, index) => index === 0 || sequence > (rows[index - 1]?.sequence ?? 0)))
+      assert.deepEqual(await dueKeys(store), ['m0'])
+    },
+  },
+  {
+    name: 'order: the same order key of another handler, or one that is spelled otherwise, is another',
+    async run({ store }) {
+      const names = ['a', 'A', 'a ', 'ä', 'a%']
+      for (const [index, orderKey] of names.entries()) await park(store, ofKey(`m${index}`, orderKey))
+      await park(store, ofKey('theirs', 'a', { handler: 'theirs' }))
+      const due = await dueKeys(store, { handlers: [handler, 'theirs'] })
+      assert.deepEqual(due, [...names.map((_, index) => `m${index}`), 'theirs'])
+    },
+  },
+  {
+    name: 'order: those behind wait also while the first is not due, and a further attempt does not cost it its place',
+    async run({ store }) {
+      await park(store, ofKey('a1', 'a', { delayMs: anHour }), ofKey('a2', 'a'), ofKey('b1', 'b'), ofKey('b2', 'b'))
+      await change(store, again('b1'))
+      assert.deepEqual(await dueKeys(store), ['b1'])
+      await reserve(store)
+      assert.deepEqual(await dueKeys(store), [], 'what is behind one that is reserved')
+      await change(store, again('b1', { delayMs: anHour }))
+      assert.deepEqual(await dueKeys(store), [])
+    },
+  },
+  {
+    name: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    async run({ store }) {
+      const theirs = { handler: 'theirs' }
+      await park(store, ofKey('a1', 'a', { state: 'dead' }), ofKey('a2', 'a'), ofKey('a3', 'a'))
+      await park(store, ofKey('t1', 'a', { ...theirs, state: 'dead' }), ofKey('t2', 'a', theirs))
+      const handlers = [handler, 'theirs']
+      assert.deepEqual(await dueKeys(store, { handlers }), [])
+      assert.deepEqual(await dueKeys(store, { handlers, pastDead: [handler] }), ['a2'])
+      assert.deepEqual(await dueKeys(store, { handlers, pastDead: handlers }), ['a2', 't2'])
+      await change(store, again('a1'))
+      assert.deepEqual(await dueKeys(store, { handlers, pastDead: [handler] }), ['a1'])
+      await change(store, dead('a1'), dead('a2'))
+      assert.deepEqual(await dueKeys(store, { handlers, pastDead: [handler] }), ['a3'])
+    },
+  },
+  {
+    name: 'order: a long pile behind one that waits does not hide others',
+    async run({ store }) {
+      const pile = Array.from({ length: 300 }, (_, index) => ofKey(`a${index}`, 'a'))
+      await park(store, ofKey('head', 'a', { delayMs: anHour }), ...pile, ofKey('b1', 'b'))
+      assert.deepEqual(await dueKeys(store, { limit: 5 }), ['b1'])
+    },
+  },
+  {
+    name: 'order: what is behind is not due while another holds the first, and is when that has committed',
+    needs: ['concurrent'],
+    async run({ store, rival }) {
+      await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'))
+      const found = await reserve(store)
+      const holder = await hold(store, async (tx) => {
+        assert.deepEqual(await store.parking.take(tx, found), [true])
+        await store.parking.change(tx, [done('a1')])
+      })
+      assert.deepEqual(await dueKeys(rival), [])
+      await holder.commit()
+      assert.deepEqual(await dueKeys(rival), ['a2'])
+    },
+  },
+]

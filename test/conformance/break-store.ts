@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import type {
+  Audit,
+  Inbox,
+  Letters,
+  Outbox,
+  Parking,
+  Parts,
+  Queue,
+  Redrives,
+  Store,
+  Suspects,
+} from '../../src/contracts/index.ts'
+import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
+import { type Library, libraries } from '../sqlite/open-sqlite.ts'
+import { openStoreCase } from '../sqlite/store-case-context.ts'
+import { openSimulated } from './simulated-context.ts'
+
+/** Makes a store wrong in one way. */
+type Break = (store: Store) => Partial<Store>
+type Change<Part> = (part: Part, store: Store) => Partial<Part>
+
+export interface BrokenStore {
+  readonly name: string
+  /** The case that must notice it. */
+  readonly caught: string
+  readonly break: Break
+  /** For what only shows when several transactions are open at once, which SQLite has not. */
+  readonly on?: 'simulated'
+}
+
+export const inbox = (change: Change<Inbox<unknown>>): Break => {
+  return (store) => ({ inbox: { ...store.inbox, ...change(store.inbox, store) } })
+}
+export const parking = (change: Change<Parking<unknown>>): Break => {
+  return (store) => ({ parking: { ...store.parking, ...change(store.parking, store) } })
+}
+export const letters = (change: Change<Letters<unknown>>): Break => {
+  return (store) => ({ letters: { ...store.letters, ...change(store.letters, store) } })
+}
+export const redrives = (change: Change<Redrives<unknown>>): Break => {
+  return (store) => ({ redrives: { ...store.redrives, ...change(store.redrives, store) } })
+}
+export const audit = (change: Change<Audit<unknown>>): Break => {
+  return (store) => ({ audit: { ...store.audit, ...change(store.audit, store) } })
+}
+export const suspects = (change: Change<Suspects<unknown>>): Break => {
+  return (store) => ({ suspects: { ...store.suspects, ...change(store.suspects, store) } })
+}
+export const outbox = (change: Change<Outbox<unknown>>): Break => {
+  return (store) => (store.outbox === undefined ? {} : { outbox: { ...store.outbox, ...change(store.outbox, store) } })
+}
+export const queue = (change: Change<Queue<unknown>>): Break => {
+  return (store) => (store.queue === undefined ? {} : { queue: { ...store.queue, ...change(store.queue, store) } })
+}
+export const parts = (change: Change<Parts<unknown>>): Break => {
+  return (store) => (store.parts === undefined ? {} : { parts: { ...store.parts, ...change(store.parts, store) } })
+}
+
+async function openBroken(broken: BrokenStore): Promise<StoreCaseContext<unknown>> {
+  const open = broken.on === 'simulated' ? openSimulated : () => openStoreCase(libraries[0] as Library)
+  const context = (await open()) as unknown as StoreCaseContext<unknown>
+  const changed = (store: Store): Store => ({ ...store, ...broken.break(store) })
+  return { ...context, store: changed(context.store), rival: changed(context.rival) }
+}
+
+/** One test for each: the case named must fail on it. */
+export function bindBrokenStores(broken: readonly BrokenStore[]): void {
+  describe('the cases notice a store that', () => {
+    test.for(broken)('$name', async (each) => {
+      const theCase = [...storeCases, ...engineCases].find(({ name }) => name === each.caught)
+      if (theCase === undefined) throw new Error(`There is no case called '${each.caught}'.`)
+      await expect(runStoreCase(theCase, () => openBroken(each))).rejects.toThrow()
+    })
+  })
+}

@@ -1,0 +1,61 @@
+import type { ParkedFilter, Parking } from '../../src/contracts/index.ts'
+import { bindBrokenStores, parking } from './break-store.ts'
+
+/** Lists by a filter without error text, and then looks at the texts in a way of its own. */
+const findingText = (fits: (errors: string, text: string) => boolean) => {
+  return parking(({ list }: Parking<unknown>) => ({
+    async list({ errorText, ...filter }: ParkedFilter = {}) {
+      const rows = await list(filter)
+      return errorText === undefined ? rows : rows.filter(({ errors }) => fits(errors, errorText))
+    },
+  }))
+}
+
+const errorTexts = 'filter: errorText is found as it is spelled, whatever it means to the database or to JSON'
+
+bindBrokenStores([
+  {
+    name: 'takes errorText for a pattern',
+    caught: errorTexts,
+    break: findingText((errors, text) =>
+      new RegExp(
+        text
+          .replace(/[\\.*?[\]]/g, '\\$&')
+          .replaceAll('%', '.*')
+          .replaceAll('_', '.'),
+      ).test(errors),
+    ),
+  },
+  {
+    name: 'finds errorText in any spelling',
+    caught: errorTexts,
+    break: findingText((errors, text) => errors.toLowerCase().includes(text.toLowerCase())),
+  },
+  {
+    name: 'leaves out the moment itself from since',
+    caught: 'filter: since includes its moment and before does not, by what changed last',
+    break: parking(({ list }) => ({
+      list: ({ since, ...filter } = {}, page) =>
+        list({ ...filter, since: since && new Date(since.getTime() + 1) }, page),
+    })),
+  },
+  {
+    name: 'finds everything when told to find none of it',
+    caught: 'filter: of given keys exactly those are found that fit the rest, and of none none',
+    break: parking(({ list }) => ({
+      list: (filter = {}, page) => list({ ...filter, keys: filter.keys?.length ? filter.keys : undefined }, page),
+    })),
+  },
+  {
+    name: 'counts rows where the place of a row is asked for',
+    caught: 'paging: page by page everything comes once, in the order of parking, also when rows vanish between',
+    break: parking(({ list }) => ({
+      async list(filter, page = {}) {
+        const { limit = 1_000, after } = page
+        const rows = await list(filter)
+        const place = after === undefined ? 0 : rows.filter(({ sequence }) => sequence <= after).length + 1
+        return rows.slice(place, place + limit)
+      },
+    })),
+  },
+])

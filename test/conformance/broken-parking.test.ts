@@ -1,0 +1,193 @@
+import type { ParkedTicket, RecordKey } from '../../src/contracts/index.ts'
+import { bindBrokenStores, parking } from './break-store.ts'
+
+const isOf = (ticket: RecordKey, row: RecordKey) => ticket.handler === row.handler && ticket.key === row.key
+
+bindBrokenStores([
+  {
+    name: 'parks a second time over the first',
+    caught: 'parking: a message that is parked already stays as it is, whoever parks it again',
+    break: parking(({ park, change }) => ({
+      async park(tx, messages) {
+        await change(
+          tx,
+          messages.map(({ handler, key }) => ({ kind: 'done', handler, key })),
+        )
+        await park(tx, messages)
+      },
+    })),
+  },
+  {
+    name: 'keeps parked messages as text',
+    caught: 'parking: messages survive byte for byte, among them what no text column takes',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({
+            ...each,
+            message: { ...each.message, body: new TextEncoder().encode(new TextDecoder().decode(each.message.body)) },
+          })),
+        ),
+    })),
+  },
+  {
+    name: 'reserves parked messages before their time',
+    caught: 'parking: due now is reserved, due in an hour is not, dead never is',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({ ...each, delayMs: 0 })),
+        ),
+    })),
+  },
+  {
+    name: 'pays no heed to steps',
+    caught: 'parking: a later step is not due while an earlier one of the same message is parked, waiting or dead',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({ ...each, step: 0 })),
+        ),
+    })),
+  },
+  {
+    name: 'lets a row be taken that is not what it was',
+    caught:
+      'parking: taken is what is still as it was read: not what has changed, and not what is gone; one answer each',
+    break: parking(() => ({ take: async (_, tickets) => tickets.map(() => true) })),
+  },
+  {
+    name: 'lets a row be taken that another holds',
+    caught: 'parking: what another holds is not taken and not waited for, and the rest is',
+    on: 'simulated',
+    break: parking(({ list }) => ({
+      async take(_, tickets) {
+        const rows = await list()
+        const same = (ticket: ParkedTicket) => (row: ParkedTicket) =>
+          isOf(ticket, row) && row.revision === ticket.revision
+        return tickets.map((ticket) => rows.some(same(ticket)))
+      },
+    })),
+  },
+  {
+    name: 'only looks for what is due',
+    caught: 'parking: rivals that reserve at the same time get different messages, and together all',
+    break: parking(({ reserve, forgive }) => ({
+      async reserve(options) {
+        const rows = await reserve(options)
+        await forgive(rows)
+        return rows
+      },
+    })),
+  },
+  {
+    name: 'does not count what has begun and never ended',
+    caught: 'reservation: when it has run out the message is due again, and one more has begun',
+    break: parking(({ reserve }) => ({
+      reserve: async (options) => (await reserve(options)).map((row) => ({ ...row, begun: 1 })),
+    })),
+  },
+  {
+    name: 'forgives in the name of others',
+    caught: 'reservation: whoever forgives late changes nothing',
+    break: parking(({ forgive, list }) => ({
+      async forgive(tickets) {
+        const rows = await list()
+        await forgive(rows.filter((row) => tickets.some((ticket) => isOf(ticket, row))))
+      },
+    })),
+  },
+  {
+    name: 'pays no heed to order keys',
+    caught: 'order: of one handler and order key only the message that was parked first is due, and then the next',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map((each) => ({ ...each, orderKey: undefined })),
+        ),
+    })),
+  },
+  {
+    name: 'takes an order key of one handler for that of another',
+    caught: 'order: the same order key of another handler, or one that is spelled otherwise, is another',
+    break: parking(({ reserve }) => ({
+      async reserve(options) {
+        const rows = await reserve(options)
+        return rows.filter((row, index) => rows.findIndex(({ orderKey }) => orderKey === row.orderKey) === index)
+      },
+    })),
+  },
+  {
+    name: 'puts a message that has failed again behind the others of its key',
+    caught:
+      'order: those behind wait also while the first is not due, and a further attempt does not cost it its place',
+    break: parking(({ park, change, list }) => ({
+      async change(tx, changes) {
+        for (const each of changes) {
+          const rows = await list({ handler: each.handler, key: each.key })
+          await change(tx, [each])
+          if (each.kind !== 'again') continue
+          await change(tx, [{ ...each, kind: 'done' }])
+          await park(
+            tx,
+            rows.map((row) => ({ ...row, ...each })),
+          )
+        }
+      },
+    })),
+  },
+  {
+    name: 'goes past every dead letter',
+    caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    break: parking(({ reserve }) => ({ reserve: (options) => reserve({ ...options, pastDead: options.handlers }) })),
+  },
+  {
+    name: 'goes past no dead letter',
+    caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    break: parking(({ reserve }) => ({ reserve: (options) => reserve({ ...options, pastDead: [] }) })),
+  },
+  {
+    name: 'finds every scope free',
+    caught: 'order: of many that ask and park at the same time one finds the scope free',
+    break: parking(() => ({ blocked: async (_, scopes) => scopes.map(() => false) })),
+  },
+  {
+    name: 'looks at a scope without holding it',
+    caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
+    on: 'simulated',
+    break: parking(({ count }) => ({
+      blocked: (_, scopes) => Promise.all(scopes.map(async ({ pastDead: _, ...scope }) => (await count(scope)) > 0)),
+    })),
+  },
+  {
+    name: 'looks at a scope and only then waits for it',
+    caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
+    on: 'simulated',
+    break: parking(({ blocked, count }) => ({
+      async blocked(tx, scopes) {
+        const seen = await Promise.all(scopes.map(async ({ pastDead: _, ...scope }) => (await count(scope)) > 0))
+        await blocked(tx, scopes)
+        return seen
+      },
+    })),
+  },
+  {
+    name: 'has one lock for all scopes',
+    caught: 'order: a held scope does not hold up another key, or the same key of another handler',
+    on: 'simulated',
+    break: (store) => ({
+      transaction: (work, options) => store.transaction(work, { lockTimeoutMs: 200, ...options }),
+      parking: {
+        ...store.parking,
+        async blocked(tx, scopes) {
+          await store.parking.blocked(tx, [{ handler: 'all', orderKey: 'all', pastDead: false }])
+          return store.parking.blocked(tx, scopes)
+        },
+      },
+    }),
+  },
+])

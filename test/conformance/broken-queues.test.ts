@@ -1,0 +1,105 @@
+import type { QueuedMessage } from '../../src/contracts/index.ts'
+import { bindBrokenStores, queue } from './break-store.ts'
+
+bindBrokenStores([
+  {
+    name: 'sends at once what belongs to a transaction',
+    caught: 'queue: a transaction that fails sends nothing and removes nothing',
+    break: queue(({ send, count }) => {
+      const sending: Promise<void>[] = []
+      return {
+        send: async (_tx, name, messages) => void sending.push(send(undefined, name, messages)),
+        async count(name) {
+          await Promise.all(sending)
+          return count(name)
+        },
+      }
+    }),
+  },
+  {
+    name: 'hands out a message to everyone who asks',
+    caught: 'queue: rivals never get the same message, and together they get all',
+    break: queue(({ take, hide }) => ({
+      async take(name, options) {
+        const taken = await take(name, options)
+        const again = taken.filter(({ deliveries }) => deliveries === 1)
+        await hide(name, again, 0)
+        return taken
+      },
+    })),
+  },
+  {
+    name: 'lets a former holder give a message back',
+    caught: 'queue: whoever comes back late cannot hide or give back what another holds now',
+    break: queue(({ hide }) => ({
+      hide: (name, taken, visibilityMs) =>
+        hide(
+          name,
+          taken.flatMap(({ ticket }) => [1, 2, 3].map((deliveries) => ({ ticket, deliveries }))),
+          visibilityMs,
+        ),
+    })),
+  },
+  {
+    name: 'pays no heed to the keys of messages',
+    caught: 'queue order: nothing is taken behind a hidden message of its key; other keys and those without are',
+    break: queue(({ send }) => ({
+      send: (tx, name, messages) =>
+        send(
+          tx,
+          name,
+          messages.map(({ message }) => ({ message, key: undefined })),
+        ),
+    })),
+  },
+  {
+    name: 'takes all messages without a key for those of one',
+    caught: 'queue order: nothing is taken behind a hidden message of its key; other keys and those without are',
+    break: queue(({ send }) => ({
+      send: (tx, name, messages) =>
+        send(
+          tx,
+          name,
+          messages.map(({ message, key = '' }) => ({ message, key })),
+        ),
+    })),
+  },
+  {
+    name: 'does not tell the keys of messages apart',
+    caught: 'queue order: keys are told apart as they are spelled, and each queue has its own',
+    break: queue(({ send }) => ({
+      send: (tx, name, messages) =>
+        send(
+          tx,
+          name,
+          messages.map(({ message, key }) => ({ message, key: key?.trim().toLowerCase() })),
+        ),
+    })),
+  },
+  {
+    name: 'forgets the key of a message that comes back',
+    caught: 'queue order: removed or given back, the first frees what is behind it',
+    break: queue(({ hide, remove, send }) => ({
+      async hide(name, taken, visibilityMs) {
+        await hide(name, taken, visibilityMs)
+        if (visibilityMs > 0) return
+        const tickets = taken.map(({ ticket }) => ticket)
+        await remove(undefined, name, tickets)
+        const again = taken as readonly QueuedMessage[]
+        await send(
+          undefined,
+          name,
+          again.map(({ message }) => ({ message, key: undefined })),
+        )
+      },
+    })),
+  },
+  {
+    name: 'shares a key between those who take at the same time',
+    caught: 'queue order: rivals that take at the same time never share a key, and every key comes in order',
+    break: queue(({ take, send }) => ({
+      take: async (name, options) => take(name, { ...options, visibilityMs: 0 }),
+      send,
+    })),
+  },
+])

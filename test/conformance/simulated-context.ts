@@ -1,0 +1,38 @@
+import type { StoreCaseContext } from '../../src/testing/index.ts'
+import { SimDatabase } from '../simulator/database/sim-database.ts'
+import { Faults } from '../simulator/faults.ts'
+import { SimProcess } from '../simulator/process.ts'
+import { Scheduler } from '../simulator/scheduler.ts'
+import { simStore } from '../simulator/store/sim-store.ts'
+import type { SimClient, SimTx } from '../simulator/store/sim-tx.ts'
+import { keepStepWithRealTime } from './real-time.ts'
+
+/** A database in memory with many transactions open at once, as a context for the cases. */
+export async function openSimulated(): Promise<StoreCaseContext<SimTx>> {
+  const scheduler = new Scheduler(1)
+  const database = new SimDatabase(scheduler, Date.now())
+  const network = { scheduler, faults: new Faults([]) }
+  const process = new SimProcess('p0', scheduler, 0)
+  const rivalProcess = new SimProcess('p1', scheduler, 0)
+  const stop = keepStepWithRealTime(scheduler)
+  let rows = 0
+  return {
+    store: simStore({ process, database, network }),
+    rival: simStore({ process: rivalProcess, database, network }),
+    declares: ['poisoning', 'async-calls', 'idle-timeout'],
+    effects: {
+      write: async (tx, name) => void (await tx.insert('effects', `${name}|${rows++}`, { name })),
+      count: async (name) => database.scan(undefined, 'effects').filter(({ row }) => row.name === name).length,
+      writeBadly: (tx) => tx.violate(),
+      lock: (tx, name) => tx.update('locks', name, () => ({})),
+      commit: (tx) => tx.commit(),
+      prepareWrite({ insert }) {
+        return async (name) => void (await insert('effects', `${name}|${rows++}`, { name }))
+      },
+      cut: async (tx) => (tx as SimClient).connection.discard(),
+    },
+    async close() {
+      stop()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { OrderScope, ParkedFilter, StoredParkedMessage } from '../../../src/contracts/index.ts'
+import type { Session } from '../database/connection.ts'
+import type { ServerTransaction } from '../database/server-transaction.ts'
+import type { Row, Visible } from '../database/sim-database.ts'
+import { name } from './inbox.ts'
+
+export const parkedTable = 'parked'
+
+/** The redrive stays on the row after its end, and is a mark only while that is running. */
+export type Parked = StoredParkedMessage & Row & { readonly isReleased: boolean }
+
+export const bySequence = (a: Row, b: Row): number => (a as Parked).sequence - (b as Parked).sequence
+
+export const byDueTime = (a: Row, b: Row): number =>
+  (a as Parked).nextAt.getTime() - (b as Parked).nextAt.getTime() || bySequence(a, b)
+
+/** In the order in which they were parked, without marks that no longer count. */
+export function scanParked(tx: ServerTransaction, session: Session): Parked[] {
+  return session.database
+    .scan(tx, parkedTable)
+    .map(({ row }) => asSeen(tx, session, row as Parked))
+    .sort(bySequence)
+}
+
+export function asSeen(tx: ServerTransaction, session: Session, row: Parked): Parked {
+  return row.redrive === undefined || isRunning(tx, session, row.redrive) ? row : { ...row, redrive: undefined }
+}
+
+export function isRunning(tx: ServerTransaction, session: Session, id: string): boolean {
+  return session.database.read(tx, 'redrives', id)?.state === 'running'
+}
+
+export function fits(row: Parked, filter: ParkedFilter): boolean {
+  const { errorText, since, before, keys, ...same } = filter
+  // Error histories are JSON, which writes a quote in a message as \".
+  if (errorText !== undefined && !row.errors.includes(JSON.stringify(errorText).slice(1, -1))) return false
+  if (since !== undefined && row.changedAt < since) return false
+  if (before !== undefined && row.changedAt >= before) return false
+  if (keys !== undefined && !keys.some((key) => name(key) === name(row))) return false
+  return Object.entries(same).every(([field, wanted]) => wanted === undefined || row[field] === wanted)
+}
+
+export function waitsForStep(parked: Parked, all: readonly Visible[]): boolean {
+  if (parked.independent) return false
+  return all.some(({ row }) => {
+    const other = row as Parked
+    const isSameMessage =
+      other.messageId === parked.messageId && other.type === parked.type && other.source === parked.source
+    return isSameMessage && other.step < parked.step
+  })
+}
+
+export function waitsForOrder(parked: Parked, all: readonly Visible[], pastDead: readonly string[]): boolean {
+  const { handler, orderKey, sequence } = parked
+  if (orderKey === undefined) return false
+  const scope = { handler, orderKey, pastDead: pastDead.includes(handler) }
+  return all.some(({ row }) => holdsUp(row as Parked, scope) && (row as Parked).sequence < sequence)
+}
+
+export function holdsUp(row: Parked, { handler, orderKey, pastDead }: OrderScope): boolean {
+  return row.handler === handler && row.orderKey === orderKey && !(pastDead && row.state === 'dead')
+}
