@@ -1,5 +1,5 @@
 export type { AppOptions } from './app/app-options.ts'
-export type { HandlerOptions } from './app/handler-options.ts'
+export type { HandlerOptions, RetryOptions } from './app/handler-options.ts'
 export { justonce } from './app/justonce.ts'
 export { type Messages, messages } from './app/messages.ts'
 export type {
@@ -12,9 +12,21 @@ export type {
   TxOf,
 } from './app/types.ts'
 export type * from './contracts/index.ts'
-export type { DeliveryMode, PublishOptions } from './engine/handler.ts'
+export { type ExponentialOptions, exponential, fixed, none } from './engine/backoff.ts'
+export type { Backoff, DeliveryMode, PublishOptions } from './engine/handler.ts'
 export { byContent, byPosition } from './engine/identify.ts'
 export { type OnceContext, type OnceKey, type OnceOutcome, once } from './engine/once.ts'
 export type { StandardSchema } from './engine/standard-schema.ts'
 export { type ErrorCode, isJustonceError, JustonceError, PermanentError } from './errors/index.ts'
 export { derivedId, uuidv7 } from './ids/index.ts'
+export type {
+  AuditedAction,
+  DeadLetter,
+  DeadLetters,
+  LetterFilter,
+  LetterSelection,
+  RedriveOptions,
+  RedrivePreview,
+  RedriveStatus,
+  Signature,
+} from './letters/index.ts'

@@ -1,4 +1,5 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
+import { Breakers } from '../engine/breakers.ts'
 import type { Engine } from '../engine/engine.ts'
 import { Isolation } from '../engine/isolation.ts'
 import { RecentCommits } from '../engine/recent-commits.ts'
@@ -39,6 +40,7 @@ export function buildEngine<S extends Store, Map extends object>(
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
     recent: new RecentCommits(clock),
     isolation: new Isolation(batch.max),
+    breakers: new Breakers(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,
       // The rival's batch may take all of its budget, and a few others may be ahead of us. But all messages of a batch
@@ -48,6 +50,9 @@ export function buildEngine<S extends Store, Map extends object>(
       // A holder that is silent for longer than any handler may take is frozen or gone.
       get idleTimeoutMs() {
         return handlers.longestTimeoutMs + 10_000
+      },
+      get statementTimeoutMs() {
+        return handlers.longestTimeoutMs + 1_000
       },
       conflictsPerAttempt: 10,
     },

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from '../contracts/index.ts'
+import { Breakers } from '../engine/breakers.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import type { RunOutcome } from '../engine/work.ts'
@@ -24,7 +25,9 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   }
   // The memory of recent commits would answer without the details that a test wants to see.
   engine.recent.clear()
-  const report = await handleDeliveries(engine, source, [{ message: toIncoming(given) }])
+  // Nor should it be refused because other messages have failed.
+  const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
+  const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(given) }])
   await Promise.all(report.background)
   if (report.held.length > 0) {
     throw new JustonceError('CLAIM_HELD', { message: `Message ${given.id} is being handled by someone else.` })
@@ -41,6 +44,8 @@ function summary(outcome: RunOutcome): HandlerOutcome {
     case 'parked':
     case 'waiting':
       return { status: 'parked' }
+    case 'expired':
+      return { status: 'expired' }
     case 'conflict':
       return { status: 'conflict' }
     default:

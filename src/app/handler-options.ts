@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/index.ts'
-import { defaultBackoff } from '../engine/failure-policy.ts'
-import type { DeliveryMode, Handler } from '../engine/handler.ts'
+import { defaultBackoff } from '../engine/backoff.ts'
+import type { Backoff, DeliveryMode, Handler } from '../engine/handler.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 
@@ -13,8 +13,7 @@ export interface HandlerOptions<Body = unknown> {
    * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses it.
    */
   readonly delivery?: DeliveryMode
-  /** Attempts in all, and the milliseconds to wait after the nth has failed (`random` is 0 ≤ x < 1). */
-  readonly retry?: { readonly attempts?: number; readonly backoff?: (failedAttempts: number, random: number) => number }
+  readonly retry?: RetryOptions
   /** The handler is cut off, and everything it did undone, after this long. 30 s if not given. */
   readonly timeoutMs?: number
   /** Keeps what the handler returns, as JSON, with its record. */
@@ -28,8 +27,38 @@ export interface HandlerOptions<Body = unknown> {
   /** What must be equal under one key: the body (as canonical JSON), nothing, or what the function returns. */
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
   readonly schema?: StandardSchema<Body>
+  /**
+   * `key`: messages of one `key` take effect in the order of their arrival: while one waits for a retry, those behind it
+   * wait too, and other keys go on. Needs a transport that delivers in order.
+   */
+  readonly ordered?: 'none' | 'key'
+  /** With `ordered`: whether the messages behind a dead letter wait until somebody has seen to it. `block` if not given. */
+  readonly whenDead?: 'block' | 'continue'
+  /** A message that is older than this by its `sentAt` is not handled any more; one with an `expiresAt` has its own end. */
+  readonly expiresAfterMs?: number
+  /** What becomes of a message that came too late. `skip` if not given: recorded as expired and counted. */
+  readonly whenExpired?: 'skip' | 'dead-letter'
+  /**
+   * When so many different messages in a row have failed, this handler is given no more but one now and then, until one
+   * succeeds. 20 messages and 1 s before the first trial if not given; `false`: never.
+   */
+  readonly breaker?: { readonly after?: number; readonly pauseMs?: number } | false
   /** Names this handler had before; their records still count. */
   readonly formerly?: readonly string[]
+}
+
+export interface RetryOptions {
+  /** Attempts in all, the first included. 5 if not given. */
+  readonly attempts?: number
+  /** `exponential()` if not given; or `fixed(ms)`, `none`, or a function of the attempt that failed and its error. */
+  readonly backoff?: Backoff
+  /** `permanent`: an error that no further attempt can mend; the message is a dead letter at once. */
+  readonly classify?: (error: unknown) => 'permanent' | 'temporary'
+  /**
+   * Where a failed message waits. `store` (default): parked, its place among its handlers and its attempts kept for all
+   * processes. `broker`: given back to a transport that can deliver it later; then a duplicate may run in the meantime.
+   */
+  readonly where?: 'store' | 'broker'
 }
 
 const known = [
@@ -43,6 +72,11 @@ const known = [
   'identify',
   'fingerprint',
   'schema',
+  'ordered',
+  'whenDead',
+  'expiresAfterMs',
+  'whenExpired',
+  'breaker',
   'formerly',
 ]
 
@@ -56,9 +90,7 @@ export function decideHandler(type: string, options: HandlerOptions, step: numbe
     })
   }
   for (const name of options.formerly ?? []) checkName(name)
-  const retry = { attempts: options.retry?.attempts ?? 5, backoff: options.retry?.backoff ?? defaultBackoff }
-  checkOptions(options.retry ?? {}, ['attempts', 'backoff'], `retry of handler ${options.name}`)
-  checkNumber(retry.attempts, `retry.attempts of handler ${options.name}`, 1)
+  const retry = decideRetry(options)
   const timeoutMs = options.timeoutMs ?? 30_000
   checkNumber(timeoutMs, `timeoutMs of handler ${options.name}`, 1)
   checkFunction(call.run, `What handler ${options.name} is to run`)
@@ -76,20 +108,52 @@ export function decideHandler(type: string, options: HandlerOptions, step: numbe
     identify: options.identify,
     fingerprint: options.fingerprint ?? 'body',
     schema: options.schema,
+    ordered: options.ordered ?? 'none',
+    whenDead: options.whenDead ?? 'block',
+    expiresAfterMs: options.expiresAfterMs,
+    whenExpired: options.whenExpired ?? 'skip',
+    breaker: decideBreaker(options),
     formerly: options.formerly ?? [],
     call,
   }
 }
 
+function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
+  checkOptions(retry, ['attempts', 'backoff', 'classify', 'where'], `retry of handler ${name}`)
+  const { attempts = 5, backoff = defaultBackoff, classify, where = 'store' } = retry
+  checkNumber(attempts, `retry.attempts of handler ${name}`, 1)
+  checkFunction(backoff, `retry.backoff of handler ${name}`)
+  if (classify !== undefined) checkFunction(classify, `retry.classify of handler ${name}`)
+  checkChoice(where, `retry.where of handler ${name}`, ['store', 'broker'])
+  return { attempts, backoff, classify, where }
+}
+
+function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker'] {
+  if (breaker === false) return undefined
+  checkOptions(breaker, ['after', 'pauseMs'], `breaker of handler ${name}`)
+  const { after = 20, pauseMs = 1_000 } = breaker
+  checkNumber(after, `breaker.after of handler ${name}`, 1)
+  checkNumber(pauseMs, `breaker.pauseMs of handler ${name}`, 1)
+  return { after, pauseMs }
+}
+
 /** A value that is silently taken for another one is a promise that silently does not hold. */
-function checkValues({ name, delivery, transaction, identify, fingerprint, schema, retry }: HandlerOptions): void {
+function checkValues(options: HandlerOptions): void {
+  const { name, delivery, transaction, identify, fingerprint, schema, ordered, retry } = options
   const of = `of handler ${name}`
   checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
   checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
+  checkChoice(ordered ?? 'none', `ordered ${of}`, ['none', 'key'])
+  checkChoice(options.whenDead ?? 'block', `whenDead ${of}`, ['block', 'continue'])
+  checkChoice(options.whenExpired ?? 'skip', `whenExpired ${of}`, ['skip', 'dead-letter'])
+  checkNumber(options.expiresAfterMs ?? 0, `expiresAfterMs ${of}`, 0)
   if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
   if (identify !== undefined) checkFunction(identify, `identify ${of}`)
-  if (retry?.backoff !== undefined) checkFunction(retry.backoff, `retry.backoff ${of}`)
   if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)
+  if (ordered === 'key' && (retry?.where === 'broker' || delivery === 'at-most-once')) {
+    const what = delivery === 'at-most-once' ? "delivery: 'at-most-once'" : "retry.where: 'broker'"
+    throw new JustonceError('OPTION_INVALID', { message: `ordered: 'key' ${of} cannot be kept with ${what}.` })
+  }
 }
 
 function checkName(name: string): void {

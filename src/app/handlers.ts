@@ -30,6 +30,25 @@ export class Handlers {
     return this.#byName.get(name)
   }
 
+  get all(): readonly Handler[] {
+    return [...this.#byType.values()].flat()
+  }
+
+  /** Puts the handlers of a type into the given order; every one of them must be named once. */
+  order(type: string, names: readonly string[]): void {
+    const handlers = this.ofType(type)
+    const known = handlers.map(({ name }) => name)
+    if (new Set(names).size !== names.length || [...names].sort().join('\n') !== [...known].sort().join('\n')) {
+      throw new JustonceError('OPTION_INVALID', {
+        message: `order(${JSON.stringify(type)}) names ${JSON.stringify(names)}, but the handlers of this type are ${JSON.stringify(known)}.`,
+      })
+    }
+    const ordered = names.map((name, step) => ({ ...(this.#byName.get(name) as Handler), step }))
+    this.#byType.set(type, ordered)
+    for (const handler of ordered)
+      for (const name of [handler.name, ...handler.formerly]) this.#byName.set(name, handler)
+  }
+
   add(handler: Handler): void {
     const names = [handler.name, ...handler.formerly]
     for (const [index, name] of names.entries()) {

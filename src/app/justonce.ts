@@ -4,8 +4,10 @@ import { packMessage } from '../encoding/packed-message.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { JustonceError } from '../errors/index.ts'
+import { auditedActions, deadLetters, forgetRecord } from '../letters/index.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
+import { checkWhatHandlersNeed } from './check-transport.ts'
 import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
 import { decideHandler, type HandlerOptions } from './handler-options.ts'
@@ -55,8 +57,16 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
   return {
     events,
+    deadLetters: deadLetters(engine),
+    forget: (key, signature) => forgetRecord(engine, key, signature),
+    audit: (limit) => auditedActions(engine, limit),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
+    order(type, names) {
+      if (state !== 'new')
+        throw new JustonceError('APP_STARTED', { message: `Cannot order the handlers of ${type} now.` })
+      handlers.order(type, names)
+    },
     deliver: (message) => deliver(engine, message),
 
     async publish(type, body, { tx, ...given } = {}) {
@@ -75,6 +85,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
           state !== 'new' ? `it is ${state}` : transports.length === 0 ? 'it has no transport' : 'it has no handler'
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
       }
+      for (const transport of transports) checkWhatHandlersNeed(handlers.all, transport)
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
       state = 'starting'
       try {

@@ -1,9 +1,11 @@
 import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
+import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
 import { StoreGate } from '../consumer/store-gate.ts'
-import type { Delivery, InsideTransaction, Store, Transport } from '../contracts/index.ts'
+import type { Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
+import { Redriver } from '../letters/index.ts'
 import { Relay } from '../outgoing/relay.ts'
 
 export interface RunningOptions {
@@ -16,18 +18,23 @@ export interface RunningOptions {
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown>
+  readonly #redriver: Redriver<unknown>
   readonly #relay: Relay | undefined
   readonly #transports: readonly Transport[]
 
   constructor(engine: Engine<unknown>, options: RunningOptions) {
     const { store, clock, events } = engine
     this.#transports = options.transports
-    const gate = new StoreGate(store, clock, events)
+    const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
     const [first] = options.transports as [Transport]
     this.#consumers = options.transports.map(
-      (transport) => new Consumer(engine, transport, sourceOf(engine, transport, first), gate, options.consumer),
+      (transport) => new Consumer(engine, transport, sourceOf(engine, transport, first), shared, options.consumer),
     )
-    this.#retrier = new Retrier(engine, sourceOf(engine, first, first), gate, options.pollMs)
+    this.#retrier = new Retrier(engine, retrySource(engine, first), shared, {
+      pollMs: options.pollMs,
+      batch: options.consumer.batch.max,
+    })
+    this.#redriver = new Redriver(engine, shared.gate, { pollMs: options.pollMs })
     // A transport inside the database takes outgoing messages in the transaction itself and needs no relay.
     if (store.outbox !== undefined && insideOf(store, first) === undefined) {
       this.#relay = new Relay(store.outbox, first, clock, events, {
@@ -42,6 +49,7 @@ export class Running {
   start(): void {
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier.start()
+    this.#redriver.start()
     this.#relay?.start()
   }
 
@@ -50,7 +58,8 @@ export class Running {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#consumers.map((consumer) => consumer.stop()), this.#retrier.stop()])
+    const loops = [...this.#consumers, this.#retrier, this.#redriver]
+    await Promise.all(loops.map((loop) => loop.stop()))
     await this.#relay?.stop()
     await Promise.all(this.#transports.map((transport) => transport.close()))
   }
@@ -65,13 +74,28 @@ function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transpor
   return {
     inside: insideOf(engine.store, transport),
     outlet: insideOf(engine.store, first),
-    async acknowledge(deliveries: readonly Delivery[]) {
-      try {
-        await transport.settle(deliveries, { kind: 'done' })
-      } catch (error) {
-        // They are committed: if they come again they are duplicates.
-        engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
-      }
-    },
+    acknowledge: (deliveries) => settle(engine, transport, deliveries, { kind: 'done' }),
+    ...(transport.capabilities.delayedRetry && {
+      returnLater: (deliveries, delayMs) => settle(engine, transport, deliveries, { kind: 'retry', delayMs }),
+    }),
+  }
+}
+
+/** What was parked comes from the store: there is nobody to tell. */
+function retrySource(engine: Engine<unknown>, first: Transport): Source {
+  return { inside: undefined, outlet: insideOf(engine.store, first), acknowledge: async () => {} }
+}
+
+async function settle(
+  engine: Engine<unknown>,
+  transport: Transport,
+  deliveries: readonly Delivery[],
+  settlement: Settlement,
+): Promise<void> {
+  try {
+    await transport.settle(deliveries, settlement)
+  } catch (error) {
+    // What has committed is a duplicate when it comes again, and what was given back comes again anyway.
+    engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
   }
 }

@@ -1,5 +1,6 @@
-import type { Events, IncomingMessage, Message, Outbox, Store } from '../contracts/index.ts'
+import type { Events, IncomingMessage, Message, Outbox, RecordKey, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
+import type { AuditedAction, DeadLetters, Signature } from '../letters/index.ts'
 import type { HandlerOptions } from './handler-options.ts'
 
 /** The native transaction type of a store. */
@@ -29,6 +30,8 @@ export type HandlerOutcome =
   | { readonly status: 'duplicate'; readonly processedAt: Date }
   | { readonly status: 'parked'; readonly error?: unknown }
   | { readonly status: 'conflict' }
+  /** It came too late, and was skipped. */
+  | { readonly status: 'expired' }
   /** An at-most-once handler has failed: it does not run again. */
   | { readonly status: 'lost'; readonly error: unknown }
 
@@ -54,6 +57,8 @@ export interface App<S extends Store, Map extends object> {
     handler: string | HandlerOptions<Body>,
     run: (messages: readonly Message<Body>[], context: HandlerContext<S, Map>) => unknown,
   ): void
+  /** The order in which the handlers of a type run, instead of that of their registration. Names all of them. */
+  order<Type extends TypeName<Map>>(type: Type, handlers: readonly string[]): void
   /**
    * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that commits;
    * without, it goes to the transport and this resolves when the broker has it.
@@ -70,4 +75,13 @@ export interface App<S extends Store, Map extends object> {
   /** Stops taking, finishes what is running, gives back the rest. */
   stop(): Promise<void>
   readonly events: Events
+  /** What operators do with messages that nobody could handle. */
+  readonly deadLetters: DeadLetters
+  /**
+   * Removes the record of a message on purpose: its next copy runs again. False: there was none. That of a parked
+   * message is refused.
+   */
+  forget(key: RecordKey, signature: Signature): Promise<boolean>
+  /** What people did, the latest first. */
+  audit(limit?: number): Promise<readonly AuditedAction[]>
 }

@@ -1,11 +1,13 @@
 import type { Delivery, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
-import { emptyReport } from '../engine/report.ts'
+import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { type Lane, Lanes } from './lanes.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { StoreGate } from './store-gate.ts'
+import { affinityOf } from './taking-order.ts'
 
 export interface ConsumerOptions {
   /** Batches in flight at once. */
@@ -21,18 +23,26 @@ export class Consumer<Tx> {
   readonly #transport: Transport
   readonly #source: Source
   readonly #gate: StoreGate
+  readonly #quarantine: Quarantine<Tx>
   readonly #options: ConsumerOptions
   readonly #lanes: Lanes
   readonly #stopping = new AbortController()
   readonly #background = new Set<Promise<void>>()
-  readonly #heldTimers = new Map<Delivery, { cancel(): void }>()
+  readonly #timers = new Set<{ cancel(): void }>()
   #running: Promise<void>[] = []
 
-  constructor(engine: Engine<Tx>, transport: Transport, source: Source, gate: StoreGate, options: ConsumerOptions) {
+  constructor(
+    engine: Engine<Tx>,
+    transport: Transport,
+    source: Source,
+    { gate, quarantine }: { readonly gate: StoreGate; readonly quarantine: Quarantine<Tx> },
+    options: ConsumerOptions,
+  ) {
     this.#engine = engine
     this.#transport = transport
     this.#source = source
     this.#gate = gate
+    this.#quarantine = quarantine
     this.#options = options
     this.#lanes = new Lanes(options.concurrency, options.batch.max)
   }
@@ -46,10 +56,8 @@ export class Consumer<Tx> {
     this.#stopping.abort()
     for (const lane of this.#lanes.all) lane.wake()
     await Promise.all(this.#running)
-    for (const timer of this.#heldTimers.values()) timer.cancel()
-    const held = [...this.#heldTimers.keys()]
-    this.#heldTimers.clear()
-    await this.#release([...held, ...this.#lanes.all.flatMap((lane) => lane.queue.splice(0))])
+    for (const timer of this.#timers) timer.cancel()
+    await this.#release(this.#lanes.all.flatMap((lane) => lane.takeAll()))
     await Promise.all(this.#background)
   }
 
@@ -84,12 +92,13 @@ export class Consumer<Tx> {
       const report = emptyReport()
       lane.busy = true
       try {
-        await handleDeliveries(this.#engine, this.#source, batch, report)
+        await this.#handle(batch, report)
         const tookMs = clock.monotonicMs() - begunAt
         sizes.learn(batch, tookMs, report.conflicts)
         this.#gate.worked()
         lane.putBack(report.again)
-        for (const delivery of report.held) this.#holdBack(lane, delivery)
+        this.#setAside(lane, report.held, this.#options.heldDelayMs)
+        this.#setAside(lane, report.stopped, this.#breakerPause(report.stopped))
         events.emit({ kind: 'batch', messages: batch.length, handled: report.settled.length, ms: tookMs })
       } catch (error) {
         // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
@@ -103,12 +112,31 @@ export class Consumer<Tx> {
     }
   }
 
-  #holdBack(lane: Lane, delivery: Delivery): void {
-    const timer = this.#engine.clock.timer(this.#options.heldDelayMs, () => {
-      this.#heldTimers.delete(delivery)
-      lane.push([delivery])
-    })
-    this.#heldTimers.set(delivery, timer)
+  async #handle(batch: readonly Delivery[], report: Report): Promise<void> {
+    for (const segment of await this.#quarantine.segments(batch)) {
+      await this.#quarantine.run(segment, (suspicionOf) =>
+        handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
+      )
+    }
+  }
+
+  /** For a while. What shares a key, or a lane of the transport, stays in order; other things go on. */
+  #setAside(lane: Lane, deliveries: readonly Delivery[], delayMs: number): void {
+    for (const [affinity, together] of Map.groupBy(deliveries, (delivery) => affinityOf(delivery) ?? delivery)) {
+      lane.setAside(affinity, together)
+      const timer = this.#engine.clock.timer(delayMs, () => {
+        this.#timers.delete(timer)
+        lane.resume(affinity)
+      })
+      this.#timers.add(timer)
+    }
+  }
+
+  /** How long it makes no sense to try them: until a breaker lets the next message through. */
+  #breakerPause(deliveries: readonly Delivery[]): number {
+    const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
+    const handlers = [...types].flatMap((type) => this.#engine.handlersOf(type))
+    return Math.max(10, ...handlers.map((handler) => this.#engine.breakers.waitMs(handler)))
   }
 
   #track(hook: Promise<void>): void {
@@ -120,6 +148,7 @@ export class Consumer<Tx> {
     if (deliveries.length === 0) return
     try {
       await this.#transport.settle(deliveries, { kind: 'release' })
+      await this.#quarantine.forgive(deliveries)
     } catch (error) {
       this.#engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
     }

@@ -105,3 +105,36 @@ test('where something is waiting already, waiting is over', async () => {
   await lane.waiting()
   expect(ids(lane)).toEqual(['a'])
 })
+
+test('what is set aside keeps its key out of the queue, and comes back before what has arrived since', () => {
+  const lane = new Lane()
+  const [a1, b1, a2, b2, a3] = ['a', 'b', 'a', 'b', 'a'].map((key, index) => delivery(`${key}${index}`, { key })) as D5
+  lane.push([b1, a2])
+  lane.setAside('a', [a1])
+  expect(lane.queue).toEqual([b1])
+  lane.push([b2, a3])
+  expect(lane.queue).toEqual([b1, b2])
+  lane.resume('a')
+  expect(lane.queue).toEqual([a1, a2, a3, b1, b2])
+})
+
+test('a delivery without a key is set aside by itself', () => {
+  const lane = new Lane()
+  const [x, y] = [delivery('x'), delivery('y')]
+  lane.setAside(x, [x])
+  lane.push([y])
+  expect(lane.queue).toEqual([y])
+  lane.resume(x)
+  expect(lane.queue).toEqual([x, y])
+})
+
+test('in the end everything is taken, set aside or not, in the order of its key', () => {
+  const lane = new Lane()
+  const [a1, a2, b1] = [delivery('a1', { key: 'a' }), delivery('a2', { key: 'a' }), delivery('b1', { key: 'b' })]
+  lane.setAside('a', [a1])
+  lane.push([b1, a2])
+  expect(lane.takeAll()).toEqual([a1, a2, b1])
+  expect(lane.takeAll()).toEqual([])
+})
+
+type D5 = [Delivery, Delivery, Delivery, Delivery, Delivery]

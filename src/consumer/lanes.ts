@@ -5,11 +5,42 @@ import { affinityOf } from './taking-order.ts'
 export class Lane {
   readonly queue: Delivery[] = []
   busy = false
+  /** What is to wait, and what follows it in its key or lane; a delivery without either stands for itself. */
+  readonly #aside = new Map<string | Delivery, Delivery[]>()
   #wake: (() => void) | undefined
 
   push(deliveries: readonly Delivery[]): void {
-    this.queue.push(...deliveries)
+    if (this.#aside.size === 0) this.queue.push(...deliveries)
+    else for (const delivery of deliveries) (this.#asideOf(delivery) ?? this.queue).push(delivery)
     this.wake()
+  }
+
+  /** Keeps these, and whatever follows in their keys, out of the queue until `resume`. They are older than all of it. */
+  setAside(affinity: string | Delivery, deliveries: readonly Delivery[]): void {
+    const following = this.queue.filter((delivery) => affinityOf(delivery) === affinity)
+    if (following.length > 0) {
+      const rest = this.queue.filter((delivery) => affinityOf(delivery) !== affinity)
+      this.queue.splice(0, this.queue.length, ...rest)
+    }
+    this.#aside.set(affinity, [...deliveries, ...(this.#aside.get(affinity) ?? []), ...following])
+  }
+
+  resume(affinity: string | Delivery): void {
+    const deliveries = this.#aside.get(affinity) ?? []
+    this.#aside.delete(affinity)
+    this.putBack(deliveries)
+  }
+
+  /** Everything that waits here, whatever for. */
+  takeAll(): Delivery[] {
+    const all = [...[...this.#aside.values()].flat(), ...this.queue.splice(0)]
+    this.#aside.clear()
+    return all
+  }
+
+  #asideOf(delivery: Delivery): Delivery[] | undefined {
+    const affinity = affinityOf(delivery)
+    return affinity === undefined ? undefined : this.#aside.get(affinity)
   }
 
   /** What was taken and not handled goes back to the front: it is older than everything that waits. */

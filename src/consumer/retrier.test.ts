@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import type { MemoryStore } from '../stores/memory/index.ts'
+import { Quarantine } from './quarantine.ts'
 import { Retrier } from './retrier.ts'
 import { StoreGate } from './store-gate.ts'
 
@@ -29,7 +30,7 @@ async function openRetrier() {
   }
   Object.assign(engine, { store: { ...store, ...unreliable } })
   const gate = new StoreGate(engine.store, clock, engine.events)
-  const retrier = new Retrier(engine, source, gate, 500)
+  const retrier = new Retrier(engine, source, { gate, quarantine: new Quarantine(engine) }, { pollMs: 500, batch: 100 })
   onTestFinished(() => retrier.stop())
   return { ...opened, retrier, state, outage, gate }
 }
@@ -63,10 +64,11 @@ test('any other trouble is told, and it looks again a little later', async () =>
   state.trouble = error
   retrier.start()
   await clock.advance(1_400)
-  expect(eventsOf('loop-failed')).toEqual(Array(3).fill({ kind: 'loop-failed', loop: 'retries', error }))
+  expect(eventsOf('loop-failed')).toEqual([{ kind: 'loop-failed', loop: 'retries', error }])
   state.trouble = undefined
   await clock.advance(500)
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+  expect(eventsOf('quarantined')).toEqual([])
 })
 
 test('stopping ends its sleep', async () => {

@@ -21,6 +21,7 @@ const incoming: fc.Arbitrary<IncomingMessage> = fc.record({
   key: optional(anyText),
   position: optional(anyText),
   sentAt: optional(time),
+  expiresAt: optional(time),
   source: anyText,
   headers,
   body,
@@ -31,6 +32,7 @@ const outgoing: fc.Arbitrary<OutgoingMessage> = fc.record({
   type: anyText,
   key: optional(anyText),
   sentAt: time,
+  expiresAt: optional(time),
   headers,
   body,
 })
@@ -66,8 +68,10 @@ test('a message on its way out gets the source it is given', () => {
 })
 
 test('a time that is none is left out, not taken for 1970', () => {
-  const message = { source: 's', headers: {}, body: new Uint8Array(), sentAt: new Date(Number.NaN) }
-  expect(unpackMessage(packMessage(message)).sentAt).toBeUndefined()
+  const none = new Date(Number.NaN)
+  const message = { source: 's', headers: {}, body: new Uint8Array(), sentAt: none, expiresAt: none }
+  const { sentAt, expiresAt } = unpackMessage(packMessage(message))
+  expect([sentAt, expiresAt]).toEqual([undefined, undefined])
 })
 
 test('headers that are not text can be packed all the same: the message has to be kept before it is refused', () => {

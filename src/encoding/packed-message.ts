@@ -13,11 +13,18 @@ export function packMessage(message: IncomingMessage | OutgoingMessage, source?:
     type: message.type,
     source: 'source' in message ? message.source : source,
     key: message.key,
-    sentAt: Number.isNaN(message.sentAt?.getTime()) ? undefined : message.sentAt?.getTime(),
+    sentAt: packTime(message.sentAt),
+    expiresAt: packTime(message.expiresAt),
     position: 'position' in message ? message.position : undefined,
     headers: Object.entries(message.headers),
   }
   return { envelope: encoder.encode(JSON.stringify(envelope, asData)), body: message.body }
+}
+
+/** A time that is none is left out: JSON would make `null` of it, and that would come back as 1970. */
+function packTime(time: Date | undefined): number | undefined {
+  const ms = time?.getTime()
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 /** Headers that are not text are refused later; until then nothing in them may fail. */
@@ -32,6 +39,7 @@ export function unpackMessage(packed: PackedMessage): IncomingMessage {
     source?: string
     key?: string
     sentAt?: number
+    expiresAt?: number
     position?: string
     headers: [string, string][]
   }
@@ -40,14 +48,19 @@ export function unpackMessage(packed: PackedMessage): IncomingMessage {
     type: envelope.type,
     source: envelope.source ?? '',
     key: envelope.key,
-    sentAt: envelope.sentAt === undefined ? undefined : new Date(envelope.sentAt),
+    sentAt: unpackTime(envelope.sentAt),
+    expiresAt: unpackTime(envelope.expiresAt),
     position: envelope.position,
     headers: Object.fromEntries(envelope.headers),
     body: packed.body,
   }
 }
 
+function unpackTime(ms: number | undefined): Date | undefined {
+  return ms === undefined ? undefined : new Date(ms)
+}
+
 export function unpackOutgoing(packed: PackedMessage): OutgoingMessage {
-  const { id, type, key, sentAt, headers, body } = unpackMessage(packed)
-  return { id: id ?? '', type: type ?? '', key, sentAt: sentAt ?? new Date(0), headers, body }
+  const { id, type, key, sentAt, expiresAt, headers, body } = unpackMessage(packed)
+  return { id: id ?? '', type: type ?? '', key, sentAt: sentAt ?? new Date(0), expiresAt, headers, body }
 }

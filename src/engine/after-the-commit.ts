@@ -1,7 +1,7 @@
 import type { JustonceEvent } from '../contracts/index.ts'
-import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
-import { judge } from './failure-policy.ts'
+import { KeyOrder } from './key-order.ts'
 import { keyReused, refusedKey, unrouted } from './parked-rows.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import type { Report } from './report.ts'
@@ -22,16 +22,13 @@ export async function afterTheCommit<Tx>(
   else if (done.length > 0) await source.acknowledge(done)
   announce(engine, source, published)
   report.settled.push(...done)
-  if (batch.settles && done.length < batch.known.length + batch.works.length + batch.refusals.length) {
-    const doneDeliveries = new Set(done)
-    for (const { delivery } of batch.works) if (!doneDeliveries.has(delivery)) report.again.push(delivery)
-  }
+  await leaveTheRest(source, committed, report)
   for (const refusal of batch.refusals) {
-    const { error } = refusal
+    const { error, letter } = refusal
     engine.events.emit({
       kind: 'parked',
-      handler: unrouted,
-      key: refusedKey(refusal),
+      handler: letter?.handler ?? unrouted,
+      key: letter?.key ?? refusedKey(refusal),
       reason: error.code,
       state: 'dead',
       attempts: 0,
@@ -53,6 +50,20 @@ export async function afterTheCommit<Tx>(
   for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
 }
 
+/** What was not begun is handled with the next batch; what failed goes back to a broker that can deliver it later. */
+async function leaveTheRest<Tx>(source: Source, { batch, outcomes }: Committed<Tx>, report: Report): Promise<void> {
+  for (const work of batch.works) {
+    const { delivery, runs } = work
+    if (isHandled(work, outcomes) || runs.some((run) => outcomes.get(run)?.kind === 'elsewhere')) continue
+    const returned = runs.map((run) => outcomes.get(run)).find((outcome) => outcome?.kind === 'returned')
+    if (returned === undefined) report.again.push(delivery)
+    else {
+      await source.returnLater?.([delivery], returned.delayMs)
+      report.settled.push(delivery)
+    }
+  }
+}
+
 function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefined {
   const { name: handler, type } = run.handler
   const { key } = run
@@ -63,7 +74,11 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
     case 'parked':
       return { kind: 'duplicate', handler, key, type, from: 'store' }
     case 'failed':
-      return parkedEvent(run, outcome.error)
+      return parkedEvent(run, outcome)
+    case 'returned':
+      return { kind: 'returned', handler, key, delayMs: outcome.delayMs, error: outcome.error }
+    case 'expired':
+      return { kind: 'expired', handler, key, type }
     case 'conflict':
       return {
         kind: 'parked',
@@ -75,11 +90,12 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
         error: keyReused(run, outcome),
       }
     case 'waiting':
+      if (run.owner !== undefined) return undefined
       return {
         kind: 'parked',
         handler,
         key,
-        reason: 'WAITS_FOR_EARLIER_HANDLER',
+        reason: outcome.behind === 'handler' ? 'WAITS_FOR_EARLIER_HANDLER' : 'WAITS_FOR_EARLIER_MESSAGE',
         state: 'waiting',
         attempts: 0,
         error: undefined,
@@ -89,8 +105,8 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
   }
 }
 
-function parkedEvent<Tx>(run: Run<Tx>, error: unknown): JustonceEvent {
-  const { state, reason, attempts } = judge(error, run.handler.retry, 0, 0)
+function parkedEvent<Tx>(run: Run<Tx>, { error, verdict }: RunOutcome & { kind: 'failed' }): JustonceEvent {
+  const { state, reason, attempts } = verdict
   return { kind: 'parked', handler: run.handler.name, key: run.key, state, reason, attempts, error }
 }
 
@@ -108,14 +124,24 @@ export async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: R
 export async function runAfterAck<Tx>(
   engine: Engine<Tx>,
   source: Source,
-  run: Run<Tx>,
+  recorded: Run<Tx>,
   report: Pick<Report, 'background'>,
 ): Promise<void> {
   const outcomes: Outcomes<Tx> = new Map()
+  // Whatever row it came from is gone: it is recorded as processed.
+  const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
     await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
-      await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, () => false)
-      await writeBookkeeping(engine, source, tx, gatherBookkeeping(engine, [run], outcomes, []), [])
+      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false }
+      await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
+      const works = [{ ...run.work, runs: [run] }]
+      await writeBookkeeping(
+        engine,
+        source,
+        tx,
+        gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes),
+        [],
+      )
     })
     const outcome = outcomes.get(run)
     if (outcome?.kind === 'processed') {

@@ -1,66 +1,109 @@
-import type { Delivery, NewParkedMessage, OutgoingMessage, RecordChange, RecordKey } from '../contracts/index.ts'
+import type {
+  Delivery,
+  NewParkedMessage,
+  OutgoingMessage,
+  ParkedChange,
+  RecordChange,
+  RecordKey,
+} from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
-import { conflictRow, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
+import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
+import type { Batch } from './process-batch.ts'
 import type { Source } from './source.ts'
-import type { Outcomes, Refusal, Run, RunOutcome } from './work.ts'
+import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
 
 /** All that a batch has to write beside the handlers' own effects. */
 export interface Bookkeeping {
   readonly changes: RecordChange[]
   readonly parked: NewParkedMessage[]
+  readonly parkedChanges: ParkedChange[]
   readonly outgoing: OutgoingMessage[]
   readonly released: RecordKey[]
+  /** Suspects that nothing is held against any longer. */
+  readonly cleared: string[]
 }
 
 export function gatherBookkeeping<Tx>(
   engine: Engine<Tx>,
-  runs: readonly Run<Tx>[],
+  { works, refusals, settles }: Pick<Batch<Tx>, 'works' | 'refusals' | 'settles'>,
   outcomes: Outcomes<Tx>,
-  refusals: readonly Refusal[],
 ): Bookkeeping {
   const at = engine.clock.now()
-  const books: Bookkeeping = { changes: [], parked: [], outgoing: [], released: [] }
-  for (const refusal of refusals) books.parked.push(refusedRow(refusal, at))
-  for (const run of runs) gatherRun(engine, run, outcomes.get(run) as RunOutcome, at, books)
+  const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
+  for (const refusal of refusals) {
+    if (refusal.letter === undefined) books.parked.push(refusedRow(refusal, at))
+    else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
+  }
+  for (const work of works) {
+    for (const run of work.runs) gatherRun(run, outcomes.get(run) as RunOutcome, at, books)
+    const { letter, suspect } = work.origin
+    if (!settles || !isHandled(work, outcomes)) continue
+    if (suspect !== undefined) books.cleared.push(suspect)
+    // A letter that reached no handler before has reached its handlers now, and they have what becomes of it.
+    if (letter !== undefined && work.runs.every((run) => run.owner === undefined)) {
+      const isStillRefused = books.parkedChanges.some(
+        ({ handler, key }) => handler === letter.handler && key === letter.key,
+      )
+      if (!isStillRefused) books.parkedChanges.push({ handler: letter.handler, key: letter.key, kind: 'done' })
+    }
+  }
   return books
 }
 
-function gatherRun<Tx>(engine: Engine<Tx>, run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookkeeping): void {
+/** Nothing of it is left for another time. */
+export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boolean {
+  return runs.every((run) => !['unstarted', 'returned', 'elsewhere'].includes(outcomes.get(run)?.kind ?? 'unstarted'))
+}
+
+function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookkeeping): void {
+  const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
+  const mark = (state: RecordChange['state'], result?: string): void => {
+    if (isRecorded(run)) books.changes.push({ handler, key, state, result })
+  }
   switch (outcome.kind) {
     case 'processed':
       books.outgoing.push(...outcome.products.outgoing)
-      if (outcome.products.result !== undefined && isRecorded(run)) {
-        books.changes.push({
-          handler: run.handler.name,
-          key: run.key,
-          state: 'processed',
-          result: outcome.products.result,
-        })
-      }
+      if (run.owner !== undefined || outcome.products.result !== undefined) mark('processed', outcome.products.result)
+      break
+    case 'after-ack':
+      if (run.owner !== undefined) mark('processed')
+      break
+    case 'expired':
+      mark('expired')
       break
     case 'failed':
-      books.parked.push(failedRow(run, outcome.error, at, engine.clock.random()))
-      // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
-      if (isRecorded(run)) books.changes.push({ handler: run.handler.name, key: run.key, state: 'parked' })
-      break
+      if (run.owner !== undefined) books.parkedChanges.push(failedAgain(run.owner, outcome, at))
+      else {
+        books.parked.push(failedRow(run, outcome, at))
+        // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
+        mark('parked')
+      }
+      return
     case 'waiting':
-      books.parked.push(waitingRow(run))
-      if (isRecorded(run)) books.changes.push({ handler: run.handler.name, key: run.key, state: 'parked' })
-      break
-    case 'conflict':
-      books.parked.push(conflictRow(run, outcome, at))
-      break
+      if (run.owner === undefined) {
+        books.parked.push(waitingRow(run, outcome))
+        mark('parked')
+      }
+      return
+    case 'conflict': {
+      const row = conflictRow(run, outcome, at)
+      const { letter } = run.work.origin
+      if (letter?.key !== row.key || letter.handler !== row.handler) books.parked.push(row)
+      else books.parkedChanges.push({ ...row, kind: 'dead', attempts: letter.attempts + 1 })
+      return
+    }
     case 'unstarted':
-      if (isRecorded(run))
-        for (const name of [run.handler.name, ...run.handler.formerly])
-          books.released.push({ handler: name, key: run.key })
-      break
+    case 'returned':
+      if (isRecorded(run) && run.owner === undefined)
+        for (const name of [run.handler.name, ...run.handler.formerly]) books.released.push({ handler: name, key })
+      return
     default:
-      break
+      return
   }
+  if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
 }
 
 /** Writes it in bulk. Most batches have nothing to write, and then this costs nothing. */
@@ -71,10 +114,12 @@ export async function writeBookkeeping<Tx>(
   books: Bookkeeping,
   done: readonly Delivery[],
 ): Promise<void> {
-  const { inbox, parking, outbox } = engine.store
+  const { inbox, parking, outbox, suspects } = engine.store
   if (books.released.length > 0) await inbox.release(tx, books.released)
   if (books.changes.length > 0) await inbox.update(tx, books.changes)
   if (books.parked.length > 0) await parking.park(tx, books.parked)
+  if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
+  if (books.cleared.length > 0) await suspects.clear(tx, books.cleared)
   if (books.outgoing.length > 0) {
     if (source.outlet !== undefined) await source.outlet.publish(tx, books.outgoing)
     else if (outbox === undefined)

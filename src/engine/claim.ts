@@ -11,19 +11,27 @@ export async function claimRuns<Tx>(
   runs: readonly Run<Tx>[],
   outcomes: Outcomes<Tx>,
 ): Promise<string | undefined> {
-  const requests = claimRequests(runs)
-  if (requests.length === 0) return undefined
+  const requests = claimRequests(runs.filter((run) => outcomes.get(run)?.kind !== 'elsewhere'))
+  if (requests.length === 0) {
+    leaveForLater(runs, outcomes)
+    return undefined
+  }
   const { epoch, existing } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
   requests.forEach(({ run }, index) => {
     const record = existing[index]
     if (record !== undefined && !isParked(outcomes.get(run))) outcomes.set(run, outcomeOf(run, record))
   })
+  leaveForLater(runs, outcomes)
+  return epoch
+}
+
+function leaveForLater<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes<Tx>): void {
   for (const run of runs) {
-    if (run.handler.delivery === 'at-most-once' && !run.failure && !outcomes.has(run))
+    const { failure, expired } = run
+    if (run.handler.delivery === 'at-most-once' && !failure && !expired && !outcomes.has(run))
       outcomes.set(run, { kind: 'after-ack' })
   }
-  return epoch
 }
 
 async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {
@@ -41,7 +49,7 @@ async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimReq
 export function claimRequests<Tx>(runs: readonly Run<Tx>[]): (ClaimRequest & { run: Run<Tx> })[] {
   const requests: (ClaimRequest & { run: Run<Tx> })[] = []
   for (const run of runs) {
-    if (!isRecorded(run)) continue
+    if (!isRecorded(run) || run.owner !== undefined) continue
     const { handler, key, fingerprint } = run
     requests.push({ handler: handler.name, key, fingerprint, run })
     for (const name of handler.formerly) requests.push({ handler: name, key, fingerprint, run })

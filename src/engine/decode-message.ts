@@ -15,6 +15,7 @@ export function decodeMessage(incoming: IncomingMessage): Message {
     headers: incoming.headers,
     key: incoming.key,
     sentAt: incoming.sentAt,
+    expiresAt: incoming.expiresAt,
     source: incoming.source,
     position: incoming.position,
   }

@@ -1,4 +1,5 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
 import type { Handler } from './handler.ts'
 import type { Isolation } from './isolation.ts'
@@ -23,6 +24,7 @@ export interface Engine<Tx> {
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
   readonly recent: RecentCommits
   readonly isolation: Isolation
+  readonly breakers: Breakers
   readonly timing: EngineTiming
   /** Something was stored for the relay. */
   wakeRelay(): void
@@ -36,6 +38,8 @@ export interface EngineTiming {
   /** The same for a message that runs alone, at its last try. */
   readonly aloneLockTimeoutMs: number
   readonly idleTimeoutMs: number
+  /** Longer than any handler may take: what is still running then belongs to one that was given up. */
+  readonly statementTimeoutMs: number
   /** Conflicts of one message in a row before they count as a failed attempt. */
   readonly conflictsPerAttempt: number
 }

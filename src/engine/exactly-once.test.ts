@@ -8,7 +8,6 @@ import type { MemoryStore, MemoryTx } from '../stores/memory/index.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
 import { emptyReport } from './report.ts'
-import { retryOneDue } from './retry-due.ts'
 
 type Fault = 'none' | 'conflict' | 'lost commit' | 'lost before commit' | 'unavailable'
 
@@ -47,7 +46,7 @@ test('whatever fails, every message takes effect once and is acknowledged once',
 
 async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<void> {
   const opened = openEngine({ batch: { budgetMs: 10 } })
-  const { engine, source, store, clock, effects } = opened
+  const { engine, source, store, clock, effects, retry } = opened
   Object.assign(engine, { store: withFaults(store, [...faults]) })
   const failed = new Map<string, number>()
   const options = (name: string) => ({ name, retry: { attempts: 99, backoff: () => 1_000 } })
@@ -120,7 +119,7 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
     for (let rounds = 0; (await store.parking.count()) > 0; rounds++) {
       expect(rounds).toBeLessThan(500)
       await clock.advance(1_000)
-      await withTime(retryOneDue(engine, source).catch(() => false))
+      await withTime(retry().catch(() => false))
     }
   }
 

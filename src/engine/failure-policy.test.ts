@@ -1,10 +1,15 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JustonceError, PermanentError } from '../errors/index.ts'
-import { addErrorNote, defaultBackoff, judge, readErrorNotes } from './failure-policy.ts'
+import { addErrorNote, judge, readErrorNotes } from './failure-policy.ts'
+import type { RetryPolicy } from './handler.ts'
 
 const at = new Date('2030-01-01T00:00:00Z')
-const retry = { attempts: 3, backoff: (failed: number, random: number) => failed * 1_000 + random }
+const retry: RetryPolicy = {
+  attempts: 3,
+  backoff: (attempt, _, random) => attempt * 1_000 + random,
+  classify: undefined,
+  where: 'store',
+}
 
 test('it waits for its next attempt as long as it has one, then it is dead', () => {
   const error = new Error('x')
@@ -36,33 +41,42 @@ test('an error of our own is the reason by its code, and may be tried again', ()
 })
 
 test.each([
-  [
-    'throws',
-    () => {
-      throw new Error('backoff')
-    },
-    750,
-  ],
-  ['is not a number', () => Number.NaN, 750],
-  ['is text', () => '5' as unknown as number, 750],
-  ['is negative', () => -5, 0],
-  ['is endless', () => Number.POSITIVE_INFINITY, 365 * 24 * 3_600_000],
-])('a backoff that %s does not keep a message from being parked', (_, backoff, delayMs) => {
-  expect(judge(new Error('x'), { attempts: 3, backoff }, 0, 0.5)).toMatchObject({ state: 'waiting', delayMs })
+  ['throws', thrower],
+  ['answers no number', () => Number.NaN],
+  ['answers text', () => '5' as unknown as number],
+  ['answers a negative number', () => -5],
+])('a backoff that %s does not keep a message from being parked, and is told of', (_, backoff) => {
+  const verdict = judge(new Error('x'), { ...retry, backoff }, 0, 0.5)
+  expect(verdict).toMatchObject({ state: 'waiting', delayMs: 750, complaint: { code: 'BACKOFF_INVALID' } })
 })
 
-test('the default backoff doubles up to five minutes, and is spread over its upper half', () => {
-  expect([1, 2, 3, 9, 10, 100].map((failed) => defaultBackoff(failed, 0))).toEqual([
-    500, 1_000, 2_000, 128_000, 150_000, 150_000,
-  ])
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (failed, random) => {
-      const delayMs = defaultBackoff(failed, random)
-      const full = Math.min(1_000 * 2 ** (failed - 1), 300_000)
-      expect(delayMs >= full / 2 && delayMs <= full).toBe(true)
-    }),
-  )
+test('a delay has an end', () => {
+  const verdict = judge(new Error('x'), { ...retry, backoff: () => Number.POSITIVE_INFINITY }, 0, 0.5)
+  expect(verdict).toMatchObject({ state: 'waiting', delayMs: 365 * 24 * 3_600_000 })
 })
+
+test('a backoff is told the attempt and the error, and may end it', () => {
+  const seen: unknown[] = []
+  const backoff = (attempt: number, error: unknown) => {
+    seen.push(attempt, error)
+    return 'dead' as const
+  }
+  const error = new Error('x')
+  expect(judge(error, { ...retry, backoff }, 1, 0)).toMatchObject({ state: 'dead', attempts: 2 })
+  expect(seen).toEqual([2, error])
+})
+
+test('what is classified as permanent is dead at once; a classification that throws is told of', () => {
+  const classify = (error: unknown) => ((error as Error).message === 'bad' ? 'permanent' : 'temporary')
+  expect(judge(new Error('bad'), { ...retry, classify }, 0, 0)).toMatchObject({ state: 'dead', attempts: 1 })
+  expect(judge(new Error('good'), { ...retry, classify }, 0, 0)).toMatchObject({ state: 'waiting' })
+  const verdict = judge(new Error('x'), { ...retry, classify: thrower as never }, 0, 0)
+  expect(verdict).toMatchObject({ state: 'waiting', complaint: { code: 'BACKOFF_INVALID' } })
+})
+
+function thrower(): never {
+  throw new Error('of the policy')
+}
 
 test('the history grows by one note, oldest first', () => {
   const one = addErrorNote('', new Error('first'), at)

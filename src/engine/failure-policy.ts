@@ -1,15 +1,25 @@
 import { inspect } from 'node:util'
 import { cleanText } from '../encoding/clean-text.ts'
-import { type ErrorCode, isJustonceError, isPermanentError } from '../errors/index.ts'
+import { type ErrorCode, isJustonceError, isPermanentError, JustonceError } from '../errors/index.ts'
+import { defaultBackoff } from './backoff.ts'
 import type { RetryPolicy } from './handler.ts'
 
 /** What happens to a message whose attempt has failed. */
-export type Verdict =
-  | { readonly state: 'waiting'; readonly reason: ErrorCode; readonly attempts: number; readonly delayMs: number }
-  | { readonly state: 'dead'; readonly reason: ErrorCode; readonly attempts: number; readonly delayMs: 0 }
+export type Verdict = {
+  readonly reason: ErrorCode
+  readonly attempts: number
+  readonly delayMs: number
+  /** What is wrong with the policy itself, for the error history. */
+  readonly complaint?: JustonceError | undefined
+} & ({ readonly state: 'waiting' } | { readonly state: 'dead' })
 
-/** Codes that no further attempt can mend: the message itself is wrong. */
-const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BODY_INVALID', 'KEY_REUSED'])
+/** Codes that no further attempt can mend: the message itself is wrong, came too late, or kills. */
+const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'BODY_INVALID',
+  'KEY_REUSED',
+  'MESSAGE_EXPIRED',
+  'PROCESS_DIED',
+])
 
 export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, random: number): Verdict {
   const attempts = failedBefore + 1
@@ -17,21 +27,29 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
   if (isPermanentError(error) || permanentCodes.has(reason) || attempts >= retry.attempts) {
     return { state: 'dead', reason, attempts, delayMs: 0 }
   }
-  return { state: 'waiting', reason, attempts, delayMs: delayOf(retry, attempts, random) }
+  try {
+    if (retry.classify?.(error) === 'permanent') return { state: 'dead', reason, attempts, delayMs: 0 }
+    const delayMs = retry.backoff(attempts, error, random)
+    if (delayMs === 'dead') return { state: 'dead', reason, attempts, delayMs: 0 }
+    if (typeof delayMs === 'number' && delayMs >= 0) {
+      return { state: 'waiting', reason, attempts, delayMs: Math.min(delayMs, longestDelayMs) }
+    }
+    throw new JustonceError('BACKOFF_INVALID', {
+      message: `After attempt ${attempts} the backoff answered ${inspect(delayMs)}, which is no delay.`,
+    })
+  } catch (cause) {
+    // A policy is the user's code: what it throws or answers must not keep the message from being parked.
+    const complaint = isJustonceError(cause, 'BACKOFF_INVALID')
+      ? cause
+      : new JustonceError('BACKOFF_INVALID', { message: `The retry policy threw: ${String(cause)}.`, cause })
+    return { state: 'waiting', reason, attempts, delayMs: ordinaryDelay(attempts, error, random), complaint }
+  }
 }
 
 const longestDelayMs = 365 * 24 * 3_600_000
 
-/** A backoff is the user's code: what it throws or answers must not keep the message from being parked. */
-function delayOf(retry: RetryPolicy, failedAttempts: number, random: number): number {
-  let delayMs: number
-  try {
-    delayMs = retry.backoff(failedAttempts, random)
-  } catch {
-    delayMs = Number.NaN
-  }
-  if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) delayMs = defaultBackoff(failedAttempts, random)
-  return Math.min(Math.max(0, delayMs), longestDelayMs)
+function ordinaryDelay(attempts: number, error: unknown, random: number): number {
+  return defaultBackoff(attempts, error, random) as number
 }
 
 export interface ErrorNote {
@@ -64,10 +82,4 @@ function describe(error: unknown, depth = 0): string {
   } catch {
     return 'something that cannot be described'
   }
-}
-
-/** Exponential with full jitter on the upper half: 1 s, 2 s, 4 s … up to five minutes. */
-export function defaultBackoff(failedAttempts: number, random: number): number {
-  const full = Math.min(1_000 * 2 ** (failedAttempts - 1), 300_000)
-  return full / 2 + (full / 2) * random
 }

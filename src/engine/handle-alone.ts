@@ -1,5 +1,6 @@
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
+import { orderKeyOf } from './key-order.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
 import type { Source } from './source.ts'
@@ -10,8 +11,28 @@ import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
 /** Runs that are known to fail, and with what: they are parked without being run again. */
 export type KnownFailures<Tx> = ReadonlyMap<Run<Tx>, unknown>
 
+/** Handles messages one after the other. Where one has to be tried later, those that must not overtake it are too. */
+export async function handleInTurn<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  works: readonly Work<Tx>[],
+  report: Report,
+  failures?: KnownFailures<Tx>,
+): Promise<void> {
+  const heldKeys = new Set<string>()
+  for (const work of works) {
+    const orderKey = work.runs.map(orderKeyOf).find((key) => key !== undefined)
+    if (orderKey !== undefined && heldKeys.has(orderKey)) {
+      report.held.push(work.delivery)
+      continue
+    }
+    await handleAlone(engine, source, work, report, failures)
+    if (orderKey !== undefined && report.held.at(-1) === work.delivery) heldKeys.add(orderKey)
+  }
+}
+
 /** Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. */
-export async function handleAlone<Tx>(
+async function handleAlone<Tx>(
   engine: Engine<Tx>,
   source: Source,
   work: Work<Tx>,
@@ -27,6 +48,8 @@ export async function handleAlone<Tx>(
       report.held.push(work.delivery)
       return
     }
+    // The broker brings it again, and then what is left of it goes on.
+    if (outcome.kind === 'returned' || outcome.kind === 'unstarted') return
     earlier.set(run, outcome)
   }
 }
@@ -65,7 +88,7 @@ async function settleRun<Tx>(engine: Engine<Tx>, source: Source, alone: RunAlone
 function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, tries: number): Batch<Tx> {
   const { batchLockTimeoutMs, aloneLockTimeoutMs } = engine.timing
   return {
-    works: [{ delivery: run.work.delivery, runs: [run] }],
+    works: [{ ...run.work, runs: [run] }],
     refusals: [],
     known: [],
     earlier: alone.earlier,

@@ -1,14 +1,15 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { handleAlone } from './handle-alone.ts'
+import { handleInTurn } from './handle-alone.ts'
+import { orderKeyOf } from './key-order.ts'
 import { type Batch, type Committed, processBatch } from './process-batch.ts'
 import { emptyReport, type Report } from './report.ts'
 import { type SortedOut, sortOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { Undone, unwrapped } from './undone.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
-import type { Run } from './work.ts'
+import type { Origin, Run, Work } from './work.ts'
 
 /**
  * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
@@ -22,13 +23,26 @@ export async function handleDeliveries<Tx>(
   source: Source,
   deliveries: readonly Delivery[],
   report: Report = emptyReport(),
+  suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
 ): Promise<Report> {
-  const sorted = await sortOut(engine, deliveries)
+  const returnable = source.returnLater !== undefined
+  const sorted = await sortOut(engine, deliveries, (delivery) => ({ returnable, ...suspicionOf(delivery) }))
+  return await handleSorted(engine, source, sorted, report)
+}
+
+/** The same for what has been prepared already. */
+export async function handleSorted<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  sorted: SortedOut<Tx>,
+  report: Report,
+): Promise<Report> {
   if (sorted.shared.length + sorted.refusals.length > 0) await handleTogether(engine, source, sorted, report)
   else await acknowledgeKnown(source, sorted, report)
-  for (const work of sorted.alone) await handleAlone(engine, source, work, report)
+  await handleInTurn(engine, source, sorted.alone, report)
   // After what was not begun: a copy must not overtake its original.
   report.again.push(...sorted.again)
+  report.stopped.push(...sorted.stopped)
   return report
 }
 
@@ -61,8 +75,14 @@ async function handleTogether<Tx>(
     if (undone === 'commit-unknown' && lostCommits++ < 3) {
       // Nobody would redeliver it. Claiming again waits for our own lost transaction and finds out.
     } else if (owner !== undefined) {
-      batch = { ...batch, works: batch.works.filter((work) => work !== owner.work) }
-      await handleAlone(engine, source, owner.work, report, new Map([[owner, unwrapped(error)]]))
+      const { works } = batch
+      const culprit = works.indexOf(owner.work)
+      const first = works.filter((work, place) => place <= culprit && (place === culprit || sharesOrder(work, owner)))
+      await handleInTurn(engine, source, first, report, new Map([[owner, unwrapped(error)]]))
+      const rest = works.filter((work) => !first.includes(work))
+      const mustWait = report.held.includes(owner.work.delivery) ? rest.filter((work) => sharesOrder(work, owner)) : []
+      report.held.push(...mustWait.map(({ delivery }) => delivery))
+      batch = { ...batch, works: rest.filter((work) => !mustWait.includes(work)) }
       if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
     } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
       engine.isolation.failed()
@@ -107,7 +127,13 @@ async function handleEachAlone<Tx>(
     const committed = await processBatch(engine, source, { ...batch, works: [], known: [], refusals: [refusal] })
     await afterTheCommit(engine, source, committed, report)
   }
-  for (const work of batch.works) await handleAlone(engine, source, work, report)
+  await handleInTurn(engine, source, batch.works, report)
+}
+
+/** Whether a handler of the culprit keeps the order of a key that both have. */
+function sharesOrder<Tx>(work: Work<Tx>, culprit: Run<Tx>): boolean {
+  const orderKey = culprit.work.runs.map(orderKeyOf).find((key) => key !== undefined)
+  return orderKey !== undefined && work.delivery.message.key === orderKey
 }
 
 async function acknowledgeKnown(

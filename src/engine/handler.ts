@@ -3,11 +3,28 @@ import type { StandardSchema } from './standard-schema.ts'
 
 export type DeliveryMode = 'exactly-once' | 'at-least-once' | 'at-most-once'
 
+/**
+ * Milliseconds to wait after the given attempt (1 is the first) has failed with the given error, or `dead`: no further
+ * one. `random` is 0 ≤ x < 1, for jitter.
+ */
+export type Backoff = (attempt: number, error: unknown, random: number) => number | 'dead'
+
 /** How many attempts a failing handler gets, and how long it waits before each but the first. */
 export interface RetryPolicy {
   readonly attempts: number
-  /** Milliseconds before attempt n + 1, after n attempts have failed. `random` is 0 ≤ x < 1, for jitter. */
-  backoff(failedAttempts: number, random: number): number
+  readonly backoff: Backoff
+  /** `permanent`: no further attempt can mend this. */
+  readonly classify: ((error: unknown) => 'permanent' | 'temporary') | undefined
+  /** Where a failed message waits: in the store, or with a broker that can deliver it again after a delay. */
+  readonly where: 'store' | 'broker'
+}
+
+/** When a handler is no longer given messages because all of them fail. */
+export interface BreakerPolicy {
+  /** So many different messages in a row must have failed. */
+  readonly after: number
+  /** How long it is left alone before the first trial; doubled after each that fails. */
+  readonly pauseMs: number
 }
 
 /** Options of a message on its way out. */
@@ -15,6 +32,8 @@ export interface PublishOptions {
   readonly id?: string
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** After this moment nobody wants it any more. */
+  readonly expiresAt?: Date
 }
 
 /** What a handler is given beside the message. */
@@ -45,6 +64,14 @@ export interface Handler<Tx = unknown> {
   readonly identify: ((message: Message) => string) | undefined
   readonly fingerprint: 'body' | 'none' | ((message: Message) => unknown)
   readonly schema: StandardSchema | undefined
+  /** `key`: messages of one key take effect in the order of their arrival, also past failures. */
+  readonly ordered: 'none' | 'key'
+  /** With `ordered`: whether later messages of its key wait behind a dead letter. */
+  readonly whenDead: 'block' | 'continue'
+  /** A message older than this is not handled any more. */
+  readonly expiresAfterMs: number | undefined
+  readonly whenExpired: 'skip' | 'dead-letter'
+  readonly breaker: BreakerPolicy | undefined
   /** Names under which its records may still be found. */
   readonly formerly: readonly string[]
   readonly call:

@@ -35,14 +35,20 @@ export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
   }
   const id = options?.id ?? outgoingId(request)
   checkKey(id, 'The id of a message to publish')
-  return { id, type, body: encoder.encode(text), headers: options?.headers ?? {}, key: options?.key, sentAt: now }
+  const { headers = {}, key, expiresAt } = options ?? {}
+  return { id, type, body: encoder.encode(text), headers, key, sentAt: now, expiresAt }
 }
 
 function checkPublishOptions(options: PublishOptions): void {
-  checkOptions(options, ['id', 'key', 'headers'], 'publish()')
-  const { key, headers = {} } = options
+  checkOptions(options, ['id', 'key', 'headers', 'expiresAt'], 'publish()')
+  const { key, headers = {}, expiresAt } = options
   if (key !== undefined && typeof key !== 'string') {
     throw new JustonceError('OPTION_INVALID', { message: `key of publish() is ${typeof key}, not text.` })
+  }
+  if (expiresAt !== undefined && !(expiresAt instanceof Date && !Number.isNaN(expiresAt.getTime()))) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `expiresAt of publish() is ${String(expiresAt)}, not a Date.`,
+    })
   }
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string') continue

@@ -1,20 +1,61 @@
 import { hash } from 'node:crypto'
-import type { IncomingMessage, NewParkedMessage } from '../contracts/index.ts'
+import type {
+  IncomingMessage,
+  NewParkedMessage,
+  ParkedChange,
+  ParkedReason,
+  StoredParkedMessage,
+} from '../contracts/index.ts'
 import { cleanText } from '../encoding/clean-text.ts'
 import { packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
+import type { Engine } from './engine.ts'
+import { shapeOf } from './error-shape.ts'
 import { addErrorNote, judge, type Verdict } from './failure-policy.ts'
+import { orderKeyOf } from './key-order.ts'
 import type { Refusal, Run, RunOutcome } from './work.ts'
 
 /** The handler name of dead letters that reached no handler. */
 export const unrouted = '-'
 
-export function failedRow<Tx>(run: Run<Tx>, error: unknown, at: Date, random: number): NewParkedMessage {
-  return row(run, judge(error, run.handler.retry, 0, random), addErrorNote('', error, at))
+type Failed = RunOutcome & { kind: 'failed' }
+
+export function failedRow<Tx>(run: Run<Tx>, { error, verdict }: Failed, at: Date): NewParkedMessage {
+  return { ...row(run, verdict), ...explained('', error, verdict, at) }
 }
 
-export function waitingRow<Tx>(run: Run<Tx>): NewParkedMessage {
-  return row(run, { state: 'waiting', reason: 'WAITS_FOR_EARLIER_HANDLER', attempts: 0, delayMs: 0 }, '[]')
+/** What becomes of a parked message whose attempt has failed. */
+export function failedAgain(
+  { handler, key, errors }: StoredParkedMessage,
+  { error, verdict }: Pick<Failed, 'error' | 'verdict'>,
+  at: Date,
+): ParkedChange {
+  const { attempts, delayMs } = verdict
+  const why = explained(errors, error, verdict, at)
+  return verdict.state === 'dead'
+    ? { handler, key, kind: 'dead', attempts, ...why }
+    : { handler, key, kind: 'again', attempts, delayMs, ...why }
+}
+
+/** What becomes of a parked message that cannot even be given to its handler. */
+export function changedLetter<Tx>(
+  engine: Engine<Tx>,
+  letter: StoredParkedMessage,
+  error: JustonceError,
+  at: Date,
+): ParkedChange {
+  const attempts = letter.attempts + 1
+  const retry = engine.handlerNamed(letter.handler)?.retry
+  const verdict: Verdict =
+    retry === undefined
+      ? { state: 'dead', reason: error.code, attempts, delayMs: 0 }
+      : judge(error, retry, letter.attempts, engine.clock.random())
+  return failedAgain(letter, { error, verdict }, at)
+}
+
+export function waitingRow<Tx>(run: Run<Tx>, { behind }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
+  const reason = behind === 'handler' ? 'WAITS_FOR_EARLIER_HANDLER' : 'WAITS_FOR_EARLIER_MESSAGE'
+  return { ...row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 }), reason, errors: '[]', shape: '' }
 }
 
 /**
@@ -22,10 +63,12 @@ export function waitingRow<Tx>(run: Run<Tx>): NewParkedMessage {
  * part of it, so that a second copy of the conflicting message adds nothing.
  */
 export function conflictRow<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'conflict' }, at: Date): NewParkedMessage {
-  const error = keyReused(run, outcome)
+  const verdict: Verdict = { state: 'dead', reason: 'KEY_REUSED', attempts: 0, delayMs: 0 }
   const content = Buffer.from(run.fingerprint ?? []).toString('hex')
   return {
-    ...row(run, { state: 'dead', reason: 'KEY_REUSED', attempts: 0, delayMs: 0 }, addErrorNote('', error, at)),
+    ...row(run, verdict),
+    ...explained('', keyReused(run, outcome), verdict, at),
+    orderKey: undefined,
     key: `${run.key}#${content}`,
     step: holdsUpNobody + run.handler.step,
   }
@@ -49,15 +92,29 @@ export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
     ...described(message),
     step: holdsUpNobody,
     independent: true,
+    orderKey: undefined,
     state: 'dead',
-    reason: refusal.error.code,
     attempts: 0,
     delayMs: 0,
-    errors: addErrorNote('', refusal.error, at),
+    ...explained('', refusal.error, { reason: refusal.error.code }, at),
   }
 }
 
-function row<Tx>(run: Run<Tx>, verdict: Verdict, errors: string): NewParkedMessage {
+function explained(
+  history: string,
+  error: unknown,
+  { reason, complaint }: Pick<Verdict, 'reason' | 'complaint'>,
+  at: Date,
+): ParkedReason {
+  const errors = addErrorNote(history, error, at)
+  return {
+    reason,
+    shape: shapeOf(error),
+    errors: complaint === undefined ? errors : addErrorNote(errors, complaint, at),
+  }
+}
+
+function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewParkedMessage, keyof ParkedReason> {
   const { handler, key, work } = run
   return {
     handler: handler.name,
@@ -65,8 +122,10 @@ function row<Tx>(run: Run<Tx>, verdict: Verdict, errors: string): NewParkedMessa
     ...described(work.delivery.message),
     step: handler.step,
     independent: handler.independent,
-    errors,
-    ...verdict,
+    orderKey: orderKeyOf(run),
+    state,
+    attempts,
+    delayMs,
   }
 }
 

@@ -4,9 +4,10 @@ import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { checkEnvelope, checkKey } from './check-envelope.ts'
 import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-message.ts'
 import type { Engine } from './engine.ts'
+import { lateness } from './expiry.ts'
 import type { Handler } from './handler.ts'
 import type { StandardSchema } from './standard-schema.ts'
-import type { Refusal, Run, Work } from './work.ts'
+import type { Origin, Refusal, Run, Work } from './work.ts'
 
 export type Prepared<Tx> =
   | { readonly kind: 'work'; readonly work: Work<Tx> }
@@ -17,7 +18,11 @@ export type Prepared<Tx> =
  * Decodes, validates and routes one delivery. Never throws: a message that cannot be handled is refused with its reason.
  * Answers at once where no schema has to be asked: a promise for every message would cost more than the rest of this.
  */
-export function prepare<Tx>(engine: Engine<Tx>, delivery: Delivery): Prepared<Tx> | Promise<Prepared<Tx>> {
+export function prepare<Tx>(
+  engine: Engine<Tx>,
+  delivery: Delivery,
+  origin: Origin = {},
+): Prepared<Tx> | Promise<Prepared<Tx>> {
   try {
     const handlers = handlersFor(engine, delivery.message)
     if (handlers.length === 0) return { kind: 'ignored' }
@@ -26,12 +31,12 @@ export function prepare<Tx>(engine: Engine<Tx>, delivery: Delivery): Prepared<Tx
     const schema = engine.schemaOf(delivery.message.type as string)
     const message = decodeMessage(delivery.message)
     if (schema !== undefined || handlers.some((handler) => handler.schema !== undefined)) {
-      return prepareBySchemas(delivery, message, schema, handlers)
+      return prepareBySchemas(engine, delivery, origin, message, schema, handlers)
     }
     const fitted = handlers.map((handler) => ({ handler, message, failure: undefined }))
-    return { kind: 'work', work: workOf(delivery, fitted, () => fingerprintOf(message.body)) }
+    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => fingerprintOf(message.body)) }
   } catch (error) {
-    return refused(delivery, error)
+    return refused(delivery, origin, error)
   }
 }
 
@@ -55,9 +60,15 @@ function checkIdentity<Tx>(handlers: readonly Handler<Tx>[], message: IncomingMe
   })
 }
 
-function workOf<Tx>(delivery: Delivery, fitted: readonly Fitted<Tx>[], fingerprintOfBody: () => Uint8Array): Work<Tx> {
+function workOf<Tx>(
+  engine: Engine<Tx>,
+  delivery: Delivery,
+  origin: Origin,
+  fitted: readonly Fitted<Tx>[],
+  fingerprintOfBody: () => Uint8Array,
+): Work<Tx> {
   const runs: Run<Tx>[] = []
-  const work: Work<Tx> = { delivery, runs }
+  const work: Work<Tx> = { delivery, runs, origin }
   let ofBody: Uint8Array | undefined
   for (const { handler, message, failure } of fitted) {
     try {
@@ -65,7 +76,7 @@ function workOf<Tx>(delivery: Delivery, fitted: readonly Fitted<Tx>[], fingerpri
       let fingerprint: Uint8Array | undefined
       if (handler.fingerprint === 'body') fingerprint = ofBody ??= fingerprintOfBody()
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
-      runs.push({ work, handler, message, key, fingerprint, failure })
+      runs.push({ work, handler, message, key, fingerprint, ...fateOf(engine, origin, handler, message, failure) })
     } catch (error) {
       // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
       throw failure === undefined ? error : failure.error
@@ -74,8 +85,25 @@ function workOf<Tx>(delivery: Delivery, fitted: readonly Fitted<Tx>[], fingerpri
   return work
 }
 
+/** What is known of a run before it begins. */
+function fateOf<Tx>(
+  engine: Engine<Tx>,
+  { condemned }: Origin,
+  handler: Handler<Tx>,
+  message: Message,
+  failure: Run<Tx>['failure'],
+): Pick<Run<Tx>, 'owner' | 'expired' | 'failure'> {
+  const late = lateness(engine, handler, message)
+  if (late !== undefined && handler.whenExpired === 'skip')
+    return { owner: undefined, expired: true, failure: undefined }
+  const error = condemned ?? late
+  return { owner: undefined, expired: false, failure: error === undefined ? failure : { error } }
+}
+
 async function prepareBySchemas<Tx>(
+  engine: Engine<Tx>,
   delivery: Delivery,
+  origin: Origin,
   message: Message,
   schema: StandardSchema | undefined,
   handlers: readonly Handler<Tx>[],
@@ -88,9 +116,9 @@ async function prepareBySchemas<Tx>(
     const decoded = await fitType(schema, message)
     const fitted: Fitted<Tx>[] = []
     for (const handler of handlers) fitted.push(await fitHandler(handler, decoded, sent))
-    return { kind: 'work', work: workOf(delivery, fitted, () => ofBody as Uint8Array) }
+    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => ofBody as Uint8Array) }
   } catch (error) {
-    return refused(delivery, error)
+    return refused(delivery, origin, error)
   }
 }
 
@@ -101,8 +129,8 @@ function keyOf<Tx>(handler: Handler<Tx>, message: Message, incoming: IncomingMes
   return key
 }
 
-function refused<Tx>(delivery: Delivery, error: unknown): Prepared<Tx> {
-  return { kind: 'refused', refusal: { delivery, error: asRefusal(error) } }
+function refused<Tx>(delivery: Delivery, { letter }: Origin, error: unknown): Prepared<Tx> {
+  return { kind: 'refused', refusal: { delivery, letter, error: asRefusal(error) } }
 }
 
 function asRefusal(error: unknown): JustonceError {

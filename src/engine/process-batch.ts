@@ -1,10 +1,12 @@
 import type { Delivery } from '../contracts/index.ts'
-import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import { claimRuns } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { planExecutions } from './executions.ts'
+import { KeyOrder } from './key-order.ts'
 import { runInParts, runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
+import { takeLetters } from './take-letters.ts'
 import { Undone } from './undone.ts'
 import type { Outcomes, Refusal, Run, Work } from './work.ts'
 
@@ -44,25 +46,27 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, batch
   const { parts } = engine.store
   const runs = batch.works.flatMap((work) => work.runs)
   const executions = planExecutions(batch.works)
-  const timeIsUp = overrun(engine, batch)
 
   return await inTransaction(engine, batch.lockTimeoutMs, async (tx) => {
     const outcomes: Outcomes<Tx> = new Map(batch.earlier)
 
+    const refusals = await takeLetters(engine, tx, batch, outcomes)
     // First on purpose: a rival must wait for these keys before it can do any effect.
     const epoch = await claimRuns(engine, tx, runs, outcomes)
+    const inOrder = executions.flatMap((execution) => execution.runs)
+    const permits = { order: await KeyOrder.lock(engine, tx, inOrder), timeIsUp: overrun(engine, batch) }
 
     if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY || runs.length === 1) {
-      await runTogether(engine, tx, executions, outcomes, timeIsUp)
+      await runTogether(engine, tx, executions, outcomes, permits)
     } else {
-      await runInParts(engine, { parts, size: batch.partSize }, tx, executions, outcomes, timeIsUp)
+      await runInParts(engine, { parts, size: batch.partSize }, tx, executions, outcomes, permits)
     }
 
     // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
-    const books = gatherBookkeeping(engine, runs, outcomes, batch.refusals)
+    const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done)
-    return { batch, runs, outcomes, epoch, done, published: books.outgoing.length }
+    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published: books.outgoing.length }
   })
 }
 
@@ -72,7 +76,8 @@ export async function inTransaction<Tx, T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const abort = new AbortController()
-  const options = { lockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs, signal: abort.signal }
+  const { idleTimeoutMs, statementTimeoutMs } = engine.timing
+  const options = { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, signal: abort.signal }
   return await engine.store.transaction(async (tx) => {
     try {
       return await work(tx)
@@ -100,6 +105,7 @@ function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
 
 function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes<Tx>): readonly Delivery[] {
   if (!batch.settles) return []
-  const begun = batch.works.filter(({ runs }) => runs.every((run) => outcomes.get(run)?.kind !== 'unstarted'))
-  return [...batch.known, ...begun.map(({ delivery }) => delivery), ...batch.refusals.map(({ delivery }) => delivery)]
+  const handled = batch.works.filter((work) => work.origin.letter === undefined && isHandled(work, outcomes))
+  const refused = batch.refusals.filter(({ letter }) => letter === undefined)
+  return [...batch.known, ...handled.map(({ delivery }) => delivery), ...refused.map(({ delivery }) => delivery)]
 }

@@ -6,6 +6,8 @@ export interface Report {
   readonly again: Delivery[]
   /** A rival holds their claim and does not finish: to be tried later, while others go on. */
   readonly held: Delivery[]
+  /** A handler of theirs is failing on everything: to be tried when its breaker lets something through. */
+  readonly stopped: Delivery[]
   /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
   conflicts: number
   /** Settled, duplicates included: they must not be settled again. */
@@ -15,5 +17,5 @@ export interface Report {
 }
 
 export function emptyReport(): Report {
-  return { again: [], held: [], conflicts: 0, settled: [], background: [] }
+  return { again: [], held: [], stopped: [], conflicts: 0, settled: [], background: [] }
 }

@@ -69,18 +69,17 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
     while (loan.openCalls() > 0) await time.within(loan.settled())
+    if (time.isUp) throw time.error
     const broken = loan.broken()
     if (broken !== undefined) throw broken
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
+    // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
+    if (time.isUp) throw new Undone('culprit', time.error, runs.length === 1 ? first : undefined)
     const trouble = loan.trouble()
     if (trouble === 'unavailable') throw new Undone(trouble, loan.broken() ?? error)
     if (trouble === 'conflict') throw new Undone(trouble, error)
-    if (
-      (time.error !== undefined && error === time.error) ||
-      loan.openCalls() > 0 ||
-      isJustonceError(loan.broken(), 'TX_ENDED')
-    ) {
+    if (loan.openCalls() > 0 || isJustonceError(loan.broken(), 'TX_ENDED')) {
       throw new Undone('culprit', loan.broken() ?? error, runs.length === 1 ? first : undefined)
     }
     throw loan.broken() ?? error

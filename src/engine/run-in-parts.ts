@@ -2,12 +2,10 @@ import type { Parts } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
 import { type Execution, split } from './executions.ts'
 import { maxPartsPerTransaction } from './isolation.ts'
+import { failedOutcome, mayRun, type Permits } from './may-run.ts'
 import { runHandler } from './run-handler.ts'
 import { Undone } from './undone.ts'
 import type { Outcomes, Run } from './work.ts'
-
-/** Tells when a batch must not begin another handler. */
-export type TimeIsUp = () => boolean
 
 /** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
 export async function runTogether<Tx>(
@@ -15,10 +13,10 @@ export async function runTogether<Tx>(
   tx: Tx,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes<Tx>,
-  timeIsUp: TimeIsUp,
+  permits: Permits<Tx>,
 ): Promise<void> {
   for (const execution of executions) {
-    const runs = toBeRun(execution, outcomes, timeIsUp)
+    const runs = toBeRun(engine, execution, outcomes, permits)
     if (runs.length === 0) continue
     try {
       await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
@@ -35,7 +33,7 @@ export async function runInParts<Tx>(
   tx: Tx,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes<Tx>,
-  timeIsUp: TimeIsUp,
+  permits: Permits<Tx>,
 ): Promise<void> {
   // What the claim has decided stays decided, however often a part is run.
   const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
@@ -45,7 +43,7 @@ export async function runInParts<Tx>(
   )
   const setAside = (error: unknown): void => {
     for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
-    failedTogether(open, error, outcomes, queue)
+    failedTogether(engine, open, error, outcomes, queue)
     open = []
   }
   let open: Execution<Tx>[] = []
@@ -64,7 +62,7 @@ export async function runInParts<Tx>(
     open = next
     try {
       for (const execution of open) {
-        const runs = toBeRun(execution, outcomes, timeIsUp)
+        const runs = toBeRun(engine, execution, outcomes, permits)
         if (runs.length > 0) await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
       }
     } catch (error) {
@@ -77,45 +75,33 @@ export async function runInParts<Tx>(
 
 /** A run that failed alone has failed; of several nobody knows which, so they go again in smaller parts. */
 function failedTogether<Tx>(
+  engine: Engine<Tx>,
   open: Execution<Tx>[],
   error: unknown,
   outcomes: Outcomes<Tx>,
   queue: Execution<Tx>[][],
 ): void {
   const runs = open.flatMap((execution) => execution.runs)
-  if (runs.length === 1) outcomes.set(runs[0] as Run<Tx>, { kind: 'failed', error })
+  if (runs.length === 1) outcomes.set(runs[0] as Run<Tx>, failedOutcome(engine, runs[0] as Run<Tx>, error))
   else if (runs.length > 1) queue.unshift(...split(open))
 }
 
 async function runOne<Tx>(engine: Engine<Tx>, tx: Tx, execution: Execution<Tx>, outcomes: Outcomes<Tx>): Promise<void> {
   const products = await runHandler(engine, tx, execution)
+  engine.breakers.succeeded(execution.handler)
   for (const run of execution.runs) {
     const own = run === execution.runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
     outcomes.set(run, { kind: 'processed', products: own })
   }
 }
 
-function toBeRun<Tx>(execution: Execution<Tx>, outcomes: Outcomes<Tx>, timeIsUp: TimeIsUp): readonly Run<Tx>[] {
-  return execution.runs.filter((run) => mayRun(run, outcomes, timeIsUp))
-}
-
-/** Decides the runs that must not start; what was decided by the claim stays as it is. */
-function mayRun<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>, timeIsUp: TimeIsUp): boolean {
-  if (outcomes.has(run)) return false
-  const behind = run.handler.independent ? undefined : unfinishedBefore(run, outcomes)
-  if (behind !== undefined) outcomes.set(run, { kind: 'waiting', behind: behind.handler.name })
-  else if (run.failure !== undefined) outcomes.set(run, { kind: 'failed', error: run.failure.error })
-  else if (timeIsUp()) outcomes.set(run, { kind: 'unstarted' })
-  else return true
-  return false
-}
-
-function unfinishedBefore<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): Run<Tx> | undefined {
-  return run.work.runs.find(
-    (other) =>
-      other.handler.step < run.handler.step &&
-      ['failed', 'parked', 'waiting'].includes(outcomes.get(other)?.kind ?? ''),
-  )
+function toBeRun<Tx>(
+  engine: Engine<Tx>,
+  execution: Execution<Tx>,
+  outcomes: Outcomes<Tx>,
+  permits: Permits<Tx>,
+): readonly Run<Tx>[] {
+  return execution.runs.filter((run) => mayRun(engine, permits, run, outcomes))
 }
 
 /** Where there are more than there may be parts, half of the parts are kept for running failed ones again in smaller ones. */

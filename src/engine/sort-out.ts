@@ -2,7 +2,7 @@ import type { Delivery } from '../contracts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { prepare } from './prepare.ts'
-import type { Refusal, Run, Work } from './work.ts'
+import type { Origin, Refusal, Run, Work } from './work.ts'
 
 /** Deliveries by what is to be done with them. */
 export interface SortedOut<Tx> {
@@ -15,13 +15,23 @@ export interface SortedOut<Tx> {
   readonly known: Delivery[]
   /** A message with the same key is in this batch already: the next batch will find out what that makes of this one. */
   readonly again: Delivery[]
+  /** A handler of theirs is failing on everything. */
+  readonly stopped: Delivery[]
 }
 
-export async function sortOut<Tx>(engine: Engine<Tx>, deliveries: readonly Delivery[]): Promise<SortedOut<Tx>> {
-  const sorted: SortedOut<Tx> = { shared: [], alone: [], refusals: [], known: [], again: [] }
-  const taken: Taken = { claims: new Map(), orderedAlone: new Set() }
+export function nothingYet<Tx>(): SortedOut<Tx> {
+  return { shared: [], alone: [], refusals: [], known: [], again: [], stopped: [] }
+}
+
+export async function sortOut<Tx>(
+  engine: Engine<Tx>,
+  deliveries: readonly Delivery[],
+  originOf: (delivery: Delivery) => Origin,
+): Promise<SortedOut<Tx>> {
+  const sorted = nothingYet<Tx>()
+  const taken = nothingTaken()
   for (const delivery of deliveries) {
-    const answer = prepare(engine, delivery)
+    const answer = prepare(engine, delivery, originOf(delivery))
     const prepared = answer instanceof Promise ? await answer : answer
     if (prepared.kind === 'refused') sorted.refusals.push(prepared.refusal)
     else if (prepared.kind === 'ignored') ignore(engine, delivery, sorted)
@@ -30,15 +40,21 @@ export async function sortOut<Tx>(engine: Engine<Tx>, deliveries: readonly Deliv
   return sorted
 }
 
+export function nothingTaken(): Taken {
+  return { claims: new Map(), orderedAlone: new Set(), stopped: new Set() }
+}
+
 /** What the deliveries before have taken. */
-interface Taken {
+export interface Taken {
   /** Keys, by the name of the handler. */
   readonly claims: Map<string, Set<string>>
   /** Message keys of which something is handled alone, and therefore after all that is handled together. */
   readonly orderedAlone: Set<string>
+  /** Message keys of which something is stopped: what follows must not overtake it. */
+  readonly stopped: Set<string>
 }
 
-function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, taken: Taken, sorted: SortedOut<Tx>): void {
+export function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, taken: Taken, sorted: SortedOut<Tx>): void {
   if (isKnown(engine, work)) {
     for (const { handler, key } of work.runs) {
       engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
@@ -50,8 +66,13 @@ function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, taken: Taken, sorted: Sor
     sorted.again.push(work.delivery)
     return
   }
-  for (const run of work.runs) addClaim(taken.claims, run)
   const { key } = work.delivery.message
+  if ((key !== undefined && taken.stopped.has(key)) || !isAdmitted(engine, work)) {
+    sorted.stopped.push(work.delivery)
+    if (key !== undefined) taken.stopped.add(key)
+    return
+  }
+  for (const run of work.runs) addClaim(taken.claims, run)
   if (!mustBeAlone(engine, work) && !(key !== undefined && taken.orderedAlone.has(key))) {
     sorted.shared.push(work)
     return
@@ -70,7 +91,13 @@ function mustBeAlone<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
   return !engine.store.capabilities.revocable || work.runs.some(({ handler }) => handler.transaction === 'own')
 }
 
+/** Those that are known to fail do not ask: they are not run. */
+function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
+  return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
+}
+
 function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
+  if (work.origin.letter !== undefined) return false
   return work.runs.every(
     (run) => isRecorded(run) && engine.recent.knows({ handler: run.handler.name, key: run.key }, run.fingerprint),
   )

@@ -5,17 +5,25 @@ import { JustonceError } from '../errors/index.ts'
 export class TimeLimit {
   /** Set when the time is up. */
   error: JustonceError | undefined
+  readonly #clock: Clock
+  readonly #endsAt: number
+  readonly #describe: () => string
   readonly #timer: { cancel(): void }
   // Made only when a handler asks for it: most do not, and it is not free.
   #abort: AbortController | undefined
   #giveUp: ((error: JustonceError) => void) | undefined
 
   constructor(clock: Clock, ms: number, describe: () => string) {
-    this.#timer = clock.timer(ms, () => {
-      this.error = new JustonceError('HANDLER_TIMEOUT', { message: describe() })
-      this.#abort?.abort(this.error)
-      this.#giveUp?.(this.error)
-    })
+    this.#clock = clock
+    this.#endsAt = clock.monotonicMs() + ms
+    this.#describe = describe
+    this.#timer = clock.timer(ms, () => this.#expire())
+  }
+
+  /** Asked of the clock, not of the timer: that cannot fire while a handler blocks the event loop. */
+  get isUp(): boolean {
+    if (this.error === undefined && this.#clock.monotonicMs() > this.#endsAt) this.#expire()
+    return this.error !== undefined
   }
 
   /** Aborted when the time is up. */
@@ -32,6 +40,13 @@ export class TimeLimit {
       this.#giveUp = reject
       promise.then(resolve, reject)
     })
+  }
+
+  #expire(): void {
+    const error = new JustonceError('HANDLER_TIMEOUT', { message: this.#describe() })
+    this.error = error
+    this.#abort?.abort(error)
+    this.#giveUp?.(error)
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
-import type { Delivery, InboxRecord, Message, OutgoingMessage } from '../contracts/index.ts'
+import type { Delivery, InboxRecord, Message, OutgoingMessage, StoredParkedMessage } from '../contracts/index.ts'
 import type { JustonceError } from '../errors/index.ts'
+import type { Verdict } from './failure-policy.ts'
 import type { Handler } from './handler.ts'
 
 /** One delivery that can be handled, with everything its handlers need. */
@@ -7,6 +8,19 @@ export interface Work<Tx> {
   readonly delivery: Delivery
   /** In registration order. */
   readonly runs: readonly Run<Tx>[]
+  readonly origin: Origin
+}
+
+/** Where a message comes from, as far as that decides what may become of it. */
+export interface Origin {
+  /** The parked row that it was taken from; then there is no broker to tell. */
+  readonly letter?: StoredParkedMessage | undefined
+  /** The broker can deliver it again after a delay. */
+  readonly returnable?: boolean | undefined
+  /** Counted as a suspect under this id, until it has ended otherwise than by a death. */
+  readonly suspect?: string | undefined
+  /** Why none of its handlers may be run any more. */
+  readonly condemned?: JustonceError | undefined
 }
 
 /** One handler for one message: what is claimed, run and recorded. */
@@ -16,6 +30,10 @@ export interface Run<Tx> {
   readonly message: Message
   readonly key: string
   readonly fingerprint: Uint8Array | undefined
+  /** The parked row that owns it. Without one it has to be claimed. */
+  readonly owner: StoredParkedMessage | undefined
+  /** It came too late, and is to be skipped. */
+  readonly expired: boolean
   /** Set when it is known to fail (it does not fit the handler's schema, or its time was up before): it is not run. */
   readonly failure: { readonly error: unknown } | undefined
 }
@@ -24,6 +42,8 @@ export interface Run<Tx> {
 export interface Refusal {
   readonly delivery: Delivery
   readonly error: JustonceError
+  /** The parked row that it was taken from. */
+  readonly letter: StoredParkedMessage | undefined
 }
 
 /** What became of a run in one attempt at a transaction. */
@@ -33,9 +53,15 @@ export type RunOutcome =
   /** Its parked row owns it already. */
   | { readonly kind: 'parked' }
   | { readonly kind: 'conflict'; readonly record: InboxRecord }
-  | { readonly kind: 'failed'; readonly error: unknown }
-  /** An earlier handler of the message has failed; this one follows it. */
-  | { readonly kind: 'waiting'; readonly behind: string }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly verdict: Verdict }
+  /** The broker delivers it again after the delay; its claim is given back. */
+  | { readonly kind: 'returned'; readonly error: unknown; readonly delayMs: number }
+  /** An earlier handler of the message, or an earlier message of its key, has failed; this one follows it. */
+  | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' }
+  /** It came too late, and was skipped. */
+  | { readonly kind: 'expired' }
+  /** Its parked row has changed hands meanwhile: whoever has it will say what became of it. */
+  | { readonly kind: 'elsewhere' }
   /** At most once: recorded now, run after the acknowledgement. */
   | { readonly kind: 'after-ack' }
   /** The batch's time was up before it began; its claim is given back. */

@@ -150,9 +150,62 @@ export const catalog = {
     title: 'A schema threw instead of saying whether a body fits it',
     fix: 'Mend the schema, then redrive the dead letter.',
   },
+  WAITS_FOR_EARLIER_MESSAGE: {
+    title: 'An earlier message of the same key has failed, and this one follows it',
+    fix: "It runs as soon as the earlier one has succeeded. Where that is a dead letter: redrive or discard it, or set whenDead: 'continue'.",
+  },
+  MESSAGE_EXPIRED: {
+    title: 'A message came after its expiry',
+    fix: 'If it is still wanted, publish it again; if this happens often, look at the backlog, expiresAfterMs and the clocks.',
+  },
+  PROCESS_DIED: {
+    title: 'Processes have died while they handled this message, the last of them with nothing else running',
+    fix: 'Look for an abort, a loop without an end or an exhausted memory in its handlers, mend it, then redrive the dead letter.',
+  },
+  BACKOFF_INVALID: {
+    title: 'A retry policy threw, or answered with something that is no delay',
+    fix: "Let backoff answer milliseconds of at least 0 or 'dead', and classify 'permanent' or 'temporary'; the default backoff was used instead.",
+  },
+  ORDER_NOT_KEPT: {
+    title: 'A handler wants messages of a key in order, but a transport does not deliver them in order',
+    fix: "Configure the transport so that it does (its page says how), or drop ordered: 'key'.",
+  },
+  BROKER_CANNOT_DELAY: {
+    title:
+      'A handler wants its retries left to the broker, but a transport cannot deliver a message again after a delay',
+    fix: "Drop retry.where: 'broker': the store keeps retries for every transport.",
+  },
   PUBLISH_REFUSED: {
     title: 'The broker refused a message',
     fix: "Look at the cause; a transport's page lists what it can refuse.",
+  },
+  LETTERS_NONE_FOUND: {
+    title: 'No dead letter fits what was selected',
+    fix: 'List the dead letters to see which there are: it may have been redriven or discarded meanwhile.',
+  },
+  LETTER_NOT_DEAD: {
+    title: 'A parked message is not a dead letter any more: it waits for an attempt, or has one now',
+    fix: 'Wait for its attempts to end; nothing was changed.',
+  },
+  REDRIVE_RUNNING: {
+    title: 'A dead letter belongs to a redrive that is running',
+    fix: 'Wait until that redrive has ended, or stop it with stopRedrive(); nothing was changed.',
+  },
+  REDRIVE_EXPIRED: {
+    title: 'A dead letter cannot be redriven because its expiry has passed',
+    fix: 'If it is still wanted, publish it again as a new message; if not, discard it.',
+  },
+  REDRIVE_UNKNOWN: {
+    title: 'There is no redrive with this id',
+    fix: 'See redrives() for those there are.',
+  },
+  EDIT_INVALID: {
+    title: 'A dead letter cannot be redriven with the body that was given',
+    fix: 'Select one letter by handler and key, and give a body that its handler can take; nothing was changed.',
+  },
+  RECORD_PARKED: {
+    title: 'A record cannot be forgotten while a parked message owns it',
+    fix: 'Redrive or discard the parked message instead.',
   },
 } as const satisfies Record<string, { title: string; fix: string }>
 

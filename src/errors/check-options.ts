@@ -13,11 +13,12 @@ export function checkOptions(given: object, known: readonly string[], where: str
   }
 }
 
-/** Refuses numbers that make no sense: NaN, negative, below the minimum. */
-export function checkNumber(value: number, name: string, minimum: number): void {
-  if (typeof value === 'number' && Number.isFinite(value) && value >= minimum) return
+/** Refuses numbers that make no sense: NaN, negative, outside of what is allowed. */
+export function checkNumber(value: number, name: string, minimum: number, maximum = Number.POSITIVE_INFINITY): void {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= minimum && value <= maximum) return
+  const allowed = maximum === Number.POSITIVE_INFINITY ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
   throw new JustonceError('OPTION_INVALID', {
-    message: `${name} is ${String(value)}, but must be a number of at least ${minimum}.`,
+    message: `${name} is ${String(value)}, but must be a number ${allowed}.`,
   })
 }
 

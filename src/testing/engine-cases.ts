@@ -1,9 +1,13 @@
 import { afterCommitCases } from './engine-cases/after-commit.ts'
+import { breakerCases } from './engine-cases/breaker.ts'
+import { expiryCases } from './engine-cases/expiry.ts'
 import { failureCases } from './engine-cases/failure.ts'
 import { handlerMisuseCases } from './engine-cases/handler-misuse.ts'
 import { identityCases } from './engine-cases/identity.ts'
 import { insideCases } from './engine-cases/inside.ts'
+import { keyOrderCases } from './engine-cases/key-order.ts'
 import { onceCases } from './engine-cases/once.ts'
+import { redriveCases } from './engine-cases/redrive.ts'
 import { retryCases } from './engine-cases/retry.ts'
 import { stepCases } from './engine-cases/steps.ts'
 import type { StoreCase } from './store-case.ts'
@@ -13,7 +17,11 @@ export const engineCases: readonly StoreCase[] = [
   ...identityCases,
   ...failureCases,
   ...retryCases,
+  ...redriveCases,
   ...stepCases,
+  ...keyOrderCases,
+  ...expiryCases,
+  ...breakerCases,
   ...handlerMisuseCases,
   ...afterCommitCases,
   ...insideCases,

@@ -24,6 +24,10 @@ const needs: Record<
     without: 'the transport keeps no order within a key',
   },
   'lane-order': { met: ({ capabilities }) => capabilities.order === 'lane', without: 'the transport has no lanes' },
+  'delayed-retry': {
+    met: ({ capabilities }) => capabilities.delayedRetry,
+    without: 'the transport cannot delay a message',
+  },
   inside: { met: ({ inside }) => inside !== undefined, without: 'the transport does not live in a store' },
   death: {
     met: (_, { connectMortal }) => connectMortal !== undefined,

@@ -7,6 +7,7 @@ export type TransportNeed =
   | 'count-or-flag'
   | 'key-order'
   | 'lane-order'
+  | 'delayed-retry'
   | 'inside'
   // … given by the driver
   | 'death'

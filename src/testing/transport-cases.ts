@@ -4,16 +4,20 @@ import { deliveringCases } from './transport-cases/delivering.ts'
 import { endingCases } from './transport-cases/ending.ts'
 import { insideCases } from './transport-cases/inside.ts'
 import { orderingCases } from './transport-cases/ordering.ts'
+import { retryingCases } from './transport-cases/retrying.ts'
 import { settlingCases } from './transport-cases/settling.ts'
 import { sharingCases } from './transport-cases/sharing.ts'
+import { sharingKeysCases } from './transport-cases/sharing-keys.ts'
 
 /** What every transport must keep; a case whose needs a transport does not meet is skipped with the reason. */
 export const transportCases: readonly TransportCase[] = [
   ...deliveringCases,
   ...contentCases,
   ...settlingCases,
+  ...retryingCases,
   ...sharingCases,
   ...orderingCases,
+  ...sharingKeysCases,
   ...endingCases,
   ...insideCases,
 ]

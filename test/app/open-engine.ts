@@ -7,6 +7,7 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { handleDeliveries } from '../../src/engine/handle-deliveries.ts'
 import type { RunContext } from '../../src/engine/handler.ts'
 import type { Report } from '../../src/engine/report.ts'
+import { reserveDue, retryMessages } from '../../src/engine/retry-due.ts'
 import type { Source } from '../../src/engine/source.ts'
 import type { AppOptions } from '../../src/index.ts'
 import { MemoryDatabase, type MemoryStore, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
@@ -61,6 +62,13 @@ export function openEngine(options: OpenEngineOptions = {}) {
         source,
         messages.map((message) => ({ message: toIncoming(message, 'test') })),
       ),
+    /** Gives everything that is due its next attempt; whether there was anything. */
+    async retry(): Promise<boolean> {
+      const letters = await reserveDue(engine, 100)
+      const { background } = await retryMessages(engine, source, letters)
+      await Promise.all(background)
+      return letters.length > 0
+    },
     /** How often each name was written with `write`. */
     effects: (): Record<string, number> =>
       Object.fromEntries(database.values.committedEntries().map(([key, { value }]) => [key, value as number])),

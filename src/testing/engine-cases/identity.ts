@@ -80,7 +80,7 @@ export const identityCases: readonly StoreCase[] = [
       const { app: notes, handle } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note('m1'), note('m2'))
-      assert.equal(await rival.inbox.forget({ handler: 'tag-note', key: 'm1' }), true)
+      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, { handler: 'tag-note', key: 'm1' })), true)
       // Whatever is claimed next brings word of the new epoch.
       await handle(note('m3'))
       await handle(note('m1'), note('m2'))

@@ -5,7 +5,7 @@ import { Handlers } from '../../app/handlers.ts'
 import type { Clock, Delivery, Store } from '../../contracts/index.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { handleDeliveries } from '../../engine/handle-deliveries.ts'
-import { retryOneDue } from '../../engine/retry-due.ts'
+import { reserveDue, retryMessages } from '../../engine/retry-due.ts'
 import type { Source } from '../../engine/source.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import type { Broker } from './broker.ts'
@@ -69,7 +69,11 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
       return await Promise.race([handling, life.ended.then(() => 'died' as const)])
     },
     async retryAll() {
-      for (let attempts = 0; attempts < 100 && (await retryOneDue(engine, source)); attempts++);
+      for (let attempts = 0; attempts < 100; attempts++) {
+        const due = await reserveDue(engine, 100)
+        if (due.length === 0) return
+        await Promise.all((await retryMessages(engine, source, due)).background)
+      }
     },
     async close() {
       clock.stop()

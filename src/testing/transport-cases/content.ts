@@ -62,6 +62,18 @@ export const contentCases: readonly TransportCase[] = [
     },
   },
   {
+    name: 'content: the moment from which nobody wants it arrives, and only where there is one',
+    async run(context) {
+      const transport = await context.connect()
+      const expiresAt = new Date('2031-02-03T04:05:06Z')
+      await transport.publish([outgoing('m1', { expiresAt }), outgoing('m2')])
+      const taken = await startReading(context, transport).take(2)
+      const expiryOf = new Map(taken.map(({ message }) => [message.id, message.expiresAt?.getTime()]))
+      assert.equal(expiryOf.get('m1'), expiresAt.getTime())
+      assert.equal(expiryOf.get('m2'), undefined)
+    },
+  },
+  {
     name: 'content: a message without a key arrives without one',
     async run(context) {
       const transport = await context.connect()

@@ -53,7 +53,10 @@ export const orderingCases: readonly TransportCase[] = [
     async run(context) {
       const [holder, other] = [await context.connect(), await context.connect()]
       await holder.publish([outgoing('a1', { key: 'a' })])
-      const held = await startReading(context, holder, 1).take(1)
+      const holding = startReading(context, holder, 1)
+      const held = await holding.take(1)
+      // It wants no more, or a broker that pushes would give it what follows.
+      await holding.stop()
       await holder.publish([outgoing('a2', { key: 'a' }), outgoing('b1', { key: 'b' })])
       const reading = startReading(context, other)
       const [first] = await reading.take(1)

@@ -39,7 +39,10 @@ export const sharingCases: readonly TransportCase[] = [
     async run(context) {
       const [holder, other] = [await context.connect(), await context.connect()]
       await holder.publish(outgoingList(3))
-      const held = await startReading(context, holder, 3).take(3)
+      const holding = startReading(context, holder, 3)
+      const held = await holding.take(3)
+      // It wants no more, or a broker that pushes would give it what it releases.
+      await holding.stop()
       assert.deepEqual(idsOf(await remaining(context)), [])
       await holder.settle(held, { kind: 'release' })
       assert.deepEqual([...idsOf(await startReading(context, other).take(3))].sort(), ['m1', 'm2', 'm3'])

@@ -1,0 +1,19 @@
+import type { Transport } from '../contracts/index.ts'
+import type { Handler } from '../engine/handler.ts'
+import { JustonceError } from '../errors/index.ts'
+
+/** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
+export function checkWhatHandlersNeed(handlers: readonly Handler[], { name, capabilities }: Transport): void {
+  for (const handler of handlers) {
+    if (handler.ordered === 'key' && capabilities.order === 'none') {
+      throw new JustonceError('ORDER_NOT_KEPT', {
+        message: `Handler ${handler.name} is ordered: 'key', but ${name} delivers in no particular order.`,
+      })
+    }
+    if (handler.retry.where === 'broker' && !capabilities.delayedRetry) {
+      throw new JustonceError('BROKER_CANNOT_DELAY', {
+        message: `Handler ${handler.name} has retry.where: 'broker', but ${name} cannot deliver a message again after a delay.`,
+      })
+    }
+  }
+}

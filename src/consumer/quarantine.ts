@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto'
+import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Origin } from '../engine/work.ts'
+import { JustonceError } from '../errors/index.ts'
+import { Exclusion } from './exclusion.ts'
+
+/** Some of a batch, in its order, that may be handled together. */
+export interface Segment {
+  readonly deliveries: readonly Delivery[]
+  readonly kind: 'fresh' | 'suspect' | 'alone' | 'condemned'
+}
+
+export type Suspicion = Pick<Origin, 'suspect' | 'condemned'>
+
+/** Never fewer: the first two may be the fault of another message. */
+const fewestDeaths = 3
+
+/**
+ * Finds the messages that kill the process that handles them. First deliveries pay nothing. What was with a process that
+ * died is counted before it runs again, at first together with all that were; after a second death each runs with
+ * nothing beside it, so that no other is blamed; and after as many deaths as it has attempts it becomes a dead letter
+ * without being run.
+ */
+export class Quarantine<Tx> {
+  readonly #engine: Engine<Tx>
+  readonly #exclusion = new Exclusion()
+  /** Attempts that others have begun and not ended. Asked once: here it may be tried several times, if the store fails. */
+  readonly #before = new WeakMap<Delivery, number>()
+  readonly #begun = new WeakSet<Delivery>()
+
+  constructor(engine: Engine<Tx>) {
+    this.#engine = engine
+  }
+
+  /** Runs what may be run together with other things of this process. */
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return this.#exclusion.together(work)
+  }
+
+  /** Runs it with nothing beside it: if the process dies now, it is clear of what. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#exclusion.alone(work)
+  }
+
+  async segments(deliveries: readonly Delivery[]): Promise<readonly Segment[]> {
+    await this.#look(deliveries)
+    const segments: { readonly kind: Segment['kind']; readonly deliveries: Delivery[] }[] = []
+    for (const delivery of deliveries) {
+      const kind = this.#kindOf(delivery)
+      const last = segments.at(-1)
+      if (last?.kind === kind && kind !== 'alone') last.deliveries.push(delivery)
+      else segments.push({ kind, deliveries: [delivery] })
+    }
+    return segments
+  }
+
+  async run({ kind, deliveries }: Segment, work: (suspicionOf: (delivery: Delivery) => Suspicion) => Promise<unknown>) {
+    const suspicionOf = (delivery: Delivery): Suspicion => this.#suspicionOf(delivery)
+    const begin = async (): Promise<void> => {
+      if (kind === 'suspect' || kind === 'alone') await this.#begin(deliveries)
+      await work(suspicionOf)
+    }
+    await (kind === 'alone' ? this.alone(begin) : this.together(begin))
+  }
+
+  /** The error that makes a dead letter of a message that so many processes have died with. */
+  condemn({ type, messageId }: Pick<StoredParkedMessage, 'type' | 'messageId'>, deaths: number): Suspicion {
+    if (deaths > 0) this.#engine.events.emit({ kind: 'quarantined', messageId, deaths })
+    return deaths < this.#limitOf(type) ? {} : { condemned: died(deaths) }
+  }
+
+  /** This process ends on purpose before it has come to an end with them. */
+  async forgive(deliveries: readonly Delivery[]): Promise<void> {
+    const ids = new Set(deliveries.filter((delivery) => this.#begun.has(delivery)).map(suspectId))
+    if (ids.size > 0) await this.#engine.store.suspects.forgive([...ids])
+  }
+
+  async #look(deliveries: readonly Delivery[]): Promise<void> {
+    const suspects = deliveries.filter((delivery) => isSuspect(delivery) && !this.#before.has(delivery))
+    if (suspects.length === 0) return
+    const ids = [...new Set(suspects.map(suspectId))]
+    const counts = await this.#engine.store.suspects.look(ids)
+    for (const delivery of suspects) {
+      const begun = counts[ids.indexOf(suspectId(delivery))] ?? 0
+      this.#before.set(delivery, begun)
+      if (begun > 0)
+        this.#engine.events.emit({ kind: 'quarantined', messageId: delivery.message.id, deaths: begun + 1 })
+    }
+  }
+
+  /** Counted once: in this process nobody dies between two tries. */
+  async #begin(deliveries: readonly Delivery[]): Promise<void> {
+    const fresh = deliveries.filter((delivery) => !this.#begun.has(delivery))
+    if (fresh.length === 0) return
+    await this.#engine.store.suspects.begin([...new Set(fresh.map(suspectId))])
+    for (const delivery of fresh) this.#begun.add(delivery)
+  }
+
+  #kindOf(delivery: Delivery): Segment['kind'] {
+    const before = this.#before.get(delivery)
+    if (before === undefined) return 'fresh'
+    if (before + 1 >= this.#limitOf(delivery.message.type)) return 'condemned'
+    return before > 0 ? 'alone' : 'suspect'
+  }
+
+  #suspicionOf(delivery: Delivery): Suspicion {
+    const before = this.#before.get(delivery)
+    if (before === undefined) return {}
+    const suspect = suspectId(delivery)
+    return this.#kindOf(delivery) === 'condemned' ? { suspect, condemned: died(before + 1) } : { suspect }
+  }
+
+  #limitOf(type: string | undefined): number {
+    const attempts = this.#engine.handlersOf(type ?? '').map(({ retry }) => retry.attempts)
+    return Math.max(fewestDeaths, ...attempts)
+  }
+}
+
+function died(deaths: number): JustonceError {
+  const message = `It was being handled when ${deaths} processes died.`
+  return new JustonceError('PROCESS_DIED', { message, details: { deaths } })
+}
+
+function isSuspect({ redelivered, count }: Delivery): boolean {
+  return redelivered === true || (count ?? 1) > 1
+}
+
+function suspectId({ message: { id, type, source, body } }: Delivery): string {
+  const name = JSON.stringify([source, type, id])
+  return hash('sha256', id === undefined ? Buffer.concat([Buffer.from(name), body]) : name, 'hex')
+}

@@ -1,0 +1,69 @@
+import type { OrderScope } from '../contracts/index.ts'
+import type { Engine } from './engine.ts'
+import type { Outcomes, Run, RunOutcome } from './work.ts'
+
+/** The order of messages of one key, for handlers that keep it: who must follow a message that waits. */
+export class KeyOrder<Tx> {
+  /** Of each scope the runs of this batch, in the order in which they are made. */
+  readonly #scopes = new Map<string, Run<Tx>[]>()
+  readonly #blocked = new Set<string>()
+
+  /** Locks the scopes of a batch: from here on until its end nobody else runs or parks a message of them. */
+  static async lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
+    const order = new KeyOrder<Tx>()
+    const scopes = new Map<string, OrderScope>()
+    for (const run of runs) {
+      const orderKey = orderKeyOf(run)
+      // What was parked before is the first of its key, or it would not be due.
+      if (orderKey === undefined || run.owner !== undefined) continue
+      const id = scopeId(run.handler.name, orderKey)
+      const others = order.#scopes.get(id)
+      if (others === undefined) order.#scopes.set(id, [run])
+      else others.push(run)
+      const pastDead = run.handler.whenDead === 'continue'
+      for (const handler of [run.handler.name, ...run.handler.formerly])
+        scopes.set(scopeId(handler, orderKey), { handler, orderKey, pastDead })
+    }
+    if (scopes.size > 0) await order.#look(engine, tx, scopes)
+    return order
+  }
+
+  async #look(engine: Engine<Tx>, tx: Tx, scopes: ReadonlyMap<string, OrderScope>): Promise<void> {
+    // Sorted, so that two batches never wait for each other's keys in a circle.
+    const sorted = [...scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, scope]) => scope)
+    const answers = await engine.store.parking.blocked(tx, sorted)
+    sorted.forEach(({ handler, orderKey }, index) => {
+      const current = engine.handlerNamed(handler)?.name ?? handler
+      if (answers[index]) this.#blocked.add(scopeId(current, orderKey))
+    })
+  }
+
+  /** What a run comes to because of the messages before it; undefined: nothing stands before it. */
+  hindrance(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+    const orderKey = orderKeyOf(run)
+    if (orderKey === undefined || run.owner !== undefined) return undefined
+    const id = scopeId(run.handler.name, orderKey)
+    if (this.#blocked.has(id)) return { kind: 'waiting', behind: 'message' }
+    for (const other of this.#scopes.get(id) ?? []) {
+      if (other === run) return undefined
+      const outcome = outcomes.get(other)
+      if (outcome?.kind === 'unstarted') return outcome
+      if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) return { kind: 'waiting', behind: 'message' }
+    }
+    return undefined
+  }
+}
+
+function holdsUp<Tx>({ handler }: Run<Tx>, outcome: RunOutcome | undefined): boolean {
+  if (outcome?.kind !== 'failed') return false
+  return outcome.verdict.state === 'waiting' || handler.whenDead === 'block'
+}
+
+/** The key whose order has to be kept for this run. */
+export function orderKeyOf<Tx>({ handler, work }: Run<Tx>): string | undefined {
+  return handler.ordered === 'key' ? work.delivery.message.key : undefined
+}
+
+function scopeId(handler: string, orderKey: string): string {
+  return `${handler}\0${orderKey}`
+}

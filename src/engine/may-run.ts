@@ -1,0 +1,52 @@
+import { isJustonceError } from '../errors/index.ts'
+import type { Engine } from './engine.ts'
+import { judge } from './failure-policy.ts'
+import type { KeyOrder } from './key-order.ts'
+import type { Outcomes, Run, RunOutcome } from './work.ts'
+
+/** What has to be asked before a run may start. */
+export interface Permits<Tx> {
+  readonly order: KeyOrder<Tx>
+  /** Tells when a batch must not begin another handler. */
+  timeIsUp(): boolean
+}
+
+/** Decides the runs that must not start; what was decided by the claim stays as it is. */
+export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes<Tx>): boolean {
+  if (outcomes.has(run)) return false
+  const hindrance = behindItsHandlers(run, outcomes) ?? permits.order.hindrance(run, outcomes) ?? ownFate(engine, run)
+  if (hindrance !== undefined) outcomes.set(run, hindrance)
+  else if (permits.timeIsUp() || !engine.breakers.admits(run.handler, run.key)) outcomes.set(run, { kind: 'unstarted' })
+  else return true
+  return false
+}
+
+/** Handlers of a message that are not independent follow those before them. */
+function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+  if (run.handler.independent) return undefined
+  for (const other of run.work.runs) {
+    if (other.handler.step >= run.handler.step) continue
+    const kind = outcomes.get(other)?.kind
+    if (kind === 'unstarted' || kind === 'returned') return { kind: 'unstarted' }
+    if (kind === 'failed' || kind === 'parked' || kind === 'waiting') return { kind: 'waiting', behind: 'handler' }
+  }
+  return undefined
+}
+
+function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
+  if (run.expired) return { kind: 'expired' }
+  return run.failure === undefined ? undefined : failedOutcome(engine, run, run.failure.error)
+}
+
+/** What a failed attempt comes to. */
+export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unknown): RunOutcome {
+  const { handler, owner, work } = run
+  // Those say nothing about the handler.
+  if (!isJustonceError(error, 'MESSAGE_EXPIRED') && !isJustonceError(error, 'PROCESS_DIED'))
+    engine.breakers.failed(handler, run.key, error)
+  const isReturnable = handler.retry.where === 'broker' && work.origin.returnable === true && owner === undefined
+  const failedBefore = owner?.attempts ?? (isReturnable ? (work.delivery.count ?? 1) - 1 : 0)
+  const verdict = judge(error, handler.retry, failedBefore, engine.clock.random())
+  if (isReturnable && verdict.state === 'waiting') return { kind: 'returned', error, delayMs: verdict.delayMs }
+  return { kind: 'failed', error, verdict }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { memoryTransport } from '../../transports/memory/index.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { countsOf, engineCase, later, note } from './bench.ts'
+
+/** When everything fails, and where failed messages wait. */
+export const breakerCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'breaker: after so many failures in a row a handler is given no more, and goes on by itself when it is mended',
+    async run({ store, effects, app }) {
+      const { app: notes, transport, events } = app()
+      let isBroken = true
+      const options = { name: 'tag-note', breaker: { after: 5, pauseMs: 30 }, ...later }
+      notes.on('note.created', options, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (isBroken) throw new Error('a bad deploy')
+      })
+      notes.on('note.removed', 'untag-note', ({ id }, { tx }) => effects.write(tx, id))
+      const ids = Array.from({ length: 80 }, (_, index) => `m${index}`)
+      transport.send(ids.map((id) => note(id)))
+      await notes.start()
+      await eventually(async () => events.find(({ kind }) => kind === 'breaker-opened'), 'the breaker')
+      transport.send({ ...note('other'), type: 'note.removed' })
+      await eventually(async () => ((await effects.count('other')) === 1 ? true : undefined), 'another type')
+      const parked = await store.parking.count()
+      assert.ok(parked < 40, `${parked} of 80 messages were parked`)
+      isBroken = false
+      await transport.idle()
+      await eventually(async () => events.find(({ kind }) => kind === 'breaker-closed'), 'its closing')
+      const left = await store.parking.count()
+      const counts = Object.values(await countsOf(effects, ...ids))
+      assert.equal(counts.filter((count) => count === 1).length, ids.length - left)
+    },
+  }),
+  engineCase({
+    name: 'policy: with retries left to the broker nothing is parked until it is dead, and attempts are counted there',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app({ transport: memoryTransport({ order: 'none' }) })
+      const runs = new Map<string, number>()
+      const retry = { where: 'broker', attempts: 3, backoff: () => 20 } as const
+      notes.on('note.created', 'first', ({ id }, { tx }) => effects.write(tx, `first ${id}`))
+      notes.on('note.created', { name: 'second', retry }, async ({ id }, { tx }) => {
+        const run = (runs.get(id) ?? 0) + 1
+        runs.set(id, run)
+        await effects.write(tx, `second ${id}`)
+        if (id === 'm3' || (id === 'm2' && run < 3)) throw new Error('no')
+      })
+      notes.on('note.created', 'third', ({ id }, { tx }) => effects.write(tx, `third ${id}`))
+      await handle(note('m1'), note('m2'), note('m3'))
+      const names = ['first', 'second', 'third'].flatMap((name) => ['m1', 'm2', 'm3'].map((id) => `${name} ${id}`))
+      assert.deepEqual(Object.values(await countsOf(effects, ...names)), [1, 1, 1, 1, 1, 0, 1, 1, 0])
+      assert.deepEqual(
+        (await store.parking.list()).map(({ handler, key, state, attempts }) => [handler, key, state, attempts]),
+        [
+          ['second', 'm3', 'dead', 3],
+          ['third', 'm3', 'waiting', 0],
+        ],
+      )
+    },
+  }),
+  engineCase({
+    name: 'policy: ten processes share the attempts of a message: five attempts are five',
+    async run({ store, rival, effects, app }) {
+      let runs = 0
+      const apps = Array.from({ length: 10 }, (_, index) => app({ store: index % 2 === 0 ? store : rival, pollMs: 1 }))
+      for (const { app: notes } of apps) {
+        notes.on('note.created', { name: 'tag-note', retry: { backoff: () => 1 } }, async ({ id }, { tx }) => {
+          await effects.write(tx, id)
+          runs++
+          throw new Error('never')
+        })
+      }
+      await Promise.all(apps.map(({ handle }, index) => handle(...(index === 0 ? [note('m1'), note('m2')] : []))))
+      const dead = async () => ((await store.parking.count({ state: 'dead' })) === 2 ? true : undefined)
+      await eventually(dead, 'the last attempts')
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ attempts, errors }) => [attempts, JSON.parse(errors).length]),
+        [
+          [5, 5],
+          [5, 5],
+        ],
+      )
+      // The first batch ran them together once before it ran each by itself.
+      assert.ok(runs >= 10 && runs <= 14, `${runs} runs`)
+    },
+  }),
+]

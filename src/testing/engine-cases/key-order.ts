@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import type { JustonceEvent } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import { memoryTransport } from '../../transports/memory/index.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
+
+const inOrder = { ordered: 'key', retry: { attempts: 9, backoff: () => 0 } } as const
+
+/** `ordered: 'key'`: messages of a key take effect in the order of their arrival, also past failures. */
+export const keyOrderCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'order: those behind a failed message of their key follow it in order, and other keys go on',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events } = app()
+      let failures = 0
+      notes.on('note.created', { name: 'tag-note', ...inOrder }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'a2' && failures++ < 5) throw new Error('not yet')
+      })
+      const ids = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4']
+      await handle(...ids.map((id) => note(id, { key: id[0] as string })))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      assert.deepEqual(processed(events, 'a'), ['a1', 'a2', 'a3', 'a4'])
+      assert.deepEqual(processed(events, 'b'), ['b1', 'b2', 'b3'])
+      const all = processed(events, '')
+      assert.ok(all.indexOf('b3') < all.indexOf('a2'), 'another key was held up')
+      assert.deepEqual(Object.values(await countsOf(effects, ...ids)), [1, 1, 1, 1, 1, 1, 1])
+    },
+  }),
+  engineCase({
+    name: 'order: what comes later joins the row behind a waiting message, in whichever process it arrives',
+    async run(bench) {
+      const transport = memoryTransport()
+      const apps = [bench.app({ transport }), bench.app({ store: bench.rival, transport: memoryTransport() })] as const
+      let isBroken = true
+      for (const { app: notes } of apps)
+        notes.on(
+          'note.created',
+          { name: 'tag-note', ordered: 'key', retry: { backoff: () => 50 } },
+          ({ id }, { tx }) => {
+            if (id === 'a1' && isBroken) throw new Error('not yet')
+            return bench.effects.write(tx, id)
+          },
+        )
+      await apps[0].handle(note('a1', { key: 'a' }))
+      await apps[1].handle(note('a2', { key: 'a' }), note('a3', { key: 'a' }))
+      assert.deepEqual(await parkedReasons(bench), {
+        a1: 'HANDLER_FAILED',
+        a2: 'WAITS_FOR_EARLIER_MESSAGE',
+        a3: 'WAITS_FOR_EARLIER_MESSAGE',
+      })
+      assert.deepEqual(Object.values(await countsOf(bench.effects, 'a1', 'a2', 'a3')), [0, 0, 0])
+      isBroken = false
+      await eventually(async () => ((await bench.store.parking.count()) === 0 ? true : undefined), 'the retries')
+      assert.deepEqual(Object.values(await countsOf(bench.effects, 'a1', 'a2', 'a3')), [1, 1, 1])
+    },
+  }),
+  engineCase({
+    name: "order: a dead letter blocks its key, with whenDead: 'continue' it does not",
+    async run({ store, effects, app }) {
+      for (const whenDead of ['block', 'continue'] as const) {
+        const { app: notes, handle } = app()
+        const options = { name: `tag-${whenDead}`, ordered: 'key', whenDead, retry: { attempts: 1 } } as const
+        notes.on('note.created', options, async ({ id }, { tx }) => {
+          if (id.startsWith('dead')) throw new Error('never')
+          await effects.write(tx, `${whenDead} ${id}`)
+        })
+        await handle(note('dead-1', { key: 'a' }), note('a2', { key: 'a' }), note('b1', { key: 'b' }))
+        await handle(note('a3', { key: 'a' }))
+      }
+      const counts = await countsOf(effects, 'block a2', 'block a3', 'block b1', 'continue a2', 'continue a3')
+      assert.deepEqual(Object.values(counts), [0, 0, 1, 1, 1])
+      assert.equal(await store.parking.count({ state: 'waiting', handler: 'tag-block' }), 2)
+    },
+  }),
+  engineCase({
+    name: 'order: a message that never ends is parked only after those before it, and those behind it follow it',
+    needs: ['revocable'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events } = app()
+      let isEndless = true
+      notes.on('note.created', { name: 'tag-note', timeoutMs: 100, ...inOrder }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id !== 'a3' || !isEndless) return
+        isEndless = false
+        await new Promise(() => {})
+      })
+      await handle(...['a1', 'a2', 'a3', 'a4', 'a5'].map((id) => note(id, { key: 'a' })))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      assert.deepEqual(processed(events, 'a'), ['a1', 'a2', 'a3', 'a4', 'a5'])
+    },
+  }),
+  engineCase({
+    name: 'order: two processes and many failures, and the order of every key is exact',
+    async run({ store, rival, effects, app }) {
+      const transport = memoryTransport()
+      const second = { ...transport, ...transport.connect() }
+      const apps = [app({ transport, pollMs: 2 }), app({ store: rival, transport: second, pollMs: 2 })]
+      const failures = new Map<string, number>()
+      const done: string[] = []
+      for (const { app: notes } of apps) {
+        notes.on('note.created', { name: 'tag-note', ...inOrder }, async ({ id, key }, { tx, afterCommit }) => {
+          await effects.write(tx, id)
+          const failed = failures.get(id) ?? 0
+          if (Number(id.split('-')[1]) % 3 === 1 && failed < 2) {
+            failures.set(id, failed + 1)
+            throw new Error(`${key} is not ready`)
+          }
+          afterCommit(() => done.push(id))
+        })
+      }
+      const keys = Array.from({ length: 8 }, (_, index) => `k${index}`)
+      const ids = Array.from({ length: 10 }, (_, index) => index).flatMap((index) =>
+        keys.map((key) => `${key}-${index}`),
+      )
+      transport.send(ids.map((id) => note(id, { key: id.split('-')[0] as string })))
+      await Promise.all(apps.map(({ handle }) => handle()))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      await Promise.all(apps.map(({ stop }) => stop()))
+      for (const key of keys) {
+        const mine = done.filter((id) => id.startsWith(`${key}-`))
+        assert.deepEqual(
+          mine,
+          ids.filter((id) => id.startsWith(`${key}-`)),
+        )
+      }
+      assert.ok(Object.values(await countsOf(effects, ...ids)).every((count) => count === 1))
+    },
+  }),
+  engineCase({
+    name: 'order: a transport that promises none is refused at the start',
+    async run({ app }) {
+      const { app: notes } = app({ transport: memoryTransport({ order: 'none' }) })
+      notes.on('note.created', { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour } }, () => {})
+      await assert.rejects(notes.start(), (error) => isJustonceError(error, 'ORDER_NOT_KEPT'))
+    },
+  }),
+]
+
+function processed(events: readonly JustonceEvent[], prefix: string): string[] {
+  return events.flatMap((event) => (event.kind === 'processed' && event.key.startsWith(prefix) ? event.key : []))
+}
+
+async function parkedReasons({ store }: Bench): Promise<Record<string, string>> {
+  return Object.fromEntries((await store.parking.list()).map(({ key, reason }) => [key, reason]))
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { none } from '../../engine/backoff.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually, failureOf, gate } from '../waiting.ts'
+import { type Bench, type BenchApp, countsOf, engineCase, note } from './bench.ts'
+
+/** Dead at the first failure, and never stopped by a breaker. */
+const atOnce = { retry: { backoff: none }, breaker: false } as const
+
+const ana = { by: 'ana', why: 'it is mended' } as const
+
+/** Dead letters get another life: what has succeeded never runs again, and it goes on whoever drives it. */
+export const redriveCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'redrive: only what has not succeeded runs, each effect once',
+    async run({ store, effects, app }) {
+      const names = ['Ha', 'Hb', 'Hc', 'Hd']
+      let isBroken = true
+      const { app: notes, handle } = app()
+      for (const name of names)
+        notes.on('note.created', { name, ...atOnce }, async (_, { tx }) => {
+          await effects.write(tx, name)
+          if (name === 'Hc' && isBroken) throw new Error('not yet')
+        })
+      await handle(note('m1'))
+      assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 0, Hd: 0 })
+      const [letter] = await notes.deadLetters.list()
+      assert.deepEqual([letter?.handler, letter?.doneHandlers], ['Hc', ['Ha', 'Hb']])
+      assert.deepEqual(await notes.deadLetters.preview('all'), {
+        letters: 1,
+        wouldRun: { Hc: 1, Hd: 1 },
+        alreadyDone: { Ha: 1, Hb: 1 },
+        tooOld: 0,
+        expired: 0,
+      })
+      isBroken = false
+      await notes.deadLetters.redrive('all', ana)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
+      await handle(note('m1'))
+      assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 1, Hd: 1 })
+    },
+  }),
+  engineCase({
+    name: 'redrive: what dies after it was started is not in it',
+    async run(bench) {
+      const { notes, stop } = await buried(bench, ['m1', 'm2', 'late'], ['m1', 'm2'])
+      await stop()
+      const { id, selected } = await notes.deadLetters.redrive({ type: 'note.created' }, ana)
+      assert.equal(selected, 2)
+      await notes.deliver(note('late'))
+      assert.deepEqual(await deadKeys(bench), ['m1', 'm2', 'late'])
+      const next = handlerOn(bench.app({ store: bench.rival }), bench, new Set())
+      await next.handle()
+      assert.equal(await next.ended(id), 'finished')
+      assert.deepEqual(next.runs, ['m1', 'm2'])
+      assert.deepEqual(await deadKeys(bench), ['late'])
+    },
+  }),
+  engineCase({
+    name: 'redrive: when the canary fails, the others are left as they were',
+    async run(bench) {
+      const { runs, notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
+      const { id } = await notes.deadLetters.redrive('all', { ...ana, canary: 1 })
+      assert.equal(await ended(id), 'stopped')
+      assert.deepEqual(runs, ['m1'])
+      assert.deepEqual(await deadKeys(bench), ['m1', 'm2', 'm3'])
+      assert.deepEqual(await countsOf(bench.effects, 'm1', 'm2', 'm3'), { m1: 0, m2: 0, m3: 0 })
+    },
+  }),
+  engineCase({
+    name: 'redrive: it stops by itself when more have failed than it may',
+    async run(bench) {
+      const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
+      const { id } = await notes.deadLetters.redrive('all', { ...ana, stopAfterFailures: 1 })
+      assert.equal(await ended(id), 'stopped')
+      await eventually(async () => ((await deadKeys(bench)).length === 3 ? true : undefined), 'the last death')
+      const again = await notes.deadLetters.redrive('all', { ...ana, stopAfterFailures: 3 })
+      assert.equal(again.selected, 3)
+      assert.equal(await ended(again.id), 'finished')
+    },
+  }),
+  engineCase({
+    name: 'redrive: when its driver ends in the middle, another process finishes it, each effect once',
+    async run(bench) {
+      const ids = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']
+      const entered = gate()
+      const finish = gate()
+      const first = await buried(bench, ids)
+      first.mend()
+      first.pauseAt('m1', async () => {
+        entered.open()
+        await finish.opened
+      })
+      const { id } = await first.notes.deadLetters.redrive('all', { ...ana, canary: 1 })
+      await entered.opened
+      // It ends while its canary runs, so that the others are not released by it.
+      const stopped = first.stop()
+      finish.open()
+      await stopped
+      const left = await first.notes.deadLetters.redriveStatus(id)
+      assert.ok(left.state === 'running')
+      assert.deepEqual([left.unreleased, left.untried, left.failed, left.succeeded], [5, 0, 0, 1])
+      const second = handlerOn(bench.app({ store: bench.rival }), bench, new Set())
+      await second.handle()
+      await second.ended(id)
+      assert.deepEqual(
+        Object.values(await countsOf(bench.effects, ...ids)),
+        ids.map(() => 1),
+      )
+      assert.equal(await bench.store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'redrive: two drivers at the same time release and run each letter once',
+    async run(bench) {
+      const ids = Array.from({ length: 12 }, (_, index) => `m${index}`)
+      const first = await buried(bench, ids)
+      const second = handlerOn(bench.app({ store: bench.rival, pollMs: 1 }), bench, new Set())
+      await second.handle()
+      first.mend()
+      const { id } = await first.notes.deadLetters.redrive('all', { ...ana, canary: 3 })
+      await eventually(async () => {
+        const found = await bench.store.redrives.find(id)
+        return found?.redrive.state === 'finished' ? true : undefined
+      }, 'the end of the redrive')
+      assert.deepEqual(
+        Object.values(await countsOf(bench.effects, ...ids)),
+        ids.map(() => 1),
+      )
+    },
+  }),
+  engineCase({
+    name: 'redrive: an edited letter keeps its id and both bodies, and a late copy of the received one is a duplicate',
+    async run(bench) {
+      const { store, effects, app } = bench
+      const { app: notes, handle, stop } = app()
+      const bodies: unknown[] = []
+      const register = ({ app: on }: BenchApp) =>
+        on.on('note.created', { name: 'tag-note', ...atOnce }, async ({ id, body }, { tx }) => {
+          await effects.write(tx, id)
+          bodies.push(body)
+          if (body !== 'good') throw new Error('no')
+        })
+      register({ app: notes } as BenchApp)
+      await handle(note('m1', { body: 'bad' }))
+      await stop()
+      await notes.deadLetters.redrive({ handler: 'tag-note', key: 'm1' }, { ...ana, body: 'good' })
+      const letter = await notes.deadLetters.get({ handler: 'tag-note', key: 'm1' })
+      assert.deepEqual(
+        [letter?.messageId, letter?.body, letter?.originalBody, letter?.edited],
+        ['m1', 'good', 'bad', true],
+      )
+      assert.deepEqual((await notes.audit()).map(({ action }) => action).sort(), ['edit', 'redrive'])
+      const next = app({ store: bench.rival })
+      register(next)
+      await next.handle()
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the edited letter')
+      await next.handle(note('m1', { body: 'bad' }))
+      assert.deepEqual(bodies, ['bad', 'good'])
+      assert.equal(await effects.count('m1'), 1)
+      assert.equal(await store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'redrive: what cannot be had whole is not begun',
+    async run(bench) {
+      const { notes, stop } = await buried(bench, ['m1', 'm2'])
+      await stop()
+      const before = await bench.store.parking.list()
+      const keys = ['m1', 'gone'].map((key) => ({ handler: 'tag-note', key }))
+      const { redrive, discard } = notes.deadLetters
+      for (const refused of [
+        () => redrive(keys, ana),
+        () => discard(keys, ana),
+        () => redrive({ type: 'another' }, ana),
+        () => redrive({ handler: 'tag-note', key: 'm1' }, { ...ana, body: Uint8Array.of(0xff) }),
+      ])
+        await failureOf(refused(), 'a selection that is not there')
+      assert.deepEqual(await bench.store.parking.list(), before)
+      assert.deepEqual(await notes.audit(), [])
+      assert.deepEqual(await notes.deadLetters.redrives(), [])
+    },
+  }),
+  engineCase({
+    name: 'discard: the letter is gone, its record says so, its copies are duplicates and others go on',
+    async run(bench) {
+      const { store, effects } = bench
+      const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
+      assert.equal(await notes.deadLetters.discard({ handler: 'tag-note', key: 'm1' }, ana), 1)
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'discarded')
+      mend()
+      await handle(note('m1'), note('m3'))
+      assert.deepEqual(runs, ['m3'])
+      assert.deepEqual(await countsOf(effects, 'm1', 'm3'), { m1: 0, m3: 1 })
+      assert.deepEqual(await deadKeys(bench), ['m2'])
+      const [entry] = await notes.audit()
+      assert.deepEqual([entry?.action, entry?.by, entry?.why], ['discard', ana.by, ana.why])
+    },
+  }),
+  engineCase({
+    name: 'forget: a processed message runs again, a parked one is refused, and only what was done is audited',
+    async run(bench) {
+      const { notes, handle, mend } = await buried(bench, ['m1'])
+      await failureOf(notes.forget({ handler: 'tag-note', key: 'm1' }, ana), 'forgetting a parked record')
+      assert.deepEqual(await notes.audit(), [])
+      mend()
+      await handle(note('m2'))
+      assert.equal(await notes.forget({ handler: 'tag-note', key: 'm2' }, ana), true)
+      await handle(note('m2'))
+      assert.equal(await bench.effects.count('m2'), 2)
+      assert.deepEqual(
+        (await notes.audit()).map(({ action }) => action),
+        ['forget'],
+      )
+    },
+  }),
+]
+
+/** An app whose handler fails on the given messages until it is mended, and the dead letters that it has made. */
+async function buried(bench: Bench, failing: readonly string[], sent: readonly string[] = failing) {
+  const broken = new Set(failing)
+  const opened = handlerOn(bench.app(), bench, broken)
+  await opened.handle(...sent.map((id) => note(id)))
+  assert.equal(await bench.store.parking.count({ state: 'dead' }), sent.length)
+  opened.runs.length = 0
+  return {
+    ...opened,
+    /** From now on those succeed that were sent at first. */
+    mend: () => {
+      for (const id of sent) broken.delete(id)
+    },
+  }
+}
+
+function handlerOn(opened: BenchApp, { store, effects }: Bench, broken: ReadonlySet<string>) {
+  const { app: notes, handle, stop } = opened
+  const runs: string[] = []
+  const pauses = new Map<string, () => Promise<void>>()
+  notes.on('note.created', { name: 'tag-note', ...atOnce }, async ({ id }, { tx }) => {
+    runs.push(id)
+    await effects.write(tx, id)
+    await pauses.get(id)?.()
+    if (broken.has(id)) throw new Error('no')
+  })
+  return {
+    notes,
+    handle,
+    stop,
+    /** What the handler was given since, in order. */
+    runs,
+    pauseAt: (id: string, pause: () => Promise<void>) => void pauses.set(id, pause),
+    /** How the redrive has ended. */
+    ended: (id: string) =>
+      eventually(async () => {
+        const found = await store.redrives.find(id)
+        return found === undefined || found.redrive.state === 'running' ? undefined : found.redrive.state
+      }, 'the end of the redrive'),
+  }
+}
+
+async function deadKeys({ store }: Bench): Promise<readonly string[]> {
+  return (await store.parking.list({ state: 'dead' })).map(({ key }) => key)
+}
