@@ -1,4 +1,6 @@
-import type { IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
+import type { Clock, IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
+import { delayedEntries } from './delayed-entries.ts'
+import { keysInUse } from './keys-in-use.ts'
 
 export interface Entry {
   readonly message: IncomingMessage
@@ -14,6 +16,8 @@ export interface MemoryBroker {
   take(holder: object, limit: number): readonly Entry[]
   remove(entries: readonly Entry[]): void
   giveBack(entries: readonly Entry[]): void
+  /** The same after a delay, whatever becomes of the connection meanwhile. */
+  delay(entries: readonly Entry[], delayMs: number): void
   pending(): readonly IncomingMessage[]
   unsettled(): readonly IncomingMessage[]
   settled(): readonly IncomingMessage[]
@@ -25,14 +29,15 @@ export interface MemoryBroker {
   changed(signal?: AbortSignal): Promise<void>
 }
 
-export function memoryBroker(order: TransportCapabilities['order']): MemoryBroker {
+export function memoryBroker(order: TransportCapabilities['order'], clock: Clock): MemoryBroker {
   // Those before `freshFrom` have been taken.
   let fresh: Entry[] = []
   let freshFrom = 0
   // Apart from the fresh ones and before them: what was taken once is older than what follows it in its key.
   let returned: Entry[] = []
-  const holders = new Map<Entry, object>()
-  const keysInUse = new Map<string, { readonly holder: object; entries: number }>()
+  const delayed = delayedEntries(clock)
+  const keys = keysInUse(order)
+  const held = new Set<Entry>()
   const settled: IncomingMessage[] = []
   const byId = new Map<string, IncomingMessage>()
   const waiting = new Set<() => void>()
@@ -40,27 +45,6 @@ export function memoryBroker(order: TransportCapabilities['order']): MemoryBroke
 
   const change = (): void => {
     for (const wake of [...waiting]) wake()
-  }
-
-  const mayTake = (entry: Entry, holder: object, keysOfThisTake: Set<string>): boolean => {
-    const key = orderedBy(entry, order)
-    if (key === undefined || keysOfThisTake.has(key)) return true
-    const use = keysInUse.get(key)
-    // A lane belongs to one holder, who gets more of it at any time. A key is closed until all of it is settled:
-    // its holder may work on several batches at once, and the second would overtake the first.
-    if (use !== undefined && (order === 'key' || use.holder !== holder)) return false
-    keysOfThisTake.add(key)
-    return true
-  }
-
-  const hold = (entry: Entry, holder: object): void => {
-    entry.count++
-    holders.set(entry, holder)
-    const key = orderedBy(entry, order)
-    if (key === undefined) return
-    const use = keysInUse.get(key)
-    if (use === undefined) keysInUse.set(key, { holder, entries: 1 })
-    else use.entries++
   }
 
   const takeFresh = (limit: number, taken: Entry[], mayTakeIt: (entry: Entry) => boolean): void => {
@@ -80,11 +64,20 @@ export function memoryBroker(order: TransportCapabilities['order']): MemoryBroke
     }
   }
 
-  const letGo = (entry: Entry): void => {
-    if (!holders.delete(entry)) throw new Error(`Message '${entry.message.id}' is not held by anyone.`)
-    const key = orderedBy(entry, order)
-    const use = key === undefined ? undefined : keysInUse.get(key)
-    if (key !== undefined && use !== undefined && --use.entries === 0) keysInUse.delete(key)
+  const release = (entry: Entry): void => {
+    if (!held.delete(entry)) throw new Error(`Message '${entry.message.id}' is not held by anyone.`)
+  }
+
+  const requeue = (entries: readonly Entry[]): void => {
+    for (const entry of entries) keys.letGo(entry)
+    returned = [...returned, ...entries].sort((a, b) => a.sequence - b.sequence)
+  }
+
+  /** Whether there were any. */
+  const requeueDue = (): boolean => {
+    const due = delayed.takeDue()
+    if (due.length > 0) requeue(due)
+    return due.length > 0
   }
 
   return {
@@ -96,53 +89,71 @@ export function memoryBroker(order: TransportCapabilities['order']): MemoryBroke
       change()
     },
     take(holder, limit) {
+      requeueDue()
       const keysOfThisTake = new Set<string>()
       const taken: Entry[] = []
       for (const entry of returned) {
         if (taken.length >= limit) break
-        if (mayTake(entry, holder, keysOfThisTake)) taken.push(entry)
+        if (keys.mayTake(entry, holder, keysOfThisTake)) taken.push(entry)
       }
-      takeFresh(limit - taken.length, taken, (entry) => mayTake(entry, holder, keysOfThisTake))
-      for (const entry of taken) hold(entry, holder)
-      if (returned.length > 0) returned = returned.filter((entry) => !holders.has(entry))
+      takeFresh(limit - taken.length, taken, (entry) => keys.mayTake(entry, holder, keysOfThisTake))
+      for (const entry of taken) {
+        entry.count++
+        held.add(entry)
+        keys.hold(entry, holder)
+      }
+      if (returned.length > 0) returned = returned.filter((entry) => !held.has(entry))
       return taken
     },
     remove(entries) {
       for (const entry of entries) {
-        letGo(entry)
+        release(entry)
+        keys.letGo(entry)
         settled.push(entry.message)
       }
       change()
     },
     giveBack(entries) {
-      for (const entry of entries) letGo(entry)
-      returned = [...returned, ...entries].sort((a, b) => a.sequence - b.sequence)
+      for (const entry of entries) release(entry)
+      requeue(entries)
       change()
     },
-    pending: () => [...returned, ...fresh.slice(freshFrom)].map(({ message }) => message),
-    unsettled: () => [...holders.keys()].map(({ message }) => message),
+    delay(entries, delayMs) {
+      for (const entry of entries) {
+        release(entry)
+        keys.delay(entry)
+      }
+      delayed.add(entries, delayMs)
+      change()
+    },
+    pending() {
+      requeueDue()
+      return [...returned, ...fresh.slice(freshFrom), ...delayed.all()].map(({ message }) => message)
+    },
+    unsettled: () => [...held].map(({ message }) => message),
     settled: () => [...settled],
     find: (id) => byId.get(id),
-    isIdle: () => returned.length === 0 && fresh.length === freshFrom && holders.size === 0,
+    isIdle: () =>
+      returned.length === 0 && fresh.length === freshFrom && held.size === 0 && delayed.nextInMs() === undefined,
     changed: (signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()
+        // Due since the caller looked: it has to look again, and so has everybody else.
+        if (requeueDue()) {
+          change()
+          return resolve()
+        }
+        const awake = new AbortController()
         const wake = (): void => {
           waiting.delete(wake)
           signal?.removeEventListener('abort', wake)
+          awake.abort()
           resolve()
         }
         waiting.add(wake)
         signal?.addEventListener('abort', wake)
+        const nextInMs = delayed.nextInMs()
+        if (nextInMs !== undefined) void clock.sleep(nextInMs, awake.signal).then(wake)
       }),
   }
-}
-
-function orderedBy({ message }: Entry, order: TransportCapabilities['order']): string | undefined {
-  if (order === 'none') return undefined
-  return order === 'lane' ? laneOf(message) : message.key
-}
-
-export function laneOf(message: IncomingMessage): string {
-  return message.key ?? ''
 }

@@ -1,5 +1,6 @@
 import type { Clock, Delivery, Transport, TransportCapabilities } from '../../contracts/index.ts'
-import { type Entry, laneOf, type MemoryBroker } from './memory-broker.ts'
+import { laneOf } from './keys-in-use.ts'
+import type { Entry, MemoryBroker } from './memory-broker.ts'
 import { toIncoming } from './message-to-send.ts'
 
 export interface MemoryConnectionOptions {
@@ -47,7 +48,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
 
   return {
     name,
-    capabilities: { order, deliveryCount: 'count' },
+    capabilities: { order, deliveryCount: 'count', delayedRetry: true },
     async *deliveries({ signal, maxInFlight }) {
       const reader: Reader = { unsettled: 0 }
       const mine = incarnation
@@ -60,6 +61,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
     async settle(deliveries, settlement) {
       const entries = letGo(deliveries)
       if (settlement.kind === 'done') broker.remove(entries)
+      else if (settlement.kind === 'retry') broker.delay(entries, settlement.delayMs)
       else broker.giveBack(entries)
     },
     async publish(messages) {

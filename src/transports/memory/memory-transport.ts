@@ -24,7 +24,7 @@ export interface MemoryTransport extends Transport {
   send(messages: MessageToSend | readonly MessageToSend[]): void
   /** Sends the message of this id once more, also one that was published or is settled. */
   duplicate(id: string): void
-  /** Not with any consumer; in the order in which they will be delivered. */
+  /** Not with any consumer; in the order in which they will be delivered. Those that wait for their delay come last. */
   pending(): readonly IncomingMessage[]
   /** Delivered, and neither settled nor given back. */
   unsettled(): readonly IncomingMessage[]
@@ -47,7 +47,7 @@ export function memoryTransport(options: MemoryTransportOptions = {}): MemoryTra
   checkOptions(options, ['name', 'clock', 'order', 'visibilityMs'], 'memoryTransport()')
   if (options.visibilityMs !== undefined) checkNumber(options.visibilityMs, 'visibilityMs', 1)
   const { name = 'memory', clock = systemClock, order = 'key', visibilityMs } = options
-  const broker = memoryBroker(order)
+  const broker = memoryBroker(order, clock)
   const connect = (): Transport => memoryConnection({ broker, name, clock, order, visibilityMs })
 
   return {

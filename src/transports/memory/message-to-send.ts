@@ -9,6 +9,7 @@ export interface MessageToSend {
   readonly headers?: Headers | undefined
   readonly key?: string | undefined
   readonly sentAt?: Date | undefined
+  readonly expiresAt?: Date | undefined
   /** Default: the name of the transport. */
   readonly source?: string | undefined
   readonly position?: string | undefined

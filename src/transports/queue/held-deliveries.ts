@@ -33,7 +33,8 @@ export interface HeldDeliveries {
    * come again, and it comes when nobody hides it any longer. Resolves to how many there were.
    */
   settle(deliveries: readonly Delivery[], how: (taken: readonly QueuedTicket[]) => Promise<void>): Promise<number>
-  giveBack(deliveries: readonly Delivery[]): Promise<number>
+  /** Others can take them after the delay. */
+  giveBack(deliveries: readonly Delivery[], delayMs: number): Promise<number>
   /** Gives everything back and stops hiding. */
   giveBackAll(): Promise<number>
 }
@@ -87,11 +88,11 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     }
   }
 
-  const giveBack = (deliveries: readonly Delivery[]): Promise<number> =>
+  const giveBack = (deliveries: readonly Delivery[], delayMs: number): Promise<number> =>
     settle(deliveries, async (taken) => {
       // A renewal that is under way would hide again what is given back.
       await renewing
-      await queue.hide(name, taken, 0)
+      await queue.hide(name, taken, delayMs)
     })
 
   return {
@@ -107,7 +108,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     async giveBackAll() {
       renewal?.cancel()
       renewal = undefined
-      return giveBack([...held.keys()])
+      return giveBack([...held.keys()], 0)
     },
   }
 }

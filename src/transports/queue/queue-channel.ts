@@ -9,6 +9,11 @@ export interface QueueChannel {
   onSent(wake: () => void): () => void
   /** Something was sent and committed: wakes this process at once, and the others through the store. */
   sent(how: { readonly clock: Clock; onError(error: unknown): void }): void
+  /**
+   * What was behind a settled message in its key can be taken now. Only this process is told: it has just shown that it
+   * is at work here.
+   */
+  freed(): void
   /** Announces now what would be announced soon: the process may be about to end. */
   flush(): Promise<void>
 }
@@ -27,6 +32,9 @@ function newChannel<Tx>(queue: Queue<Tx>, name: string): QueueChannel {
   const wakes = new Set<() => void>()
   let pause: { cancel(): void } | undefined
   let again: (() => Promise<void>) | undefined
+  const wakeAll = (): void => {
+    for (const wake of wakes) wake()
+  }
 
   return {
     onSent(wake) {
@@ -34,7 +42,7 @@ function newChannel<Tx>(queue: Queue<Tx>, name: string): QueueChannel {
       return () => void wakes.delete(wake)
     },
     sent({ clock, onError }) {
-      for (const wake of wakes) wake()
+      wakeAll()
       if (queue.announce === undefined) return
       const announce = async (): Promise<void> => {
         pause = clock.timer(announceEveryMs, () => {
@@ -48,6 +56,7 @@ function newChannel<Tx>(queue: Queue<Tx>, name: string): QueueChannel {
       if (pause === undefined) void announce()
       else again = announce
     },
+    freed: wakeAll,
     async flush() {
       const last = again
       again = undefined

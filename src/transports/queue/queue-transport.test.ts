@@ -24,8 +24,8 @@ function storeWith(queue: Partial<Queue<Database>>): QueueTransportOptions<Datab
 /** Without the store's own wake-ups: only the transport's are left. */
 const deaf = { listen: undefined, announce: undefined } as const
 
-function message(id: string): OutgoingMessage {
-  return { id, type: 'note.created', body: Uint8Array.of(1), headers: {}, sentAt: new Date(0) }
+function message(id: string, key?: string): OutgoingMessage {
+  return { id, key, type: 'note.created', body: Uint8Array.of(1), headers: {}, sentAt: new Date(0) }
 }
 
 function read(transport: ReturnType<typeof queueTransport>, maxInFlight = 10) {
@@ -135,6 +135,55 @@ describe('waking', () => {
     reading.stop()
     expect(await end).toEqual([])
     expect(stop).toHaveBeenCalledOnce()
+  })
+})
+
+describe('keys', () => {
+  test('the key is sent along, inside a transaction and outside', async () => {
+    const send = vi.fn(store.queue.send)
+    const transport = queueTransport({ store: storeWith({ send }), clock: fakeClock() })
+    await transport.publish([message('a1', 'a'), message('m1')])
+    await store.transaction((tx) => transport.inside.publish(tx, [message('b1', 'b')]))
+    const sent = send.mock.calls.map(([, , messages]) => messages.map(({ key }) => key))
+    expect(sent).toEqual([['a', undefined], ['b']])
+  })
+
+  test('what waits behind a message of its key is found without a poll when that is settled', async () => {
+    const options = { store: storeWith(deaf), clock: fakeClock() }
+    const transport = queueTransport(options)
+    await transport.publish([message('a1', 'a')])
+    const reading = read(transport)
+    const a1 = await reading.next()
+    await transport.publish([message('a2', 'a')])
+    const a2 = reading.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    await transport.settle(a1, { kind: 'done' })
+    expect(idsOf(await a2)).toEqual(['a2'])
+    await transport.publish([message('a3', 'a')])
+    const a3 = reading.next()
+    await store.transaction(async (tx) => transport.inside.settle(tx, await a2))
+    transport.inside.committed(await a2, 0)
+    expect(idsOf(await a3)).toEqual(['a3'])
+  })
+})
+
+describe('retrying', () => {
+  test('it is hidden for the delay, forgotten and counted, and found by a poll', async () => {
+    const clock = fakeClock()
+    const hide = vi.fn(store.queue.hide)
+    const memory = memoryStore({ clock })
+    const watched = { ...memory, queue: { ...memory.queue, hide: hide.mockImplementation(memory.queue.hide) } }
+    const transport = queueTransport({ store: watched, queue: 'notes', clock, visibilityMs: 30_000, pollMs: 500 })
+    await transport.publish([message('m1')])
+    const reading = read(transport, 1)
+    await transport.settle(await reading.next(), { kind: 'retry', delayMs: 60_000 })
+    expect(hide.mock.calls.map(([, taken, ms]) => [taken.length, ms])).toEqual([[1, 60_000]])
+    const again = reading.next()
+    await clock.advance(59_999)
+    expect(await memory.queue.count('notes')).toEqual({ ready: 0, hidden: 1 })
+    await clock.advance(501)
+    expect((await again).map(({ count }) => count)).toEqual([2])
+    expect(hide).toHaveBeenCalledOnce()
   })
 })
 
@@ -311,7 +360,7 @@ describe('trouble', () => {
 
   test('a message whose envelope cannot be read is delivered without an id', async () => {
     const body = Uint8Array.of(1, 2, 3)
-    await store.queue.send(undefined, 'notes', [{ envelope: Uint8Array.of(0xff), body }])
+    await store.queue.send(undefined, 'notes', [{ message: { envelope: Uint8Array.of(0xff), body }, key: undefined }])
     const [delivery] = await read(queueTransport({ store, queue: 'notes', clock: fakeClock() })).next()
     expect(delivery?.message).toEqual({ body, headers: {}, source: 'queue:notes' })
   })

@@ -1,5 +1,14 @@
 import { systemClock } from '../../clock/index.ts'
-import type { Clock, InsideTransaction, OutgoingMessage, Queue, Store, Transport } from '../../contracts/index.ts'
+import type {
+  Clock,
+  Delivery,
+  InsideTransaction,
+  MessageToQueue,
+  OutgoingMessage,
+  Queue,
+  Store,
+  Transport,
+} from '../../contracts/index.ts'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { bell } from './bell.ts'
 import { checkQueueOptions } from './check-queue-options.ts'
@@ -45,8 +54,12 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   const channel = queueChannel(store, name)
   const [news, room] = [bell(clock), bell(clock)]
   const held = heldDeliveries({ queue, name, visibilityMs, clock, onError, onRoom: room.ring })
-  const pack = (messages: readonly OutgoingMessage[]) => messages.map((message) => packMessage(message, source))
+  const pack = (messages: readonly OutgoingMessage[]): MessageToQueue[] =>
+    messages.map((message) => ({ message: packMessage(message, source), key: message.key }))
   const announceSent = (): void => channel.sent({ clock, onError })
+  const wakeFollowers = (settled: readonly Delivery[]): void => {
+    if (settled.some(({ message }) => message.key !== undefined)) channel.freed()
+  }
   const underWay = new Set<Promise<unknown>>()
   const watch = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work)
@@ -59,7 +72,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
 
   return {
     name: source,
-    capabilities: { order: 'none', deliveryCount: 'count' },
+    capabilities: { order: 'key', deliveryCount: 'count', delayedRetry: true },
     async *deliveries({ signal: wanted, maxInFlight }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
@@ -77,7 +90,12 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
     async settle(deliveries, settlement) {
       if (settlement.kind === 'done') {
         await held.settle(deliveries, (taken) => queue.remove(undefined, name, taken.map(ticketOf)))
-      } else if ((await held.giveBack(deliveries)) > 0) announceSent()
+        wakeFollowers(deliveries)
+        return
+      }
+      const delayMs = settlement.kind === 'retry' ? settlement.delayMs : 0
+      const given = await held.giveBack(deliveries, delayMs)
+      if (given > 0 && delayMs === 0) announceSent()
     },
     async publish(messages) {
       if (messages.length > 0) {
@@ -98,6 +116,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
       committed(deliveries, published) {
         held.forget(deliveries)
         if (published > 0) announceSent()
+        wakeFollowers(deliveries)
       },
     },
     async close() {

@@ -1,0 +1,67 @@
+import type { IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
+import type { Entry } from './memory-broker.ts'
+
+/** Who may take which message, where messages are kept in order. */
+export interface KeysInUse {
+  /** `keysOfThisTake` are those that earlier answers of the same take have opened. */
+  mayTake(entry: Entry, holder: object, keysOfThisTake: Set<string>): boolean
+  hold(entry: Entry, holder: object): void
+  /** It is with nobody, but its key stays closed until it is let go: what follows must not overtake it. */
+  delay(entry: Entry): void
+  letGo(entry: Entry): void
+}
+
+interface Use {
+  readonly holder: object
+  readonly entries: Set<Entry>
+  readonly delayed: Set<Entry>
+}
+
+export function keysInUse(order: TransportCapabilities['order']): KeysInUse {
+  const uses = new Map<string, Use>()
+
+  const useOf = (entry: Entry): Use | undefined => {
+    const key = orderedBy(entry, order)
+    return key === undefined ? undefined : uses.get(key)
+  }
+
+  return {
+    mayTake(entry, holder, keysOfThisTake) {
+      const key = orderedBy(entry, order)
+      if (key === undefined || keysOfThisTake.has(key)) return true
+      const use = uses.get(key)
+      // A lane belongs to one holder, who gets more of it at any time. A key is closed until all of it is settled:
+      // its holder may work on several batches at once, and the second would overtake the first.
+      if (use !== undefined && (order === 'key' || use.holder !== holder || use.delayed.size > 0)) return false
+      keysOfThisTake.add(key)
+      return true
+    },
+    hold(entry, holder) {
+      const key = orderedBy(entry, order)
+      if (key === undefined) return
+      const use = uses.get(key) ?? { holder, entries: new Set(), delayed: new Set() }
+      uses.set(key, use)
+      use.entries.add(entry)
+    },
+    delay(entry) {
+      useOf(entry)?.delayed.add(entry)
+    },
+    letGo(entry) {
+      const key = orderedBy(entry, order)
+      const use = useOf(entry)
+      if (key === undefined || use === undefined) return
+      use.delayed.delete(entry)
+      use.entries.delete(entry)
+      if (use.entries.size === 0) uses.delete(key)
+    },
+  }
+}
+
+function orderedBy({ message }: Entry, order: TransportCapabilities['order']): string | undefined {
+  if (order === 'none') return undefined
+  return order === 'lane' ? laneOf(message) : message.key
+}
+
+export function laneOf(message: IncomingMessage): string {
+  return message.key ?? ''
+}
