@@ -10,10 +10,19 @@ export interface Order {
 
 let runs = 0
 
-/** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it. */
+/** The behaviours that no number of attempts can overcome. */
+export function endsAsDeadLetter(behaviour: Behaviour): boolean {
+  return ['throws-always', 'kills-always', 'throws-then-kills'].includes(behaviour)
+}
+
+/** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it, which says where in its key it came. */
 export async function effect(tx: SimTx, handler: string, message: Message<Order>): Promise<void> {
-  await tx.insert('effects', `${handler}|${message.id}|${runs++}`, { handler, message: message.id })
-  await tx.update('balances', message.key ?? 'none', (row) => ({ total: ((row?.total as number) ?? 0) + 1 }))
+  let place = 0
+  await tx.update('balances', message.key ?? 'none', (row) => {
+    place = ((row?.total as number) ?? 0) + 1
+    return { total: place }
+  })
+  await tx.insert('effects', `${handler}|${message.id}|${runs++}`, { handler, message: message.id, place })
 }
 
 /** What a world remembers of its handlers across restarts: which messages have misbehaved already. */
@@ -65,6 +74,12 @@ export async function behave(
     case 'kills-once':
       await effect(tx, handler, message)
       if (!first) return
+      process.die()
+      return await new Promise(() => {})
+    case 'throws-then-kills':
+    case 'kills-always':
+      await effect(tx, handler, message)
+      if (first && message.body.behaviour === 'throws-then-kills') throw new Error('fails before it kills')
       process.die()
       return await new Promise(() => {})
     default:

@@ -1,7 +1,9 @@
+import type { Row } from './database/sim-database.ts'
+import { endsAsDeadLetter } from './handlers.ts'
 import type { ScenarioMessage } from './scenario.ts'
 import type { World } from './world.ts'
 
-const handlersOf = { single: ['one'], double: ['first', 'second'], bulk: ['bulk'] } as const
+const handlersOf = { single: ['one'], double: ['first', 'second'], bulk: ['bulk'], ordered: ['line'] } as const
 
 /** Everything that must be true when a world has come to rest. Each violation is a sentence about one message. */
 export function violations(world: World, rested: boolean): string[] {
@@ -9,17 +11,17 @@ export function violations(world: World, rested: boolean): string[] {
   if (!rested) found.push('STUCK: the world did not come to rest')
   const effects = count(world.database.scan(undefined, 'effects').map(({ row }) => `${row.handler}|${row.message}`))
   const records = new Map(world.database.scan(undefined, 'inbox').map(({ key, row }) => [key, row.state]))
-  const parked = new Set(world.database.scan(undefined, 'parked').map(({ key }) => key))
+  const parked = new Map(world.database.scan(undefined, 'parked').map(({ key, row }) => [key, row]))
   const sent = publishedBy(world)
   for (const message of world.scenario.messages) {
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
       found.push(
-        ...aboutRun(message, run, effects.get(run) ?? 0, records.get(run), parked.has(run), sent.get(run) ?? 0),
+        ...aboutRun(message, run, effects.get(run) ?? 0, records.get(run), parked.get(run), sent.get(run) ?? 0),
       )
     }
   }
-  found.push(...aboutBalances(world, effects))
+  found.push(...aboutBalances(world, effects), ...aboutOrder(world))
   for (const { key, row } of world.database.scan(undefined, 'late')) {
     if (!effects.has(`${row.handler}|${key}`)) found.push(`ESCAPED: a late write of ${key} stands without its effect`)
   }
@@ -33,7 +35,7 @@ function aboutRun(
   run: string,
   effects: number,
   record: unknown,
-  parked: boolean,
+  parked: Row | undefined,
   sent: number,
 ): string[] {
   const found: string[] = []
@@ -42,7 +44,7 @@ function aboutRun(
   if (effects > 0 && parked) found.push(`DOUBLED: ${run} took effect and is parked as well`)
   if (effects === 1 && record !== 'processed') found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
   if (parked && record !== 'parked') found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
-  if (parked && behaviour !== 'throws-always')
+  if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour))
     found.push(`GIVEN UP: ${run} is a dead letter although it would have succeeded (${behaviour})`)
   if (effects === 1 && sent !== 1) found.push(`MESSAGES: ${run} took effect once and sent ${sent} different messages`)
   if (effects === 0 && sent > 0) found.push(`MESSAGES: ${run} had no effect and sent ${sent} messages`)
@@ -53,6 +55,27 @@ function aboutBalances(world: World, effects: ReadonlyMap<string, number>): stri
   const total = [...effects.values()].reduce((sum, value) => sum + value, 0)
   const balances = world.database.scan(undefined, 'balances').reduce((sum, { row }) => sum + (row.total as number), 0)
   return total === balances ? [] : [`TORN: ${total} effects, but the balances add up to ${balances}`]
+}
+
+/** What a broker delivers in order takes effect in order, for handlers that ask for it. */
+function aboutOrder(world: World): string[] {
+  if (world.scenario.order !== 'keep') return []
+  const keyOf = new Map(world.scenario.messages.map(({ id, key }) => [id, key]))
+  const lines = Map.groupBy(
+    world.database.scan(undefined, 'effects').filter(({ row }) => row.handler === 'line'),
+    ({ row }) => keyOf.get(row.message as string),
+  )
+  const found: string[] = []
+  for (const [key, line] of lines) {
+    if (key === undefined) continue
+    const inEffect = line
+      .toSorted((a, b) => Number(a.row.place) - Number(b.row.place))
+      .map(({ row }) => `${row.message}`)
+    const asSent = inEffect.toSorted((a, b) => world.broker.firstSent(a) - world.broker.firstSent(b))
+    if (inEffect.join() !== asSent.join())
+      found.push(`DISORDER: of ${key} were sent ${asSent.join(', ')}, and took effect ${inEffect.join(', ')}`)
+  }
+  return found
 }
 
 function publishedBy(world: World): Map<string, number> {

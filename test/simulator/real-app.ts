@@ -10,15 +10,29 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
     clock: process.clock,
     concurrency: scenario.concurrency,
     batch: { max: scenario.batchMax, budgetMs: scenario.budgetMs },
-    messages: messages<{ single: Order; double: Order; bulk: Order; done: { of: string; by: string } }>(),
+    messages: messages<{
+      single: Order
+      double: Order
+      bulk: Order
+      ordered: Order
+      done: { of: string; by: string }
+    }>(),
   })
-  const options = { timeoutMs: 2_000, retry: { attempts: 6, backoff: (failed: number) => failed * 3_000 } }
+  const options = {
+    timeoutMs: 2_000,
+    retry: { attempts: 8, backoff: (attempt: number) => attempt * 3_000 },
+    breaker: { after: 4, pauseMs: 500 },
+  }
+  // A broker that shuffles cannot keep an order, and then nobody may ask for one.
+  const order =
+    transport.capabilities.order === 'none' ? {} : ({ ordered: 'key', whenDead: scenario.whenDead } as const)
   for (const [type, name] of [
     ['single', 'one'],
     ['double', 'first'],
     ['double', 'second'],
+    ['ordered', 'line'],
   ] as const) {
-    app.on(type, { name, ...options }, async (message, { tx, publish }) => {
+    app.on(type, { name, ...options, ...(type === 'ordered' && order) }, async (message, { tx, publish }) => {
       await publish('done', { of: message.id, by: name })
       await behave(tx, name, message, process, misbehaved)
     })

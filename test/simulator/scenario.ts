@@ -11,6 +11,8 @@ export const behaviours = [
   'commits',
   'swallows',
   'kills-once',
+  'kills-always',
+  'throws-then-kills',
 ] as const
 
 /** How the handler treats a message. `once` is over after the first time. */
@@ -18,7 +20,7 @@ export type Behaviour = (typeof behaviours)[number]
 
 export interface ScenarioMessage {
   readonly id: string
-  readonly type: 'single' | 'double' | 'bulk'
+  readonly type: 'single' | 'double' | 'bulk' | 'ordered'
   readonly key: string | undefined
   readonly behaviour: Behaviour
   /** When each copy is sent. */
@@ -41,6 +43,8 @@ export interface Scenario {
   readonly budgetMs: number
   readonly order: 'keep' | 'shuffle'
   readonly tells: 'count' | 'flag' | 'none'
+  /** What becomes of the messages behind a dead letter of their key. */
+  readonly whenDead: 'block' | 'continue'
   /** The broker drops what it has delivered so often, as brokers with a limit and no dead-letter queue do. */
   readonly deliveryLimit?: number
   readonly skewMs: readonly number[]
@@ -63,6 +67,7 @@ export function scenarioOf(seed: number): Scenario {
     budgetMs: random.pick([3, 30, 100]),
     order: random.pick(['keep', 'shuffle']),
     tells: random.pick(['count', 'flag', 'none']),
+    whenDead: random.pick(['block', 'continue']),
     skewMs: Array.from({ length: processes }, () => random.between(-60_000, 60_000)),
     messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)),
     faults: planFaults(random, 20 + count * 12, random.pick([0, 1, 2, 4, 12])),
@@ -78,7 +83,7 @@ function message(random: Random, index: number, wildness: number): ScenarioMessa
   const copies = random.pick([1, 1, 2, 3])
   return {
     id: `m${index}`,
-    type: random.pick(['single', 'single', 'double', 'bulk']),
+    type: random.pick(['single', 'single', 'double', 'bulk', 'ordered', 'ordered']),
     key: random.chance(0.7) ? `k${random.below(4)}` : undefined,
     behaviour: random.chance(wildness) ? random.pick(behaviours) : 'good',
     sentAt: Array.from({ length: copies }, () => random.between(0, 2_000)),

@@ -21,7 +21,7 @@ export function story({ scenario, violations, world }: Result): string {
 
 /** Without the idle looking around of relays and retries. */
 function interesting(trace: readonly string[]): string[] {
-  const busy = trace.filter((line) => line.includes('FAULT') || !/ (lease|take-due|ping)$/.test(line))
+  const busy = trace.filter((line) => line.includes('FAULT') || !/ (lease|reserve|ping)$/.test(line))
   const told = busy.filter((_, index) => !isEmptyTransaction(busy, index))
   return told.length <= 120 ? told : [...told.slice(0, 100), `… ${told.length - 100} more`]
 }

@@ -1,7 +1,7 @@
 import type { Store, Transport } from '../../src/contracts/index.ts'
 import { SimBroker } from './broker/sim-broker.ts'
 import { simTransport } from './broker/sim-transport.ts'
-import { SimDatabase } from './database/sim-database.ts'
+import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
 import { SimProcess } from './process.ts'
@@ -86,9 +86,9 @@ export class World {
     if (this.database.scan(undefined, 'outbox').length > 0) return false
     // A handler behind one that is a dead letter waits for a person.
     const parked = this.database.scan(undefined, 'parked').map(({ row }) => row)
+    const dead = parked.filter(({ state }) => state === 'dead')
     return parked.every(
-      (row) =>
-        row.state === 'dead' || parked.some((other) => other.messageId === row.messageId && other.state === 'dead'),
+      (row) => row.state === 'dead' || dead.some((other) => isStep(other, row) || isBeforeInLine(other, row)),
     )
   }
 
@@ -115,4 +115,13 @@ export class World {
     else if (kind === 'kill') victim?.die()
     else victim?.pause(ms)
   }
+}
+
+function isStep(other: Row, row: Row): boolean {
+  return other.messageId === row.messageId
+}
+
+/** What follows a message that waits for a person waits, too. */
+function isBeforeInLine(other: Row, row: Row): boolean {
+  return row.orderKey !== undefined && other.orderKey === row.orderKey && other.handler === row.handler
 }

@@ -1,8 +1,10 @@
 import type { IncomingMessage, OutgoingMessage } from '../../../src/contracts/index.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { firstInOrder } from './key-order.ts'
 
 export interface Queued {
   readonly message: IncomingMessage
+  readonly sequence: number
   deliveries: number
 }
 
@@ -14,34 +16,52 @@ export interface BrokerSession {
   lose(why: string): void
 }
 
-/** A broker that delivers at least once: whatever is not acknowledged when a connection ends comes again, to anyone, in any order. */
+/**
+ * A broker that delivers at least once: whatever is not acknowledged when a connection ends comes again, to anyone.
+ * With `shuffle` in any order; with `keep` in the order of its key: nothing of a key is delivered while an earlier one is
+ * with another connection or waits for its delay.
+ */
 export class SimBroker {
   readonly scheduler: Scheduler
+  readonly order: 'keep' | 'shuffle'
   /** Messages that the application published, by id: how often each arrived. */
   readonly published = new Map<string, { count: number; readonly message: OutgoingMessage }>()
   readonly #ready: Queued[] = []
+  readonly #delayed = new Set<Queued>()
+  readonly #firstSent = new Map<string, number>()
   readonly #sessions = new Set<BrokerSession>()
-  readonly #order: 'keep' | 'shuffle'
   readonly #deliveryLimit: number
   released = 0
+  #sequence = 0
   #down = false
 
-  constructor(scheduler: Scheduler, order: 'keep' | 'shuffle', deliveryLimit = Number.POSITIVE_INFINITY) {
+  constructor(
+    scheduler: Scheduler,
+    order: 'keep' | 'shuffle' = 'shuffle',
+    deliveryLimit: number = Number.POSITIVE_INFINITY,
+  ) {
     this.scheduler = scheduler
-    this.#order = order
+    this.order = order
     this.#deliveryLimit = deliveryLimit
   }
 
   get isEmpty(): boolean {
-    return this.#ready.length === 0 && [...this.#sessions].every(({ unsettled }) => unsettled.size === 0)
+    if (this.#ready.length > 0 || this.#delayed.size > 0) return false
+    return [...this.#sessions].every(({ unsettled }) => unsettled.size === 0)
   }
 
   get isDown(): boolean {
     return this.#down
   }
 
+  /** The place of a message among all that were sent, by its first copy. */
+  firstSent(id: string): number {
+    return this.#firstSent.get(id) ?? Number.NaN
+  }
+
   send(message: IncomingMessage): void {
-    this.#ready.push({ message, deliveries: 0 })
+    if (message.id !== undefined && !this.#firstSent.has(message.id)) this.#firstSent.set(message.id, this.#sequence)
+    this.#ready.push({ message, sequence: this.#sequence++, deliveries: 0 })
     this.#pump()
   }
 
@@ -58,6 +78,20 @@ export class SimBroker {
   giveBack(session: BrokerSession, settled: readonly Queued[]): void {
     this.released += settled.length
     for (const queued of settled) if (session.unsettled.delete(queued)) this.#requeue(queued)
+    this.#pump()
+  }
+
+  /** Kept by the broker: it outlives the connection and a restart. */
+  retry(session: BrokerSession, settled: readonly Queued[], delayMs: number): void {
+    for (const queued of settled) {
+      if (!session.unsettled.delete(queued)) continue
+      this.#delayed.add(queued)
+      this.scheduler.after(delayMs, () => {
+        this.#delayed.delete(queued)
+        this.#requeue(queued)
+        this.#pump()
+      })
+    }
     this.#pump()
   }
 
@@ -84,19 +118,32 @@ export class SimBroker {
       this.scheduler.note('broker', `DROPS ${queued.message.id}: delivered ${queued.deliveries} times`)
       return
     }
-    if (this.#order === 'keep') this.#ready.unshift(queued)
-    else this.#ready.splice(this.scheduler.random.below(this.#ready.length + 1), 0, queued)
+    if (this.order === 'shuffle') {
+      this.#ready.splice(this.scheduler.random.below(this.#ready.length + 1), 0, queued)
+      return
+    }
+    const later = this.#ready.findIndex(({ sequence }) => sequence > queued.sequence)
+    this.#ready.splice(later === -1 ? this.#ready.length : later, 0, queued)
   }
 
   #pump(): void {
     for (;;) {
-      const open = [...this.#sessions].filter(({ unsettled, prefetch }) => unsettled.size < prefetch)
+      const open = [...this.#sessions].filter(
+        (session) => session.unsettled.size < session.prefetch && this.#nextFor(session) !== undefined,
+      )
       const session = open[this.scheduler.random.below(open.length)]
-      const queued = session === undefined ? undefined : this.#ready.shift()
+      const queued = session === undefined ? undefined : this.#nextFor(session)
       if (session === undefined || queued === undefined) return
+      this.#ready.splice(this.#ready.indexOf(queued), 1)
       queued.deliveries++
       session.unsettled.add(queued)
       session.deliver(queued)
     }
+  }
+
+  #nextFor(session: BrokerSession): Queued | undefined {
+    if (this.order === 'shuffle') return this.#ready[0]
+    const elsewhere = [...this.#sessions].filter((other) => other !== session).flatMap((other) => [...other.unsettled])
+    return firstInOrder(this.#ready, [...elsewhere, ...this.#delayed])
   }
 }

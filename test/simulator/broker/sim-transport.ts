@@ -1,4 +1,4 @@
-import type { Delivery, Transport } from '../../../src/contracts/index.ts'
+import type { Delivery, Settlement, Transport } from '../../../src/contracts/index.ts'
 import { SimError } from '../database/sim-error.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
@@ -24,11 +24,16 @@ export function simTransport(
 
   function connect(prefetch: number, arrive: (queued: Queued) => void): void {
     const link = new Link(process, network)
+    let lastArrival = 0
     const session: BrokerSession = {
       prefetch,
       unsettled: new Set(),
-      deliver: (queued) =>
-        scheduler.after(scheduler.random.between(1, 5), () => link.isLost || arrive(queued), process),
+      deliver(queued) {
+        const arrivesAt = scheduler.now + scheduler.random.between(1, 5)
+        // What is kept in order must not overtake on the way.
+        lastArrival = broker.order === 'keep' ? Math.max(lastArrival, arrivesAt) : arrivesAt
+        scheduler.after(lastArrival - scheduler.now, () => link.isLost || arrive(queued), process)
+      },
       lose: (why) => link.lose(why),
     }
     link.onLost(() => broker.disconnect(session))
@@ -48,19 +53,29 @@ export function simTransport(
 
   return {
     name: 'simulated',
-    capabilities: { order: 'none', deliveryCount: tells },
+    capabilities: {
+      order: broker.order === 'keep' ? 'key' : 'none',
+      deliveryCount: tells,
+      // An attempt that the broker delays is counted by it, or by nobody.
+      delayedRetry: tells === 'count',
+    },
     async *deliveries({ signal, maxInFlight }) {
       let arrived: Delivery[] = []
       let wake = () => {}
       signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
+        // The dead do not connect again.
+        if (!process.isAlive) await new Promise(() => {})
         if (current === undefined || current.link.isLost) {
           arrived = []
           if (broker.isDown) await process.clock.sleep(500, signal)
           else {
             const incarnation = {}
+            let since = 0
             connect(maxInFlight, (queued) => {
-              arrived.push(toDelivery(queued, incarnation, tells))
+              // Where the broker does not tell, whatever may have lain with a dead process is suspect.
+              const isSuspect = tells === 'none' && since++ < maxInFlight
+              arrived.push(toDelivery(queued, incarnation, tells, isSuspect))
               wake()
             })
             incarnations.set(incarnation, current as NonNullable<typeof current>)
@@ -82,9 +97,11 @@ export function simTransport(
       if (mine.length === 0 || current === undefined || current.link.isLost) return
       const { link, session } = current
       const queued = mine.map((delivery) => delivery.queued)
-      await link.call(settlement.kind === 'done' ? 'ack' : 'release', () =>
-        settlement.kind === 'done' ? broker.acknowledge(session, queued) : broker.giveBack(session, queued),
-      )
+      await link.call(steps[settlement.kind], () => {
+        if (settlement.kind === 'done') broker.acknowledge(session, queued)
+        else if (settlement.kind === 'release') broker.giveBack(session, queued)
+        else broker.retry(session, queued, settlement.delayMs)
+      })
     },
     async publish(messages) {
       if (broker.isDown) throw new SimError('connection-lost', 'the broker is down')
@@ -108,14 +125,21 @@ export function simTransport(
   }
 }
 
+const steps: Record<Settlement['kind'], string> = { done: 'ack', release: 'release', retry: 'retry' }
+
 const incarnations = new WeakMap<object, object>()
 
-function toDelivery(queued: Queued, incarnation: object, tells: 'count' | 'flag' | 'none'): SimDelivery {
+function toDelivery(
+  queued: Queued,
+  incarnation: object,
+  tells: 'count' | 'flag' | 'none',
+  isSuspect: boolean,
+): SimDelivery {
   return {
     message: queued.message,
     queued,
     incarnation,
     count: tells === 'count' ? queued.deliveries : undefined,
-    redelivered: tells === 'none' ? undefined : queued.deliveries > 1,
+    redelivered: tells === 'none' ? isSuspect : queued.deliveries > 1,
   }
 }

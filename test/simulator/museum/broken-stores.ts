@@ -143,7 +143,8 @@ function forgetParked(environment: Parameters<Program>[0]): void {
   loop()
 }
 
-function onStore(breakIt: (store: Store<SimTx>) => Store<SimTx>): Program {
+/** The real engine on a store that was changed. */
+export function onStore(breakIt: (store: Store<SimTx>) => Store<SimTx>): Program {
   return (environment) => realApp({ ...environment, store: breakIt(environment.store) })
 }
 

@@ -7,7 +7,7 @@ export interface Exhibit {
   /** What is wrong with it, for someone who has never thought about it. */
   readonly flaw: string
   /** How its damage shows, among other ways perhaps. */
-  readonly caughtAs: 'LOST' | 'DOUBLED' | 'ESCAPED' | 'STUCK' | 'UNRECORDED' | 'TORN'
+  readonly caughtAs: 'LOST' | 'DOUBLED' | 'ESCAPED' | 'STUCK' | 'UNRECORDED' | 'TORN' | 'DISORDER' | 'GIVEN UP'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */

@@ -1,0 +1,66 @@
+import { onStore } from './broken-stores.ts'
+import type { Exhibit } from './exhibit.ts'
+
+/** The real engine on a store that forgets what it has to know about failures. */
+export const brokenFailures: readonly Exhibit[] = [
+  {
+    name: 'order-lost-at-the-failure-edge',
+    flaw: 'Nobody asks whether an earlier message of the key waits for its retry: later ones overtake it.',
+    caughtAs: 'DISORDER',
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({
+      ...store,
+      parking: { ...store.parking, blocked: async (_, scopes) => scopes.map(() => false) },
+    })),
+  },
+  {
+    name: 'followers-do-not-wait-for-their-turn',
+    flaw: 'Every waiting message is due, not only the first of its key: followers are taken while the first is retried.',
+    caughtAs: 'DISORDER',
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({
+      ...store,
+      parking: {
+        ...store.parking,
+        park: (tx, messages) =>
+          store.parking.park(
+            tx,
+            messages.map((message) => ({ ...message, orderKey: undefined })),
+          ),
+      },
+    })),
+  },
+  {
+    name: 'poison-is-never-counted',
+    flaw: 'A message that kills its process comes again and kills the next one, for ever.',
+    caughtAs: 'STUCK',
+    broughtOutBy: 'kills-always',
+    program: onStore((store) => ({ ...store, suspects: { ...store.suspects, begin: async () => {} } })),
+  },
+  {
+    name: 'poisonous-retry-is-never-counted',
+    flaw: 'The row of a message whose retry kills the process does not know that an attempt had begun.',
+    caughtAs: 'STUCK',
+    broughtOutBy: 'throws-then-kills',
+    program: onStore((store) => ({
+      ...store,
+      parking: {
+        ...store.parking,
+        reserve: async (options) => (await store.parking.reserve(options)).map((row) => ({ ...row, begun: 1 })),
+      },
+    })),
+  },
+  {
+    name: 'everyone-present-is-blamed',
+    flaw: 'Whatever was near when a process died is counted as if it had been alone, and given up with the culprit.',
+    caughtAs: 'GIVEN UP',
+    broughtOutBy: 'kills-always',
+    program: onStore((store) => ({
+      ...store,
+      suspects: {
+        ...store.suspects,
+        look: async (ids) => (await store.suspects.look(ids)).map((count) => count * 8),
+      },
+    })),
+  },
+]
