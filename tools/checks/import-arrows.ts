@@ -19,6 +19,7 @@ export const layers: readonly Layer[] = [
   { folder: 'clock', mayImport: ['contracts', 'errors'] },
   { folder: 'engine', mayImport: inner },
   { folder: 'consumer', mayImport: [...inner, 'engine'] },
+  { folder: 'letters', mayImport: ['contracts', 'errors', 'encoding', 'ids', 'engine'] },
   { folder: 'outgoing', mayImport: inner },
   { folder: 'maintenance', mayImport: inner },
   { folder: 'patterns', mayImport: inner },

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { note, openApp, write } from '../../test/app/open-app.ts'
+import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
+
+test('a letter shows all that is known of it', async () => {
+  const { app, handle, clock } = openApp()
+  app.on('note.created', 'count-note', ({ id }, { tx }) => write(tx, id))
+  app.on('note.created', { name: 'tag-note', ...once, ordered: 'key' }, () => {
+    throw new Error('no tag 17')
+  })
+  await handle(note('m1', { key: 'k', headers: { trace: 't1' }, body: { a: [1] } }))
+  const [first, ...others] = await app.deadLetters.list()
+  expect(others).toEqual([])
+  const { errors, ...rest } = first ?? { errors: [] }
+  expect(errors).toHaveLength(1)
+  expect(errors[0]?.at).toEqual(clock.now())
+  expect(errors[0]?.message).toContain('Error: no tag 17')
+  expect(rest).toEqual({
+    handler: 'tag-note',
+    key: 'm1',
+    sequence: expect.any(Number),
+    messageId: 'm1',
+    type: 'note.created',
+    source: expect.any(String),
+    reason: 'HANDLER_FAILED',
+    attempts: 1,
+    parkedAt: clock.now(),
+    diedAt: clock.now(),
+    headers: { trace: 't1' },
+    body: { a: [1] },
+    orderKey: 'k',
+    group: { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'Error: no tag #' },
+    redrive: undefined,
+    edited: false,
+    doneHandlers: ['count-note'],
+  })
+  expect(await app.deadLetters.get(letter('m1'))).toEqual(first)
+})
+
+test.each([
+  ['JSON', '{"a":1}', { a: 1 }],
+  ['text', 'a, 1', 'a, 1'],
+  ['bytes', Uint8Array.of(0xff, 0xfe), Uint8Array.of(0xff, 0xfe)],
+])('a body that is %s', async (_, sent, shown) => {
+  const { app, handle } = openApp()
+  app.on('another', 'tag-note', () => {})
+  const body = typeof sent === 'string' ? new TextEncoder().encode(sent) : sent
+  await handle(note('m1', { body }))
+  expect(await app.deadLetters.list()).toMatchObject([{ handler: '-', reason: 'TYPE_UNKNOWN', body: shown }])
+})
+
+test('what waits or is not there is no dead letter', async () => {
+  const { letters, store } = await withLetters(['m1'])
+  expect(await letters.get(letter('m2'))).toBeUndefined()
+  expect(await letters.get(letter('m1', 'another'))).toBeUndefined()
+  await letters.redrive('all', ana)
+  await store.transaction(async (tx) => {
+    const id = (await store.redrives.take(tx))?.redrive.id ?? ''
+    await store.redrives.release(tx, id, 1)
+  })
+  expect(await letters.get(letter('m1'))).toBeUndefined()
+  expect(await letters.list()).toEqual([])
+})
+
+test('lists come in pages, and by every field of a filter', async () => {
+  const { letters, clock, handle } = await withLetters(['m1', 'm2'])
+  const before = clock.now()
+  await clock.advance(5_000)
+  await handle({ id: 'x', type: 'unknown', body: {}, headers: {} })
+  const keys = async (...given: Parameters<typeof letters.list>) =>
+    (await letters.list(...given)).map(({ messageId }) => messageId)
+  expect(await keys()).toEqual(['m1', 'm2', 'x'])
+  const [first] = await letters.list({}, { limit: 1 })
+  expect(first?.key).toBe('m1')
+  expect(await keys({}, { limit: 1, after: first?.sequence })).toEqual(['m2'])
+  expect(await keys({ handler: '-' })).toEqual(['x'])
+  expect(await keys({ type: 'note.created' })).toEqual(['m1', 'm2'])
+  expect(await keys({ reason: 'TYPE_UNKNOWN' })).toEqual(['x'])
+  expect(await keys({ errorText: 'no "m2"' })).toEqual(['m2'])
+  expect(await keys({ since: clock.now() })).toEqual(['x'])
+  expect(await keys({ before: clock.now(), since: before })).toEqual(['m1', 'm2'])
+  expect(await keys({ key: 'm1' })).toEqual(['m1'])
+  expect(await keys({ messageId: 'm2', handler: undefined })).toEqual(['m2'])
+  expect(await keys({ orderKey: 'k' })).toEqual([])
+  expect(await keys({ source: 'nowhere' })).toEqual([])
+  const [group] = await letters.groups()
+  expect(await keys({ group: group as NonNullable<typeof group> })).toEqual(['m1', 'm2'])
+})
+
+test('groups are counted and keep their notes, and who wrote them is known', async () => {
+  const { app, letters, clock } = await withLetters(['m1', 'm2'])
+  const group = { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'Error: no "…"' }
+  const [counted] = await letters.groups()
+  expect(counted).toEqual({ ...group, count: 2, firstAt: clock.now(), lastAt: clock.now(), note: undefined })
+  await letters.annotate(counted as typeof group, 'see the ticket', { by: 'ana', why: 'on call' })
+  expect(await letters.groups({ handler: 'tag-note' }, 1)).toMatchObject([{ note: 'see the ticket' }])
+  expect(await letters.groups({ handler: 'another' })).toEqual([])
+  expect(await app.audit()).toEqual([
+    {
+      action: 'annotate',
+      by: 'ana',
+      why: 'on call',
+      at: clock.now(),
+      subject: { ...group, note: 'see the ticket' },
+    },
+  ])
+})
+
+test('another message under a key that was used is not taken for one that was handled', async () => {
+  const { app, handle } = openApp()
+  app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await handle(note('m1'))
+  await handle(note('m1', { body: 'another' }))
+  expect(await app.deadLetters.list()).toMatchObject([{ reason: 'KEY_REUSED', doneHandlers: [] }])
+  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, wouldRun: {}, alreadyDone: {} })
+})
+
+test('discarded letters are gone, their copies are duplicates, and it is known who did it', async () => {
+  const { app, letters, handle, mend, runs, store, clock, dead } = await withLetters(['m1', 'm2', 'm3'])
+  mend()
+  expect(await letters.discard(letter('m1'), { by: 'ana', why: 'a test' })).toBe(1)
+  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'discarded' })
+  expect(await app.audit()).toEqual([
+    { action: 'discard', by: 'ana', why: 'a test', at: clock.now(), subject: { letters: [letter('m1')] } },
+  ])
+  await handle(note('m1'))
+  expect(runs).toEqual([])
+  expect(await letters.discard({ type: 'note.created' }, ana)).toBe(2)
+  expect((await app.audit(1))[0]?.subject).toEqual({
+    letters: [letter('m2'), letter('m3')],
+    filter: { type: 'note.created' },
+  })
+  expect(await dead()).toEqual([])
+})
+
+test('a handler without records can have its letters discarded', async () => {
+  const { app, handle, store } = openApp()
+  app.on('note.created', { name: 'tag-note', delivery: 'at-least-once', ...once }, () => {
+    throw new Error('no')
+  })
+  await handle(note('m1'))
+  expect(await app.deadLetters.discard('all', ana)).toBe(1)
+  expect(await store.inbox.find(letter('m1'))).toBeUndefined()
+})
+
+test('a record that is forgotten lets the message run again, and it is known who did it', async () => {
+  const { app, handle, effects, clock } = openApp()
+  app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await handle(note('m1'), note('m1'))
+  expect(await app.forget(letter('m1'), { by: 'ana', why: 'restored' })).toBe(true)
+  await handle(note('m1'))
+  expect(effects()).toEqual({ m1: 2 })
+  expect(await app.audit()).toEqual([
+    { action: 'forget', by: 'ana', why: 'restored', at: clock.now(), subject: letter('m1') },
+  ])
+  expect(await app.forget(letter('nothing'), ana)).toBe(false)
+  expect(await app.audit()).toHaveLength(1)
+})

@@ -1,0 +1,39 @@
+import type { Redrive, RedriveProgress } from '../contracts/index.ts'
+
+export type ReleaseDecision =
+  | { readonly kind: 'release'; readonly count: number; readonly isPaced: boolean }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'end'; readonly state: 'finished' | 'stopped' }
+
+/** The most that one transaction releases. */
+export const mostAtOnce = 1_000
+
+/**
+ * What is to be done with a redrive now. Everything it needs is in rows and in the database's clock, so that whichever
+ * process asks comes to the same answer.
+ * `roundMs` is the time between two looks of one driver: more than belongs to it is never released at once, so that
+ * the time in which nobody drove, or a canary ran, is not made up for in one burst.
+ */
+export function decideRelease(
+  redrive: Pick<Redrive, 'selected' | 'canary' | 'perSecond' | 'stopAfterFailures' | 'startedAt'>,
+  { unreleased, untried, failed }: RedriveProgress,
+  now: Date,
+  roundMs: number,
+): ReleaseDecision {
+  const released = redrive.selected - unreleased
+  const isCanary = redrive.canary > 0 && released <= redrive.canary
+  if (failed > (isCanary ? 0 : redrive.stopAfterFailures)) return { kind: 'end', state: 'stopped' }
+  if (unreleased === 0) return untried === 0 ? { kind: 'end', state: 'finished' } : { kind: 'wait' }
+  if (isCanary && released < redrive.canary) return release(redrive.canary - released, unreleased, false)
+  if (isCanary && untried > 0) return { kind: 'wait' }
+  if (redrive.perSecond === undefined) return release(mostAtOnce, unreleased, false)
+  const seconds = Math.max(0, now.getTime() - redrive.startedAt.getTime()) / 1_000
+  const due = Math.floor(seconds * redrive.perSecond) + 1 - released
+  const inOneRound = Math.max(1, Math.ceil((redrive.perSecond * roundMs) / 1_000))
+  return release(Math.min(due, inOneRound), unreleased, true)
+}
+
+function release(wanted: number, unreleased: number, isPaced: boolean): ReleaseDecision {
+  const count = Math.min(wanted, unreleased, mostAtOnce)
+  return count <= 0 ? { kind: 'wait' } : { kind: 'release', count, isPaced }
+}

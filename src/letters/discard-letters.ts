@@ -1,0 +1,61 @@
+import type { RecordKey } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { JustonceError } from '../errors/index.ts'
+import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import { pagesOf } from './pages.ts'
+import { decideSelection, type Selected } from './selection.ts'
+import { checkSignature } from './signature.ts'
+import type { LetterSelection, Signature } from './types.ts'
+
+const atOnce = 1_000
+
+/** Removes letters and marks their records, all of them in one transaction. */
+export async function discardLetters<Tx>(
+  engine: Engine<Tx>,
+  selection: LetterSelection,
+  signature: Signature,
+): Promise<number> {
+  const { by, why } = checkSignature(signature, 'discard()')
+  const selected = decideSelection(selection)
+  const keys = await keysOf(engine, selected)
+  const { store } = engine
+  const discard = async (tx: Tx) => {
+    let count = 0
+    for (let start = 0; start < keys.length; start += atOnce) {
+      // By the filter as well: what has become another letter meanwhile is not the one that was seen.
+      const some = { ...selected.filter, keys: keys.slice(start, start + atOnce) }
+      const discarded = await store.letters.discard(tx, some, atOnce)
+      if (discarded.length === 0) continue
+      count += discarded.length
+      await store.inbox.update(
+        tx,
+        discarded.map(({ handler, key }) => ({ handler, key, state: 'discarded' as const })),
+      )
+      const subject = JSON.stringify({
+        letters: discarded,
+        ...(selected.kind === 'fitting' && { filter: selected.given }),
+      })
+      await store.audit.append(tx, [{ action: 'discard', by, why, subject }])
+    }
+    if (selected.kind === 'exact' && count < keys.length) throw changedMeanwhile()
+    if (count === 0) throw noneFound()
+    return count
+  }
+  return await orExplain(engine, selected, () => store.transaction(discard))
+}
+
+async function keysOf<Tx>(engine: Engine<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
+  if (selected.kind === 'exact') {
+    await examine(engine, selected.keys)
+    return selected.keys
+  }
+  const keys: RecordKey[] = []
+  for await (const page of pagesOf(engine.store.parking, selected.filter))
+    for (const { handler, key, redrive } of page) if (redrive === undefined) keys.push({ handler, key })
+  if (keys.length === 0) throw noneFound()
+  return keys
+}
+
+function noneFound(): JustonceError {
+  return new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
+}

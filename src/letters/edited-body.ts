@@ -1,0 +1,46 @@
+import type { PackedMessage, StoredParkedMessage } from '../contracts/index.ts'
+import { unpackMessage } from '../encoding/packed-message.ts'
+import type { Engine } from '../engine/engine.ts'
+import { unrouted } from '../engine/parked-rows.ts'
+import { prepare } from '../engine/prepare.ts'
+import { JustonceError } from '../errors/index.ts'
+
+/** A letter's message with another body, checked as the engine will check it. Rejects where it could not be handled. */
+export async function editedMessage<Tx>(
+  engine: Engine<Tx>,
+  letter: StoredParkedMessage,
+  body: unknown,
+): Promise<PackedMessage> {
+  const edited: PackedMessage = { envelope: letter.message.envelope, body: encode(body) }
+  const prepared = await prepare(engine, { message: unpackMessage(edited) })
+  if (prepared.kind === 'refused') throw invalid(prepared.refusal.error.message, prepared.refusal.error)
+  const own = engine.handlerNamed(letter.handler)
+  const runs = prepared.kind === 'work' ? prepared.work.runs : []
+  const concerned = letter.handler === unrouted ? runs : runs.filter(({ handler }) => handler === own)
+  if (concerned.length === 0) throw invalid(`Handler ${letter.handler} is not registered for ${letter.type} here.`)
+  for (const { handler, key, failure } of concerned) {
+    if (failure !== undefined) throw invalid(`Handler ${handler.name} cannot take it.`, failure.error)
+    // Under another key nobody would know it again. What never had a key of its own may get one.
+    if (key !== letter.key && letter.handler !== unrouted && letter.reason !== 'KEY_REUSED')
+      throw invalid(
+        `With it, identify() of handler ${handler.name} answers ${JSON.stringify(key)} instead of ${JSON.stringify(letter.key)}.`,
+      )
+  }
+  return edited
+}
+
+function encode(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body
+  let text: string | undefined
+  try {
+    text = JSON.stringify(body)
+  } catch (cause) {
+    throw invalid('It cannot be written as JSON.', cause)
+  }
+  if (text === undefined) throw invalid(`A ${typeof body} cannot be written as JSON.`)
+  return new TextEncoder().encode(text)
+}
+
+function invalid(why: string, cause?: unknown): JustonceError {
+  return new JustonceError('EDIT_INVALID', { message: `The edited body cannot be used: ${why}`, cause })
+}

@@ -1,0 +1,60 @@
+import type { RecordKey, StoredParkedMessage } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { nameOf, type Selected } from './selection.ts'
+
+/** The dead letters of exactly these keys. Rejects where one of them is not there, or is somebody else's now. */
+export async function examine<Tx>(
+  engine: Engine<Tx>,
+  keys: readonly RecordKey[],
+): Promise<readonly StoredParkedMessage[]> {
+  const rows = await rowsOf(engine, keys)
+  return keys.map((key) => {
+    const row = rows.get(nameOf(key))
+    if (row === undefined) {
+      throw new JustonceError('LETTERS_NONE_FOUND', { message: `${described(key)} is not there.`, details: { ...key } })
+    }
+    if (row.redrive !== undefined) {
+      const message = `${described(key)} is in the redrive ${row.redrive}, which is running.`
+      throw new JustonceError('REDRIVE_RUNNING', { message, details: { ...key, redrive: row.redrive } })
+    }
+    if (row.state !== 'dead') {
+      const message = `${described(key)} is waiting for an attempt, or has one now (reason ${row.reason}).`
+      throw new JustonceError('LETTER_NOT_DEAD', { message, details: { ...key } })
+    }
+    return row
+  })
+}
+
+/** To be thrown out of a transaction in which not all of an exact selection could be had. */
+export function changedMeanwhile(): JustonceError {
+  return new JustonceError('LETTER_NOT_DEAD', { message: 'Somebody else has changed one of the letters meanwhile.' })
+}
+
+/** Does the work, and says precisely what has become of the letters where it comes too late. */
+export async function orExplain<Tx, T>(engine: Engine<Tx>, selected: Selected, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (selected.kind === 'exact' && isJustonceError(error, 'LETTER_NOT_DEAD')) await examine(engine, selected.keys)
+    throw error
+  }
+}
+
+const lookedAtOnce = 500
+
+async function rowsOf<Tx>(
+  { store }: Engine<Tx>,
+  keys: readonly RecordKey[],
+): Promise<ReadonlyMap<string, StoredParkedMessage>> {
+  const rows = new Map<string, StoredParkedMessage>()
+  for (let start = 0; start < keys.length; start += lookedAtOnce) {
+    const some = keys.slice(start, start + lookedAtOnce)
+    for (const row of await store.parking.list({ keys: some })) rows.set(nameOf(row), row)
+  }
+  return rows
+}
+
+function described({ handler, key }: RecordKey): string {
+  return `The dead letter ${JSON.stringify(key)} of handler ${handler}`
+}

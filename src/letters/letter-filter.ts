@@ -1,0 +1,53 @@
+import type { LetterGroup, ParkedFilter } from '../contracts/index.ts'
+import { checkOptions, JustonceError } from '../errors/index.ts'
+import type { LetterFilter } from './types.ts'
+
+const texts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'orderKey', 'source'] as const
+const dates = ['since', 'before'] as const
+const known = [...texts, ...dates, 'group']
+
+/** Checks a filter as people write it, and makes one of it that stores understand. */
+export function decideFilter(filter: LetterFilter): ParkedFilter {
+  checkOptions(filter, known, 'A filter of dead letters')
+  for (const name of texts) if (filter[name] !== undefined) checkText(filter[name], `${name} of the filter`)
+  for (const name of dates) if (filter[name] !== undefined) checkDate(filter[name], `${name} of the filter`)
+  const { group, ...rest } = filter
+  if (group === undefined) return { ...rest, state: 'dead' }
+  checkGroup(group)
+  for (const name of ['handler', 'reason'] as const) {
+    if (rest[name] !== undefined && rest[name] !== group[name]) {
+      throw new JustonceError('OPTION_INVALID', {
+        message: `The filter wants ${name} ${JSON.stringify(rest[name])} and a group whose ${name} is ${JSON.stringify(group[name])}: nothing can fit both.`,
+      })
+    }
+  }
+  const { handler, reason, shape } = group
+  return { ...rest, state: 'dead', handler, reason, shape }
+}
+
+/** No field that says anything: it would fit every letter, which is rarely what was meant. */
+export function saysNothing(filter: LetterFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined)
+}
+
+export function checkGroup(group: LetterGroup): void {
+  // Groups come from lists, with counts and notes beside their names.
+  if (typeof group !== 'object' || group === null) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The group is ${String(group)}, not { handler, reason, shape }.`,
+    })
+  }
+  for (const name of ['handler', 'reason', 'shape'] as const) checkText(group[name], `${name} of the group`)
+}
+
+/** Text that every store can look for. */
+export function checkText(value: unknown, name: string): void {
+  if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return
+  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${shown}, which is no text that can be stored.` })
+}
+
+function checkDate(value: unknown, name: string): void {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${String(value)}, not a date.` })
+}

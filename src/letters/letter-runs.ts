@@ -1,0 +1,75 @@
+import type { InboxRecord, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
+import { sameFingerprint } from '../encoding/fingerprint.ts'
+import { unpackMessage } from '../encoding/packed-message.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Handler } from '../engine/handler.ts'
+import { prepare } from '../engine/prepare.ts'
+
+/** One registered handler of a letter's message, and what its record says. */
+export interface LetterRun<Tx> {
+  readonly handler: Handler<Tx>
+  readonly key: string
+  /** It has processed this message. */
+  readonly isDone: boolean
+  /** There is a record of its key, be it of this message or of another one. */
+  readonly isKnown: boolean
+}
+
+interface Candidate<Tx> {
+  readonly handler: Handler<Tx>
+  readonly key: string
+  readonly fingerprint: Uint8Array | undefined
+}
+
+/** The runs of each letter's message, one list for each letter, with one look at the records for all of them. */
+export async function runsOfLetters<Tx>(
+  engine: Engine<Tx>,
+  letters: readonly StoredParkedMessage[],
+): Promise<readonly (readonly LetterRun<Tx>[])[]> {
+  const candidates: (readonly Candidate<Tx>[])[] = []
+  for (const letter of letters) candidates.push(await candidatesOf(engine, letter))
+  const records = await recordsOf(engine, candidates.flat().flatMap(namesOf))
+  let next = 0
+  return candidates.map((ofLetter) =>
+    ofLetter.map((candidate) => {
+      const { handler, key, fingerprint } = candidate
+      const known = namesOf(candidate).map(() => records[next++])
+      const isDone = known.some(
+        (record) => record?.state === 'processed' && sameFingerprint(record.fingerprint, fingerprint),
+      )
+      return { handler, key, isDone, isKnown: known.some((record) => record !== undefined) }
+    }),
+  )
+}
+
+/** By the body that was received: that is the one which the other handlers were given. */
+async function candidatesOf<Tx>(
+  engine: Engine<Tx>,
+  { message, originalBody }: StoredParkedMessage,
+): Promise<readonly Candidate<Tx>[]> {
+  const received = unpackMessage({ ...message, body: originalBody ?? message.body })
+  const prepared = await prepare(engine, { message: received })
+  if (prepared.kind === 'work') return prepared.work.runs
+  // It cannot be given to anyone now, but may have been before.
+  const { id, type } = received
+  if (id === undefined || type === undefined) return []
+  const byId = engine.handlersOf(type).filter(({ identify }) => identify === undefined)
+  return byId.map((handler) => ({ handler, key: id, fingerprint: undefined }))
+}
+
+/** A renamed handler may have its record under an old name. */
+function namesOf<Tx>({ handler, key }: Candidate<Tx>): RecordKey[] {
+  return [handler.name, ...handler.formerly].map((name) => ({ handler: name, key }))
+}
+
+const recordsAtOnce = 5_000
+
+async function recordsOf<Tx>(
+  { store }: Engine<Tx>,
+  keys: readonly RecordKey[],
+): Promise<readonly (InboxRecord | undefined)[]> {
+  const records: (InboxRecord | undefined)[] = []
+  for (let start = 0; start < keys.length; start += recordsAtOnce)
+    records.push(...(await store.inbox.findMany(keys.slice(start, start + recordsAtOnce))))
+  return records
+}

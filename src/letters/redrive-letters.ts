@@ -1,0 +1,87 @@
+import type { AuditEntry, PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { checkNumber, JustonceError } from '../errors/index.ts'
+import { uuidv7 } from '../ids/index.ts'
+import { editedMessage } from './edited-body.ts'
+import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import { isTooLate } from './lateness-of-letter.ts'
+import { decideSelection, type Selected } from './selection.ts'
+import { checkSignature, checkWhole } from './signature.ts'
+import type { LetterSelection, RedriveOptions } from './types.ts'
+
+/** Stores a redrive and marks its letters, or does nothing at all. */
+export async function redriveLetters<Tx>(
+  engine: Engine<Tx>,
+  selection: LetterSelection,
+  options: RedriveOptions,
+): Promise<{ readonly id: string; readonly selected: number }> {
+  const settings = decideSettings(engine, options)
+  const selected = decideSelection(selection)
+  const edit = await checkLetters(engine, selected, options.body)
+  const { store } = engine
+  const start = async (tx: Tx) => {
+    if (edit !== undefined && !(await store.letters.replace(tx, edit.key, edit.message))) throw changedMeanwhile()
+    const marked = await store.redrives.start(tx, settings, selected.filter)
+    if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
+    if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
+    await store.audit.append(tx, auditOf(settings, selected, marked, edit?.key))
+    return marked
+  }
+  const count = await orExplain(engine, selected, () => store.transaction(start))
+  return { id: settings.id, selected: count }
+}
+
+function decideSettings<Tx>({ clock }: Engine<Tx>, options: RedriveOptions): RedriveSettings {
+  const settings = ['canary', 'perSecond', 'stopAfterFailures', 'body']
+  const { by, why } = checkSignature(options, 'redrive()', settings)
+  const { canary = 0, perSecond, stopAfterFailures = 10 } = options
+  checkWhole(canary, 'canary', 0)
+  checkWhole(stopAfterFailures, 'stopAfterFailures', 0)
+  // So slow that a year is too short for one is a mistake, too.
+  if (perSecond !== undefined) checkNumber(perSecond, 'perSecond', 1e-7)
+  return { id: uuidv7(clock.now().getTime()), by, why, canary, perSecond, stopAfterFailures }
+}
+
+interface Edit {
+  readonly key: RecordKey
+  readonly message: PackedMessage
+}
+
+async function checkLetters<Tx>(engine: Engine<Tx>, selected: Selected, body: unknown): Promise<Edit | undefined> {
+  if (body !== undefined && (selected.kind !== 'exact' || selected.keys.length !== 1)) {
+    const what = selected.kind === 'exact' ? `${selected.keys.length} letters` : 'a filter'
+    throw new JustonceError('EDIT_INVALID', {
+      message: `An edited body is for exactly one letter, named by handler and key, not for ${what}.`,
+    })
+  }
+  if (selected.kind !== 'exact') return undefined
+  const letters = await examine(engine, selected.keys)
+  if (letters.length > 1) return undefined
+  const letter = letters[0] as StoredParkedMessage
+  if (isTooLate(engine, letter)) {
+    throw new JustonceError('REDRIVE_EXPIRED', {
+      message: `The expiry of message ${letter.messageId} has passed, so handler ${letter.handler} would not run.`,
+    })
+  }
+  if (body === undefined) return undefined
+  const { handler, key } = letter
+  return { key: { handler, key }, message: await editedMessage(engine, letter, body) }
+}
+
+function auditOf(
+  { id, by, why, canary, perSecond, stopAfterFailures }: RedriveSettings,
+  selected: Selected,
+  count: number,
+  edited: RecordKey | undefined,
+): readonly AuditEntry[] {
+  const what = selected.kind === 'exact' ? { letters: selected.keys } : { filter: selected.given }
+  const settings = { canary, perSecond, stopAfterFailures }
+  const redrive = {
+    action: 'redrive',
+    by,
+    why,
+    subject: JSON.stringify({ id, selected: count, ...what, ...settings }),
+  } as const
+  if (edited === undefined) return [redrive]
+  return [{ action: 'edit', by, why, subject: JSON.stringify({ ...edited, redrive: id }) }, redrive]
+}

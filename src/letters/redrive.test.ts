@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest'
+import { note, openApp, write } from '../../test/app/open-app.ts'
+import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
+import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
+
+test('what is redriven runs and is done; its record, its events and its end say so', async () => {
+  const { letters, mend, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
+  mend()
+  const startedAt = clock.now()
+  const { id, selected } = await letters.redrive([letter('m1'), letter('m3'), letter('m1')], {
+    by: 'ana',
+    why: 'mended',
+  })
+  expect(selected).toBe(2)
+  expect(await letters.redriveStatus(id)).toEqual({
+    id,
+    by: 'ana',
+    why: 'mended',
+    canary: 0,
+    perSecond: undefined,
+    stopAfterFailures: 10,
+    state: 'running',
+    selected: 2,
+    startedAt,
+    endedAt: undefined,
+    unreleased: 2,
+    untried: 0,
+    failed: 0,
+    succeeded: 0,
+  })
+  await rounds()
+  expect(effects()).toEqual({ m1: 1, m3: 1 })
+  expect(await dead()).toEqual(['m2'])
+  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'processed' })
+  expect(eventsOf('redrive-ended')).toEqual([{ kind: 'redrive-ended', id, state: 'finished' }])
+  expect(await letters.redrives()).toMatchObject([{ id, state: 'finished', selected: 2 }])
+  expect(await app.audit()).toMatchObject([
+    {
+      action: 'redrive',
+      by: 'ana',
+      why: 'mended',
+      subject: { id, selected: 2, letters: [letter('m1'), letter('m3')] },
+    },
+  ])
+})
+
+test('a status that can no longer be counted is not made up', async () => {
+  const { letters, rounds } = await withLetters(['m1', 'm2'])
+  const { id } = await letters.redrive('all', { ...ana, stopAfterFailures: 0 })
+  await rounds()
+  const status = await letters.redriveStatus(id)
+  expect(status.state).toBe('stopped')
+  expect(status).not.toHaveProperty('succeeded')
+  expect(status).not.toHaveProperty('failed')
+})
+
+test('what dies later is not in it', async () => {
+  const { letters, rounds, mend, handle, dead, runs } = await withLetters(['m1', 'm2', 'm3', 'late'])
+  await letters.discard(letter('late'), ana)
+  const { selected } = await letters.redrive({ type: 'note.created' }, { ...ana, canary: 1 })
+  expect(selected).toBe(3)
+  await handle({ id: 'new', type: 'unknown', body: {}, headers: {} })
+  mend()
+  await rounds(4)
+  expect(runs).toEqual(['m1', 'm2', 'm3'])
+  expect(await dead()).toHaveLength(1)
+})
+
+test('a canary that fails holds the others back', async () => {
+  const { letters, rounds, runs, dead, eventsOf } = await withLetters(['m1', 'm2', 'm3'])
+  await letters.redrive('all', { ...ana, canary: 1 })
+  await rounds(5)
+  expect(runs).toEqual(['m1'])
+  expect(await dead()).toEqual(['m1', 'm2', 'm3'])
+  expect(eventsOf('redrive-ended')).toMatchObject([{ state: 'stopped' }])
+})
+
+test('it keeps its pace by the clock of the database', async () => {
+  const { letters, mend, runs, clock } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'])
+  mend()
+  await letters.redrive('all', { ...ana, perSecond: 0.5 })
+  const seen: number[] = []
+  for (let second = 0; second < 10; second++) {
+    await clock.advance(1_000)
+    seen.push(runs.length)
+  }
+  expect(seen.at(-1)).toBe(5)
+  // Whoever looks in a second sees at most what its pace allows by then.
+  for (const [second, count] of seen.entries()) expect(count).toBeLessThanOrEqual(Math.floor((second + 1) * 0.5) + 1)
+})
+
+test('stopping holds back what was not released, and says who did it', async () => {
+  const { app, letters, mend, rounds, runs, eventsOf, dead } = await withLetters(['m1', 'm2', 'm3'])
+  mend()
+  const { id } = await letters.redrive('all', { ...ana, perSecond: 0.001 })
+  await rounds()
+  expect(await letters.redriveStatus(id)).toMatchObject({ unreleased: 2, untried: 0, failed: 0, succeeded: 1 })
+  expect(await letters.stopRedrive(id, { by: 'bo', why: 'too slow' })).toBe(true)
+  expect(await letters.stopRedrive(id, { by: 'bo' })).toBe(false)
+  await rounds(5)
+  expect(runs).toEqual(['m1'])
+  expect(await dead()).toEqual(['m2', 'm3'])
+  expect(eventsOf('redrive-ended')).toEqual([{ kind: 'redrive-ended', id, state: 'stopped' }])
+  expect((await app.audit())[0]).toMatchObject({ action: 'stop-redrive', by: 'bo', why: 'too slow', subject: { id } })
+  expect(await app.audit()).toHaveLength(2)
+  expect(await letters.redrive('all', ana)).toMatchObject({ selected: 2 })
+})
+
+test('an edited letter runs with the new body under its id, and a late copy of the received one is a duplicate', async () => {
+  const { app, handle, clock, store } = openApp()
+  const bodies: unknown[] = []
+  app.on('note.created', { name: 'tag-note', ...once }, ({ id, body, headers }) => {
+    bodies.push([id, body, headers])
+    if ((body as { ok?: boolean }).ok !== true) throw new Error('no')
+  })
+  const received = note('m1', { body: { ok: false }, headers: { trace: 't1' } })
+  await handle(received)
+  await app.stop()
+  const { id } = await app.deadLetters.redrive(letter('m1'), { by: 'ana', body: { ok: true } })
+  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({
+    edited: true,
+    body: { ok: true },
+    originalBody: { ok: false },
+    redrive: id,
+  })
+  expect(await app.audit()).toMatchObject([
+    { action: 'redrive', subject: { id } },
+    { action: 'edit', by: 'ana', subject: { ...letter('m1'), redrive: id } },
+  ])
+  const next = openApp({ store, clock })
+  next.app.on('note.created', { name: 'tag-note', ...once }, ({ id, body, headers }) => {
+    bodies.push([id, body, headers])
+  })
+  await next.handle()
+  for (let round = 0; round < 3; round++) await clock.advance(1_000)
+  await next.handle(received)
+  expect(bodies).toEqual([
+    ['m1', { ok: false }, { trace: 't1' }],
+    ['m1', { ok: true }, { trace: 't1' }],
+  ])
+  expect(await store.parking.count()).toBe(0)
+})
+
+test('the preview counts what would run, what waits behind it, what is done and what has expired', async () => {
+  const { app, handle, clock } = openApp()
+  const expiresAt = new Date(clock.now().getTime() + 1_000)
+  app.on('note.created', 'first', ({ id }, { tx }) => write(tx, `first ${id}`))
+  app.on('note.created', { name: 'second', ...once }, () => {
+    throw new Error('no')
+  })
+  app.on('note.created', 'third', ({ id }, { tx }) => write(tx, `third ${id}`))
+  app.on('note.created', { name: 'apart', independent: true }, ({ id }, { tx }) => write(tx, `apart ${id}`))
+  await handle(note('m1'), note('m2'), note('late', { expiresAt }))
+  await clock.advance(2_000)
+  expect(await app.deadLetters.preview('all')).toEqual({
+    letters: 3,
+    wouldRun: { second: 2, third: 2 },
+    alreadyDone: { first: 3, apart: 3 },
+    tooOld: 0,
+    expired: 1,
+  })
+  expect(await app.deadLetters.preview(letter('m1', 'second'))).toMatchObject({
+    letters: 1,
+    wouldRun: { second: 1, third: 1 },
+  })
+  expect(await app.deadLetters.preview({ handler: 'another' })).toMatchObject({ letters: 0, wouldRun: {} })
+})
+
+test('a selection of more than a page is previewed, redriven and discarded whole', async () => {
+  const { letters, store, mend, rounds, effects } = await withLetters(['m0'])
+  const [row] = await store.parking.list()
+  const received = unpackMessage((row as NonNullable<typeof row>).message)
+  await store.transaction(async (tx) => {
+    const ids = Array.from({ length: 2_100 }, (_, index) => `c${index}`)
+    await store.parking.park(
+      tx,
+      ids.map((id) => ({
+        ...(row as NonNullable<typeof row>),
+        key: id,
+        messageId: id,
+        message: packMessage({ ...received, id }),
+        delayMs: 0,
+      })),
+    )
+  })
+  mend()
+  expect(await letters.preview('all')).toMatchObject({ letters: 2_101, wouldRun: { 'tag-note': 2_101 } })
+  expect(await letters.redrive(letter('m0'), ana)).toMatchObject({ selected: 1 })
+  expect(await letters.preview('all')).toMatchObject({ letters: 2_100 })
+  expect(await letters.discard('all', ana)).toBe(2_100)
+  await rounds()
+  expect(effects()).toEqual({ m0: 1 })
+})
+
+test('a driver that the store leaves waits, and goes on when it is back', async () => {
+  const { letters, store, mend, rounds, clock, eventsOf, effects } = await withLetters(['m1'])
+  mend()
+  const { take } = store.redrives
+  let failures = 0
+  Object.assign(store.redrives, {
+    take: async (...given: Parameters<typeof take>) => {
+      if (++failures < 3) throw new Error('no luck')
+      return await take(...given)
+    },
+  })
+  await letters.redrive('all', ana)
+  await rounds(2)
+  expect(eventsOf('loop-failed')).toMatchObject([{ loop: 'redrives' }, { loop: 'redrives' }])
+  expect(effects()).toEqual({})
+  await clock.advance(3_000)
+  expect(effects()).toEqual({ m1: 1 })
+})

@@ -1,0 +1,35 @@
+import type { Engine } from '../engine/engine.ts'
+import { JustonceError } from '../errors/index.ts'
+import { checkText } from './letter-filter.ts'
+import { checkSignature } from './signature.ts'
+import type { RedriveStatus, Signature } from './types.ts'
+
+export async function redriveStatus<Tx>(engine: Engine<Tx>, id: string): Promise<RedriveStatus> {
+  const { redrive, progress } = await known(engine, id)
+  const { state } = redrive
+  if (state !== 'running') return { ...redrive, state }
+  const { unreleased, untried, failed } = progress
+  return { ...redrive, ...progress, state, succeeded: redrive.selected - unreleased - untried - failed }
+}
+
+/** Ends it, unless it has ended by itself. */
+export async function stopRedrive<Tx>(engine: Engine<Tx>, id: string, signature: Signature): Promise<boolean> {
+  const { by, why } = checkSignature(signature, 'stopRedrive()')
+  const { store, events } = engine
+  if ((await known(engine, id)).redrive.state !== 'running') return false
+  await store.transaction(async (tx) => {
+    await store.redrives.end(tx, id, 'stopped')
+    await store.audit.append(tx, [{ action: 'stop-redrive', by, why, subject: JSON.stringify({ id }) }])
+  })
+  // It may have ended by itself between the look and the stop.
+  const isStopped = (await known(engine, id)).redrive.state === 'stopped'
+  if (isStopped) events.emit({ kind: 'redrive-ended', id, state: 'stopped' })
+  return isStopped
+}
+
+async function known<Tx>({ store }: Engine<Tx>, id: string) {
+  checkText(id, 'The id of a redrive')
+  const found = await store.redrives.find(id)
+  if (found !== undefined) return found
+  throw new JustonceError('REDRIVE_UNKNOWN', { message: `There is no redrive ${JSON.stringify(id)}.` })
+}

@@ -1,0 +1,65 @@
+import type { ParkedFilter, RecordKey } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import { checkText, decideFilter, saysNothing } from './letter-filter.ts'
+import type { LetterFilter, LetterSelection } from './types.ts'
+
+/** A selection that has been checked. */
+export type Selected =
+  /** Exactly these: each of them must be there. */
+  | { readonly kind: 'exact'; readonly keys: readonly RecordKey[]; readonly filter: ParkedFilter }
+  /** Whatever fits. */
+  | { readonly kind: 'fitting'; readonly filter: ParkedFilter; readonly given: LetterFilter | 'all' }
+
+/** More than anybody lists by hand, and few enough for one statement. */
+const mostListed = 10_000
+
+export function decideSelection(selection: LetterSelection): Selected {
+  if (selection === 'all') return { kind: 'fitting', filter: { state: 'dead' }, given: 'all' }
+  if (Array.isArray(selection)) return exactly(selection)
+  if (isOne(selection)) return exactly([selection])
+  const given = selection as LetterFilter
+  const filter = decideFilter(given)
+  if (saysNothing(given)) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: "The filter is empty. To select every dead letter, say 'all'.",
+    })
+  }
+  return { kind: 'fitting', filter, given }
+}
+
+/** A handler and a key and nothing else, or a letter as `list` gives it. */
+function isOne(selection: Exclude<LetterSelection, string>): selection is RecordKey {
+  if (typeof selection !== 'object' || selection === null || !('handler' in selection && 'key' in selection))
+    return false
+  if (selection.handler === undefined || selection.key === undefined) return false
+  return 'parkedAt' in selection || Object.keys(selection).length === 2
+}
+
+function exactly(listed: readonly RecordKey[]): Selected {
+  if (listed.length > mostListed) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The selection lists ${listed.length} letters, more than ${mostListed}; use a filter.`,
+    })
+  }
+  const keys = new Map<string, RecordKey>()
+  for (const each of listed) {
+    const key = checkKey(each)
+    keys.set(nameOf(key), key)
+  }
+  if (keys.size === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'The list of letters is empty.' })
+  return { kind: 'exact', keys: [...keys.values()], filter: { state: 'dead', keys: [...keys.values()] } }
+}
+
+export function checkKey(given: RecordKey): RecordKey {
+  if (typeof given !== 'object' || given === null) {
+    throw new JustonceError('OPTION_INVALID', { message: `${String(given)} is not { handler, key }.` })
+  }
+  const { handler, key } = given
+  checkText(handler, 'handler')
+  checkText(key, 'key')
+  return { handler, key }
+}
+
+export function nameOf({ handler, key }: RecordKey): string {
+  return JSON.stringify([handler, key])
+}

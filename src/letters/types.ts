@@ -1,0 +1,137 @@
+import type {
+  AuditEntry,
+  CountedGroup,
+  Headers,
+  LetterGroup,
+  RecordKey,
+  Redrive,
+  RedriveProgress,
+} from '../contracts/index.ts'
+
+/** A message that gets no further attempt by itself, as people see it. */
+export interface DeadLetter extends RecordKey {
+  /** Its place in the list, to go on after. */
+  readonly sequence: number
+  readonly messageId: string
+  readonly type: string
+  readonly source: string
+  /** The code of what it died of. */
+  readonly reason: string
+  readonly attempts: number
+  /** Oldest first. */
+  readonly errors: readonly { readonly at: Date; readonly message: string }[]
+  readonly parkedAt: Date
+  readonly diedAt: Date
+  readonly headers: Headers
+  /** What its JSON says; text where it is no JSON, bytes where it is no text either. */
+  readonly body: unknown
+  readonly orderKey: string | undefined
+  readonly group: LetterGroup
+  /** The running redrive that has it. */
+  readonly redrive: string | undefined
+  readonly edited: boolean
+  /** The body as it was received, where a person has edited it. */
+  readonly originalBody?: unknown
+  /** The handlers of the message that have processed it. Those without records (`at-least-once`) are never named. */
+  readonly doneHandlers: readonly string[]
+}
+
+/** What to look for; everything given must fit. */
+export interface LetterFilter {
+  readonly handler?: string | undefined
+  readonly type?: string | undefined
+  readonly reason?: string | undefined
+  /** Occurs in the error history. */
+  readonly errorText?: string | undefined
+  /** By the time of death: from this moment on, and before that one. */
+  readonly since?: Date | undefined
+  readonly before?: Date | undefined
+  readonly key?: string | undefined
+  readonly messageId?: string | undefined
+  readonly orderKey?: string | undefined
+  readonly source?: string | undefined
+  readonly group?: LetterGroup | undefined
+}
+
+/** One dead letter, a list of them, those that fit a filter, or every one. A filter without any field is refused. */
+export type LetterSelection = RecordKey | readonly RecordKey[] | LetterFilter | 'all'
+
+/** Who does it, and why; kept for good. */
+export interface Signature {
+  readonly by: string
+  readonly why?: string | undefined
+}
+
+export interface RedriveOptions extends Signature {
+  /** So many go first; the others follow when all of these have succeeded, and stay dead when one has not. */
+  readonly canary?: number | undefined
+  /** The most that are given another life in a second. As fast as they can be handled if not given. */
+  readonly perSecond?: number | undefined
+  /** It stops when more than these have failed again. 10 if not given. */
+  readonly stopAfterFailures?: number | undefined
+  /** Another body for exactly one letter: a value, encoded as JSON, or bytes. Its id and headers stay. */
+  readonly body?: unknown
+}
+
+/** What a redrive would do, without doing it. */
+export interface RedrivePreview {
+  readonly letters: number
+  /** How many messages each handler would be given, those included that wait behind a letter for an earlier handler. */
+  readonly wouldRun: Readonly<Record<string, number>>
+  /** How many of these messages other handlers have processed already: they do not run again. */
+  readonly alreadyDone: Readonly<Record<string, number>>
+  /** Letters so old that nobody can know any more whether they were processed. */
+  readonly tooOld: number
+  /** Letters whose expiry has passed: they would only be skipped, or die of it again. */
+  readonly expired: number
+}
+
+/**
+ * While it runs, progress is counted from the letters themselves. When it has ended its letters are no longer told
+ * apart from others, and there is nothing left to count.
+ */
+export type RedriveStatus = Redrive &
+  (
+    | (RedriveProgress & { readonly state: 'running'; readonly succeeded: number })
+    | { readonly state: 'finished' | 'stopped' }
+  )
+
+/** Something that a person did. */
+export interface AuditedAction extends Omit<AuditEntry, 'subject'> {
+  readonly at: Date
+  /** What it was done to. */
+  readonly subject: unknown
+}
+
+/** What operators do with dead letters. Whatever changes something is audited in the same transaction. */
+export interface DeadLetters {
+  /** In the order in which they were parked; 100 unless told, at most 1,000 at a time. */
+  list(
+    filter?: LetterFilter,
+    page?: { readonly limit?: number | undefined; readonly after?: number | undefined },
+  ): Promise<readonly DeadLetter[]>
+  get(key: RecordKey): Promise<DeadLetter | undefined>
+  /** Letters that died of the same thing, the largest groups first. */
+  groups(filter?: LetterFilter, limit?: number): Promise<readonly CountedGroup[]>
+  /** Keeps a note with a group, also when its letters are gone; an empty one removes it. */
+  annotate(group: LetterGroup, note: string, signature: Signature): Promise<void>
+  preview(selection: LetterSelection): Promise<RedrivePreview>
+  /**
+   * Gives letters another life: only what has not succeeded runs, under the same id. What is selected now is all that is
+   * ever in it. Any started app of the store drives it, and another goes on when that one ends.
+   */
+  redrive(
+    selection: LetterSelection,
+    options: RedriveOptions,
+  ): Promise<{ readonly id: string; readonly selected: number }>
+  /**
+   * Gives letters up for good; resolves to how many. Late copies of them are duplicates, and what waits behind them,
+   * later handlers included, goes on.
+   */
+  discard(selection: LetterSelection, signature: Signature): Promise<number>
+  /** The latest first. */
+  redrives(limit?: number): Promise<readonly Redrive[]>
+  redriveStatus(id: string): Promise<RedriveStatus>
+  /** What was released already goes on. False: it had ended by itself. */
+  stopRedrive(id: string, signature: Signature): Promise<boolean>
+}
