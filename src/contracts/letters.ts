@@ -48,6 +48,8 @@ export interface Redrive extends RedriveSettings {
   readonly selected: number
   readonly startedAt: Date
   readonly endedAt: Date | undefined
+  /** How far it had come when it ended. */
+  readonly reached: RedriveProgress | undefined
 }
 
 /** Counted from the rows themselves, by what they are now. Whatever was selected and is not counted here has succeeded. */
@@ -73,7 +75,7 @@ export interface Redrives<Tx> {
    * counted. Error histories stay. Resolves to how many those are.
    */
   release(tx: Tx, id: string, limit: number): Promise<number>
-  /** Takes the marks away; what was not released stays a dead letter. */
+  /** Takes the marks away and keeps what was reached; what was not released stays a dead letter. */
   end(tx: Tx, id: string, state: 'finished' | 'stopped'): Promise<void>
   find(id: string): Promise<{ readonly redrive: Redrive; readonly progress: RedriveProgress } | undefined>
   /** The latest first. */

@@ -234,3 +234,16 @@ test('a letter that is lost between the look and the transaction is not half of 
   expect(await app.audit()).toEqual([])
   expect(await store.redrives.list(1)).toEqual([])
 })
+
+test('a letter that is lost between the look and the transaction undoes the discarding of the others', async () => {
+  const { letters, store, dead, app } = await withLetters(['m1', 'm2'])
+  const { discard } = store.letters
+  Object.assign(store.letters, {
+    // As if another held the second one.
+    discard: (...[tx, _, limit]: Parameters<typeof discard>) => discard(tx, { key: 'm1' }, limit),
+  })
+  expect(await codeOf(letters.discard([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
+  expect(await dead()).toEqual(['m1', 'm2'])
+  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
+  expect(await app.audit()).toEqual([])
+})

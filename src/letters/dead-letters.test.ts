@@ -112,7 +112,8 @@ test('another message under a key that was used is not taken for one that was ha
   await handle(note('m1'))
   await handle(note('m1', { body: 'another' }))
   expect(await app.deadLetters.list()).toMatchObject([{ reason: 'KEY_REUSED', doneHandlers: [] }])
-  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, wouldRun: {}, alreadyDone: {} })
+  const nothing = { wouldRun: {}, alreadyDone: {}, tooOld: 0, expired: 0 }
+  expect(await app.deadLetters.preview('all')).toEqual({ letters: 1, ...nothing })
 })
 
 test('discarded letters are gone, their copies are duplicates, and it is known who did it', async () => {
@@ -155,4 +156,36 @@ test('a record that is forgotten lets the message run again, and it is known who
   ])
   expect(await app.forget(letter('nothing'), ana)).toBe(false)
   expect(await app.audit()).toHaveLength(1)
+})
+
+test('which handlers are done is known by what was received, and by the names they had then', async () => {
+  const first = openApp()
+  const failing = { name: 'tag-note', ...once } as const
+  first.app.on('note.created', { name: 'old', identify: ({ body }) => (body as { no: string }).no }, () => {})
+  first.app.on('note.created', failing, () => {
+    throw new Error('no')
+  })
+  await first.handle(note('m1', { body: { no: '7' } }))
+  await first.app.stop()
+  const { app } = openApp({ store: first.store, clock: first.clock })
+  app.on(
+    'note.created',
+    { name: 'new', formerly: ['old'], identify: ({ body }) => (body as { no: string }).no },
+    () => {},
+  )
+  app.on('note.created', failing, () => {})
+  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({ doneHandlers: ['new'] })
+  await app.deadLetters.redrive(letter('m1'), { ...ana, body: { no: '8' } })
+  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({ body: { no: '8' }, doneHandlers: ['new'] })
+})
+
+test('a letter that reached no handler has expired when it has for all of them', async () => {
+  const { app, handle, clock } = openApp()
+  app.on('note.created', { name: 'in-time', expiresAfterMs: 1_000 }, () => {})
+  app.on('note.created', { name: 'any-time', expiresAfterMs: 60_000 }, () => {})
+  await handle(note('m1', { body: new TextEncoder().encode('no JSON'), sentAt: clock.now() }))
+  await clock.advance(30_000)
+  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, expired: 0 })
+  await clock.advance(31_000)
+  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, expired: 1 })
 })

@@ -3,8 +3,6 @@ import { decideRelease, type ReleaseDecision } from './decide-release.ts'
 
 export interface RedriverOptions {
   readonly pollMs: number
-  /** Something was released: whoever gives parked messages their attempts may look now rather than later. */
-  released?(): void
 }
 
 /** Closed while the store is down. */
@@ -65,9 +63,7 @@ export class Redriver<Tx> {
       const { id, decision } = turn
       driven.add(id)
       if (decision.kind === 'end') this.#engine.events.emit({ kind: 'redrive-ended', id, state: decision.state })
-      if (decision.kind !== 'release') continue
-      this.#options.released?.()
-      if (!decision.isPaced) goesOn = true
+      if (decision.kind === 'release' && !decision.isPaced) goesOn = true
     }
     return false
   }

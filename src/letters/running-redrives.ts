@@ -6,10 +6,8 @@ import type { RedriveStatus, Signature } from './types.ts'
 
 export async function redriveStatus<Tx>(engine: Engine<Tx>, id: string): Promise<RedriveStatus> {
   const { redrive, progress } = await known(engine, id)
-  const { state } = redrive
-  if (state !== 'running') return { ...redrive, state }
-  const { unreleased, untried, failed } = progress
-  return { ...redrive, ...progress, state, succeeded: redrive.selected - unreleased - untried - failed }
+  const { unreleased, untried, failed } = redrive.reached ?? progress
+  return { ...redrive, unreleased, untried, failed, succeeded: redrive.selected - unreleased - untried - failed }
 }
 
 /** Ends it, unless it has ended by itself. */

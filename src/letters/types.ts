@@ -86,15 +86,10 @@ export interface RedrivePreview {
   readonly expired: number
 }
 
-/**
- * While it runs, progress is counted from the letters themselves. When it has ended its letters are no longer told
- * apart from others, and there is nothing left to count.
- */
-export type RedriveStatus = Redrive &
-  (
-    | (RedriveProgress & { readonly state: 'running'; readonly succeeded: number })
-    | { readonly state: 'finished' | 'stopped' }
-  )
+/** How far a redrive has come, or had come when it ended: letters that were waiting then may have succeeded since. */
+export interface RedriveStatus extends Redrive, RedriveProgress {
+  readonly succeeded: number
+}
 
 /** Something that a person did. */
 export interface AuditedAction extends Omit<AuditEntry, 'subject'> {

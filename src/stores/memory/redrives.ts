@@ -23,6 +23,7 @@ export function memoryRedrives(transactions: Transactions): Redrives<MemoryTx> {
         selected: selected.length,
         startedAt: new Date(database.now()),
         endedAt: undefined,
+        reached: undefined,
         number: database.nextNumber(),
         turn: 0,
       })
@@ -49,11 +50,13 @@ export function memoryRedrives(transactions: Transactions): Redrives<MemoryTx> {
     },
     async end(tx, id, state) {
       const { database } = transactionOf(tx)
+      const reached = progressOf(database.parked.values(), id)
       // The revision stays: an attempt that is under way has nothing to do with the mark.
       for (const row of database.parked.values())
         if (row.redrive === id) database.parked.set(rowKey(row), { ...row, redrive: undefined, released: false })
       const row = database.redrives.get(id)
-      if (row?.state === 'running') database.redrives.set(id, { ...row, state, endedAt: new Date(database.now()) })
+      if (row?.state === 'running')
+        database.redrives.set(id, { ...row, state, reached, endedAt: new Date(database.now()) })
     },
     find: (id) =>
       transactions.read((database) => {

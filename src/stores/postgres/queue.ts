@@ -19,22 +19,22 @@ export function postgresQueue<Tx>(
      SELECT $1::text, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
        WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
   )
-  // In the order of its index, so that the planner does not read the whole table in the hope of an early find.
-  const before = (one: string, condition: string) =>
-    `(SELECT earlier.seq FROM ${table} AS earlier
-      WHERE lane IS NOT NULL AND (earlier.queue, earlier.lane) >= ($1::text, ${one}.lane)
-        AND (earlier.queue, earlier.lane, earlier.seq) < ($1::text, ${one}.lane, ${one}.seq) AND ${condition}
-      ORDER BY earlier.queue, earlier.lane, earlier.seq LIMIT 1)`
   // The first look leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
   // The second leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since.
   const take = statement(
     `WITH due AS MATERIALIZED (
        SELECT seq, lane FROM ${table} AS visible WHERE queue = $1::text AND visible_at <= statement_timestamp()
-         AND (lane IS NULL OR ${before('visible', 'earlier.visible_at > statement_timestamp()')} IS NULL)
+         AND (lane IS NULL OR NOT EXISTS (
+                SELECT FROM ${table} AS hidden
+                WHERE hidden.queue = $1::text AND hidden.lane = visible.lane AND hidden.seq < visible.seq
+                  AND hidden.visible_at > statement_timestamp()))
        ORDER BY seq LIMIT $2::int FOR UPDATE SKIP LOCKED),
      chosen AS MATERIALIZED (
        SELECT seq FROM due
-       WHERE lane IS NULL OR ${before('due', 'earlier.seq NOT IN (SELECT seq FROM due)')} IS NULL)
+       WHERE lane IS NULL OR NOT EXISTS (
+               SELECT FROM ${table} AS earlier
+               WHERE earlier.queue = $1::text AND earlier.lane = due.lane AND earlier.seq < due.seq
+                 AND earlier.seq NOT IN (SELECT seq FROM due)))
      UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
      FROM chosen WHERE known.seq = chosen.seq
      RETURNING known.seq, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,

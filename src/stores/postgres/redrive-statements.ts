@@ -18,7 +18,7 @@ export interface RedriveStatements {
 
 /** In the order in which `redriveIn` reads them. */
 const columns = `known.id, started_by, why, canary, per_second, stop_after_failures, state, selected,
-  ${inMs('started_at')}, ${inMs('ended_at')}`
+  ${inMs('started_at')}, ${inMs('ended_at')}, reached_unreleased, reached_untried, reached_failed`
 
 const counts = `count(*) FILTER (WHERE NOT is_released),
   count(*) FILTER (WHERE is_released AND attempts = 0 AND parked.state = 'waiting'),
@@ -63,8 +63,11 @@ export function redriveStatements(tables: Tables): RedriveStatements {
        FROM next WHERE known.id = next.id`,
     ),
     end: statement(
-      `UPDATE ${redrives} SET state = $2::text, ended_at = statement_timestamp()
-       WHERE id = $1::text AND state = 'running'`,
+      `WITH progress (unreleased, untried, failed) AS MATERIALIZED (
+         SELECT ${counts} FROM ${parked} AS parked WHERE redrive = $1::text)
+       UPDATE ${redrives} SET state = $2::text, ended_at = statement_timestamp(), reached_unreleased = unreleased,
+         reached_untried = untried, reached_failed = failed
+       FROM progress WHERE id = $1::text AND state = 'running'`,
     ),
     find: statement(
       `SELECT ${columns}, progress.*
@@ -76,10 +79,10 @@ export function redriveStatements(tables: Tables): RedriveStatements {
   }
 }
 
-export const redriveColumns = 10
+export const redriveColumns = 13
 
 export function redriveIn(row: readonly Cell[]): Redrive {
-  const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt] = row
+  const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt, ...reached] = row
   return {
     id: textIn(id),
     by: textIn(by),
@@ -91,6 +94,7 @@ export function redriveIn(row: readonly Cell[]): Redrive {
     selected: Number(selected),
     startedAt: dateIn(startedAt),
     endedAt: endedAt === null ? undefined : dateIn(endedAt),
+    reached: endedAt === null ? undefined : progressIn(reached),
   }
 }
 

@@ -23,7 +23,8 @@ const releaseFirst = `UPDATE justonce_parked SET revision = revision + 1, state 
     WHERE redrive = ? AND released = 0 ORDER BY sequence LIMIT ?)`
 // The revision stays: an attempt that is under way has nothing to do with the mark.
 const removeMarks = `UPDATE justonce_parked SET redrive = NULL, released = 0 WHERE redrive = ?`
-const endRedrive = `UPDATE justonce_redrives SET state = ?, ended_at = ${now} WHERE id = ? AND state = 'running'`
+const endRedrive = `UPDATE justonce_redrives SET state = ?, ended_at = ${now}, reached_unreleased = ?,
+  reached_untried = ?, reached_failed = ? WHERE id = ? AND state = 'running'`
 const selectRedrive = `SELECT * FROM justonce_redrives WHERE id = ?`
 const selectLatest = `SELECT * FROM justonce_redrives ORDER BY number DESC LIMIT ?`
 
@@ -36,6 +37,9 @@ interface RedriveRow {
   readonly stop_after_failures: number
   readonly started_at: number
   readonly ended_at: number | null
+  readonly reached_unreleased: number
+  readonly reached_untried: number
+  readonly reached_failed: number
   readonly requested_by: string
   readonly why: string
 }
@@ -59,8 +63,9 @@ export function sqliteRedrives<Database extends SqliteDatabase>(reader: Reader):
     release: async (tx, id, limit) => statementsIn(tx).run(releaseFirst, id, limit),
     async end(tx, id, state) {
       const statements = statementsIn(tx)
+      const { unreleased, untried, failed } = progressOf(statements, id)
+      statements.run(endRedrive, state, unreleased, untried, failed, id)
       statements.run(removeMarks, id)
-      statements.run(endRedrive, state, id)
     },
     find: (id) =>
       reader.read((statements) => {
@@ -88,5 +93,10 @@ function redriveOf(row: RedriveRow): Redrive {
     selected: row.selected,
     startedAt: new Date(row.started_at),
     endedAt: row.ended_at === null ? undefined : new Date(row.ended_at),
+    reached: row.ended_at === null ? undefined : reachedIn(row),
   }
+}
+
+function reachedIn(row: RedriveRow): RedriveProgress {
+  return { unreleased: row.reached_unreleased, untried: row.reached_untried, failed: row.reached_failed }
 }

@@ -16,7 +16,7 @@ export const redriveCases: readonly StoreCase[] = [
       assert.equal(selected, 3)
       const { redrive, progress } = await found(rival, 'r1')
       const { startedAt, ...rest } = redrive
-      assert.deepEqual(rest, { ...settings, state: 'running', selected: 3, endedAt: undefined })
+      assert.deepEqual(rest, { ...settings, state: 'running', selected: 3, endedAt: undefined, reached: undefined })
       assert.ok(Math.abs(startedAt.getTime() - Date.now()) < 1_800_000)
       assert.deepEqual(progress, { unreleased: 3, untried: 0, failed: 0 })
       assert.deepEqual(await listedKeys(rival, { redrive: 'r1' }), ['m1', 'm2', 'm3'])
@@ -93,6 +93,7 @@ export const redriveCases: readonly StoreCase[] = [
       await end(store, 'r1', 'stopped')
       const { redrive } = await found(store, 'r1')
       assert.deepEqual([redrive.state, redrive.selected], ['stopped', 3])
+      assert.deepEqual(redrive.reached, { unreleased: 1, untried: 1, failed: 1 })
       assert.ok(redrive.endedAt && redrive.endedAt >= redrive.startedAt)
       assert.deepEqual(await listedKeys(store, { redrive: 'r1' }), [])
       assert.deepEqual(await listedKeys(store, { state: 'dead' }), ['m1', 'm3'])

@@ -35,7 +35,13 @@ export function simRedrives(context: SimStoreContext): Redrives<SimClient> {
               return changed(now as Parked, session, { redrive: settings.id, isReleased: false })
             })
           }
-          const times = { startedAt: database.date(), endedAt: undefined, drivenAt: 0, place: database.nextNumber() }
+          const times = {
+            startedAt: database.date(),
+            endedAt: undefined,
+            reached: undefined,
+            drivenAt: 0,
+            place: database.nextNumber(),
+          }
           const row = { ...settings, ...times, state: 'running', selected }
           if (await insertIfAbsent(session, tx, table, settings.id, row)) return selected
           throw new SimError('constraint', `there is a redrive ${settings.id} already`)
@@ -92,7 +98,9 @@ export function simRedrives(context: SimStoreContext): Redrives<SimClient> {
         'end-redrive',
         inTransaction((tx, session) =>
           update(session, tx, table, id, (row) =>
-            row?.state === 'running' ? { ...row, state, endedAt: session.database.date() } : row,
+            row?.state === 'running'
+              ? { ...row, state, reached: progressOf(tx, session, id), endedAt: session.database.date() }
+              : row,
           ),
         ),
       ),

@@ -20,6 +20,9 @@ CREATE TABLE ${redrives} (
   selected            int NOT NULL,
   canary              int NOT NULL,
   stop_after_failures int NOT NULL,
+  reached_unreleased  int,                       -- these three: when it ended
+  reached_untried     int,
+  reached_failed      int,
   state               text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished', 'stopped')),
   id                  text COLLATE "C" PRIMARY KEY,
   started_by          text NOT NULL,

@@ -68,6 +68,9 @@ CREATE TABLE justonce_redrives (
   stop_after_failures integer NOT NULL,
   started_at integer NOT NULL,
   ended_at integer,
+  reached_unreleased integer,
+  reached_untried integer,
+  reached_failed integer,
   turn integer NOT NULL,
   requested_by text NOT NULL,
   why text NOT NULL
