@@ -34,11 +34,13 @@ export async function behave(
   handler: string,
   message: Message<Order>,
   process: SimProcess,
-  done: Misbehaved,
+  { misbehaved: done, mendedAt = Number.POSITIVE_INFINITY }: { misbehaved: Misbehaved; mendedAt: number | undefined },
 ): Promise<void> {
+  const { behaviour } = message.body
+  if (endsAsDeadLetter(behaviour) && process.clock.monotonicMs() >= mendedAt) return await effect(tx, handler, message)
   const first = !done.has(`${handler}|${message.id}`)
   done.add(`${handler}|${message.id}`)
-  switch (message.body.behaviour) {
+  switch (behaviour) {
     case 'throws-once':
       await effect(tx, handler, message)
       if (first) throw new Error('fails the first time')
@@ -79,7 +81,7 @@ export async function behave(
     case 'throws-then-kills':
     case 'kills-always':
       await effect(tx, handler, message)
-      if (first && message.body.behaviour === 'throws-then-kills') throw new Error('fails before it kills')
+      if (first && behaviour === 'throws-then-kills') throw new Error('fails before it kills')
       process.die()
       return await new Promise(() => {})
     default:

@@ -17,7 +17,15 @@ export function violations(world: World, rested: boolean): string[] {
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
       found.push(
-        ...aboutRun(message, run, effects.get(run) ?? 0, records.get(run), parked.get(run), sent.get(run) ?? 0),
+        ...aboutRun(
+          message,
+          world.scenario.mendedAt !== undefined,
+          run,
+          effects.get(run) ?? 0,
+          records.get(run),
+          parked.get(run),
+          sent.get(run) ?? 0,
+        ),
       )
     }
   }
@@ -32,6 +40,7 @@ export function violations(world: World, rested: boolean): string[] {
 
 function aboutRun(
   { behaviour }: ScenarioMessage,
+  isMended: boolean,
   run: string,
   effects: number,
   record: unknown,
@@ -44,6 +53,8 @@ function aboutRun(
   if (effects > 0 && parked) found.push(`DOUBLED: ${run} took effect and is parked as well`)
   if (effects === 1 && record !== 'processed') found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
   if (parked && record !== 'parked') found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
+  if (isMended && parked)
+    found.push(`GIVEN UP: ${run} is still parked, although its handler was mended and it was redriven`)
   if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour))
     found.push(`GIVEN UP: ${run} is a dead letter although it would have succeeded (${behaviour})`)
   if (effects === 1 && sent !== 1) found.push(`MESSAGES: ${run} took effect once and sent ${sent} different messages`)
@@ -60,7 +71,10 @@ function aboutBalances(world: World, effects: ReadonlyMap<string, number>): stri
 /** What a broker delivers in order takes effect in order, for handlers that ask for it. */
 function aboutOrder(world: World): string[] {
   if (world.scenario.order !== 'keep') return []
-  const keyOf = new Map(world.scenario.messages.map(({ id, key }) => [id, key]))
+  const { messages, whenDead } = world.scenario
+  // What went on past a dead letter cannot be in order with it when that is redriven.
+  const inLine = messages.filter(({ behaviour }) => whenDead === 'block' || !endsAsDeadLetter(behaviour))
+  const keyOf = new Map(inLine.map(({ id, key }) => [id, key]))
   const lines = Map.groupBy(
     world.database.scan(undefined, 'effects').filter(({ row }) => row.handler === 'line'),
     ({ row }) => keyOf.get(row.message as string),

@@ -1,5 +1,6 @@
-import { justonce, messages } from '../../src/index.ts'
+import { type App, justonce, messages } from '../../src/index.ts'
 import { behave, type Order } from './handlers.ts'
+import type { SimProcess } from './process.ts'
 import type { Program } from './world.ts'
 
 /** The real engine and consumer, as a user would set them up. */
@@ -23,6 +24,7 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
     retry: { attempts: 8, backoff: (attempt: number) => attempt * 3_000 },
     breaker: { after: 4, pauseMs: 500 },
   }
+  const history = { misbehaved, mendedAt: scenario.mendedAt }
   // A broker that shuffles cannot keep an order, and then nobody may ask for one.
   const order =
     transport.capabilities.order === 'none' ? {} : ({ ordered: 'key', whenDead: scenario.whenDead } as const)
@@ -34,14 +36,26 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
   ] as const) {
     app.on(type, { name, ...options, ...(type === 'ordered' && order) }, async (message, { tx, publish }) => {
       await publish('done', { of: message.id, by: name })
-      await behave(tx, name, message, process, misbehaved)
+      await behave(tx, name, message, process, history)
     })
   }
   app.onBatch('bulk', { name: 'bulk', ...options }, async (all, { tx, publish }) => {
     for (const message of all) {
       await publish('done', { of: message.id, by: 'bulk' })
-      await behave(tx, 'bulk', message, process, misbehaved)
+      await behave(tx, 'bulk', message, process, history)
     }
   })
   void app.start()
+  if (scenario.mendedAt !== undefined) redriveNowAndThen(app, process, scenario.mendedAt)
+}
+
+/** What an operator does, with a canary the first time, whichever process is there. */
+function redriveNowAndThen(app: Pick<App<never, object>, 'deadLetters'>, process: SimProcess, mendedAt: number): void {
+  const redrive = () => {
+    const canary = process.clock.random() < 0.5 ? 1 : 0
+    // Nothing may be dead, or the store may be away: then the next time.
+    app.deadLetters.redrive('all', { by: 'operator', canary, perSecond: 5 }).catch(() => {})
+    process.clock.timer(20_000, redrive)
+  }
+  process.clock.timer(Math.max(0, mendedAt - process.clock.monotonicMs()), redrive)
 }

@@ -47,6 +47,8 @@ export interface Scenario {
   readonly whenDead: 'block' | 'continue'
   /** The broker drops what it has delivered so often, as brokers with a limit and no dead-letter queue do. */
   readonly deliveryLimit?: number
+  /** From then on the handlers are mended, and somebody redrives what has died. */
+  readonly mendedAt?: number
   readonly skewMs: readonly number[]
   readonly messages: readonly ScenarioMessage[]
   readonly faults: readonly PlannedFault[]
@@ -59,6 +61,7 @@ export function scenarioOf(seed: number): Scenario {
   const processes = random.between(1, 3)
   const count = random.between(1, random.pick([3, 10, 25]))
   const wildness = random.pick([0, 0.1, 0.4])
+  const isMended = random.chance(0.3)
   return {
     seed,
     processes,
@@ -68,6 +71,7 @@ export function scenarioOf(seed: number): Scenario {
     order: random.pick(['keep', 'shuffle']),
     tells: random.pick(['count', 'flag', 'none']),
     whenDead: random.pick(['block', 'continue']),
+    ...(isMended && { mendedAt: random.pick([20_000, 100_000]) }),
     skewMs: Array.from({ length: processes }, () => random.between(-60_000, 60_000)),
     messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)),
     faults: planFaults(random, 20 + count * 12, random.pick([0, 1, 2, 4, 12])),

@@ -86,6 +86,7 @@ export class World {
     if (this.database.scan(undefined, 'outbox').length > 0) return false
     // A handler behind one that is a dead letter waits for a person.
     const parked = this.database.scan(undefined, 'parked').map(({ row }) => row)
+    if (this.scenario.mendedAt !== undefined) return parked.length === 0
     const dead = parked.filter(({ state }) => state === 'dead')
     return parked.every(
       (row) => row.state === 'dead' || dead.some((other) => isStep(other, row) || isBeforeInLine(other, row)),
