@@ -2,6 +2,7 @@ export type { AppOptions } from './app/app-options.ts'
 export type { HandlerOptions, RetryOptions } from './app/handler-options.ts'
 export { justonce } from './app/justonce.ts'
 export { type Messages, messages } from './app/messages.ts'
+export type { IdScheme, RetentionOptions } from './app/retention-options.ts'
 export type {
   App,
   DeliveryOutcome,
@@ -19,6 +20,7 @@ export { type OnceContext, type OnceKey, type OnceOutcome, once } from './engine
 export type { StandardSchema } from './engine/standard-schema.ts'
 export { type ErrorCode, isJustonceError, JustonceError, PermanentError } from './errors/index.ts'
 export { derivedId, uuidv7 } from './ids/index.ts'
+export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-lease.ts'
 export type {
   AuditedAction,
   DeadLetter,

@@ -1,6 +1,7 @@
 import type { Clock, Message, Store, Transport } from '../contracts/index.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { Messages } from './messages.ts'
+import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from './retention-options.ts'
 import type { TxOf } from './types.ts'
 
 export interface AppOptions<S extends Store, Map extends object> {
@@ -23,6 +24,10 @@ export interface AppOptions<S extends Store, Map extends object> {
   readonly schema?: 'install' | 'check'
   /** How often parked messages and the outbox are looked at when nothing wakes them. 1 s if not given. */
   readonly pollMs?: number
+  /** How the time of a message is read from its id. Only messages whose ids have one can be forgotten safely. */
+  readonly ids?: IdScheme
+  /** How long records are kept. For ever if not given. */
+  readonly retention?: RetentionOptions
   readonly clock?: Clock
 }
 
@@ -39,6 +44,8 @@ const known = [
   'beforeEach',
   'schema',
   'pollMs',
+  'ids',
+  'retention',
   'clock',
 ]
 
@@ -56,6 +63,13 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkNumber(options.pollMs ?? 1, 'pollMs', 1)
   checkChoice(options.unknownTypes ?? 'dead-letter', 'unknownTypes', ['dead-letter', 'ignore'])
   checkChoice(options.schema ?? 'install', 'schema', ['install', 'check'])
+  checkIds(options.ids)
+  checkRetention(options.retention)
+  if (options.retention !== undefined && options.store.retention === undefined) {
+    throw new JustonceError('STORE_CANNOT', {
+      message: `justonce() was given retention, but ${options.store.name} does not remove records.`,
+    })
+  }
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
   if (options.transport !== undefined && options.transports !== undefined) {
     throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given both transport and transports.' })

@@ -20,7 +20,13 @@ export function decideBatch(options: {
 
 export function buildEngine<S extends Store, Map extends object>(
   options: AppOptions<S, Map>,
-  parts: { readonly handlers: Handlers; readonly clock: Clock; readonly events: Events; wakeRelay(): void },
+  parts: {
+    readonly handlers: Handlers
+    readonly clock: Clock
+    readonly events: Events
+    readonly timeless?: ReadonlySet<string>
+    wakeRelay(): void
+  },
 ): Engine<unknown> {
   const { handlers, clock, events } = parts
   const batch = decideBatch(options)
@@ -38,6 +44,8 @@ export function buildEngine<S extends Store, Map extends object>(
     },
     schemaOf: (type) => (Object.hasOwn(schemas, type) ? schemas[type] : undefined),
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
+    timeless: parts.timeless ?? new Set(),
+    tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),
     isolation: new Isolation(batch.max),
     breakers: new Breakers(clock, events),

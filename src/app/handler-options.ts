@@ -1,8 +1,9 @@
 import type { Message } from '../contracts/index.ts'
 import { defaultBackoff } from '../engine/backoff.ts'
-import type { Backoff, DeliveryMode, Handler } from '../engine/handler.ts'
+import type { Backoff, BornScheme, DeliveryMode, Handler } from '../engine/handler.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { checkSchemeName, timelessIds, validDate } from './retention-options.ts'
 
 export interface HandlerOptions<Body = unknown> {
   /** Half of the idempotency key: keep it when the code moves, and list old names in `formerly` when it must change. */
@@ -43,6 +44,11 @@ export interface HandlerOptions<Body = unknown> {
    * succeeds. 20 messages and 1 s before the first trial if not given; `false`: never.
    */
   readonly breaker?: { readonly after?: number; readonly pauseMs?: number } | false
+  /**
+   * For keys from `identify`: when the message came into being, from the same parts of it. The name stands for the way it is
+   * read; change it when that changes.
+   */
+  readonly born?: { readonly name: string; readonly of: (message: Message<Body>) => Date | undefined }
   /** Names this handler had before; their records still count. */
   readonly formerly?: readonly string[]
 }
@@ -77,11 +83,18 @@ const known = [
   'expiresAfterMs',
   'whenExpired',
   'breaker',
+  'born',
   'formerly',
 ]
 
 /** Decides every option of a handler, and refuses what makes no sense. */
-export function decideHandler(type: string, options: HandlerOptions, step: number, call: Handler['call']): Handler {
+export function decideHandler(
+  type: string,
+  options: HandlerOptions,
+  step: number,
+  call: Handler['call'],
+  ids: BornScheme = timelessIds,
+): Handler {
   checkOptions(options, known, `The handler of ${type}`)
   checkName(options.name)
   if (options.formerly !== undefined && !Array.isArray(options.formerly)) {
@@ -113,6 +126,7 @@ export function decideHandler(type: string, options: HandlerOptions, step: numbe
     expiresAfterMs: options.expiresAfterMs,
     whenExpired: options.whenExpired ?? 'skip',
     breaker: decideBreaker(options),
+    born: decideBorn(options, ids),
     formerly: options.formerly ?? [],
     call,
   }
@@ -135,6 +149,15 @@ function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker
   checkNumber(after, `breaker.after of handler ${name}`, 1)
   checkNumber(pauseMs, `breaker.pauseMs of handler ${name}`, 1)
   return { after, pauseMs }
+}
+
+/** A time in an id says nothing about a key that was made of something else. */
+function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): BornScheme {
+  if (born === undefined) return identify === undefined ? ids : timelessIds
+  checkOptions(born, ['name', 'of'], `born of handler ${name}`)
+  checkSchemeName(born.name, `born.name of handler ${name}`)
+  checkFunction(born.of, `born.of of handler ${name}`)
+  return { name: `born ${born.name}`, of: (message) => validDate(born.of(message)) }
 }
 
 /** A value that is silently taken for another one is a promise that silently does not hold. */

@@ -4,7 +4,7 @@ import { packMessage } from '../encoding/packed-message.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { JustonceError } from '../errors/index.ts'
-import { auditedActions, deadLetters, forgetRecord } from '../letters/index.ts'
+import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
@@ -12,6 +12,9 @@ import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
 import { decideHandler, type HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
+import { pinSchemes } from './pin-schemes.ts'
+import { maintenanceOf, schemeOfIds } from './retention-options.ts'
+import { retentionWarnings } from './retention-warnings.ts'
 import { insideOf, Running } from './running.ts'
 import type { App } from './types.ts'
 
@@ -36,7 +39,9 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'
   let running: Running | undefined
   let stopped: Promise<void> | undefined
-  const engine = buildEngine(options, { handlers, clock, events, wakeRelay: () => running?.wakeRelay() })
+  const ids = schemeOfIds(options.ids)
+  const timeless = new Set<string>()
+  const engine = buildEngine(options, { handlers, clock, events, timeless, wakeRelay: () => running?.wakeRelay() })
 
   // Asked through a function, because it may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
@@ -46,7 +51,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       throw new JustonceError('APP_STARTED', { message: `Cannot register a handler for ${type} now.` })
     // From here on bodies are unknown: that they have the type of Body is between the schema and the caller.
     const named = (typeof given === 'string' ? { name: given } : given) as unknown as HandlerOptions
-    const handler = decideHandler(type, named, handlers.countOf(type), call)
+    const handler = decideHandler(type, named, handlers.countOf(type), call, ids)
     if (handler.delivery === 'exactly-once' && store.guarantee === 'lease') {
       throw new JustonceError('GUARANTEE_TOO_WEAK', {
         message: `Handler ${handler.name} is exactly-once, but the guarantee of ${store.name} is only a lease: a crash may repeat the effect.`,
@@ -58,7 +63,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   return {
     events,
     deadLetters: deadLetters(engine),
-    forget: (key, signature) => forgetRecord(engine, key, signature),
+    forget: async (key, signature) => forgetRecord(operableEngine(engine), key, signature),
     audit: (limit) => auditedActions(engine, limit),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
@@ -90,6 +95,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       state = 'starting'
       try {
         await (options.schema === 'check' ? store.schema.check() : store.schema.install())
+        if (store.retention !== undefined)
+          for (const name of await pinSchemes(store.retention, handlers.all)) timeless.add(name)
       } catch (error) {
         // Nothing has begun: it may be started when the store is there.
         if (isState('starting')) state = 'new'
@@ -101,7 +108,9 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         transports,
         consumer: { concurrency, batch: decideBatch(options), heldDelayMs: 1_000 },
         pollMs: options.pollMs ?? 1_000,
+        maintenance: maintenanceOf(options.retention),
       })
+      for (const warning of retentionWarnings(options.retention, handlers.all, transports)) events.emit(warning)
       running.start()
     },
 

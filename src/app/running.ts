@@ -5,21 +5,24 @@ import { StoreGate } from '../consumer/store-gate.ts'
 import type { Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
-import { Redriver } from '../letters/index.ts'
+import { operableEngine, Redriver } from '../letters/index.ts'
+import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
 import { Relay } from '../outgoing/relay.ts'
 
 export interface RunningOptions {
   readonly transports: readonly Transport[]
   readonly consumer: ConsumerOptions
   readonly pollMs: number
+  readonly maintenance: MaintainerOptions
 }
 
 /** The loops of a started app. */
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown>
-  readonly #redriver: Redriver<unknown>
+  readonly #redriver: Redriver<unknown> | undefined
   readonly #relay: Relay | undefined
+  readonly #maintainer: Maintainer | undefined
   readonly #transports: readonly Transport[]
 
   constructor(engine: Engine<unknown>, options: RunningOptions) {
@@ -34,7 +37,11 @@ export class Running {
       pollMs: options.pollMs,
       batch: options.consumer.batch.max,
     })
-    this.#redriver = new Redriver(engine, shared.gate, { pollMs: options.pollMs })
+    if (store.redrives !== undefined)
+      this.#redriver = new Redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
+    const { retention } = store
+    if (retention !== undefined)
+      this.#maintainer = new Maintainer({ ...store, retention }, { clock, events }, options.maintenance)
     // A transport inside the database takes outgoing messages in the transaction itself and needs no relay.
     if (store.outbox !== undefined && insideOf(store, first) === undefined) {
       this.#relay = new Relay(store.outbox, first, clock, events, {
@@ -49,8 +56,9 @@ export class Running {
   start(): void {
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier.start()
-    this.#redriver.start()
+    this.#redriver?.start()
     this.#relay?.start()
+    this.#maintainer?.start()
   }
 
   wakeRelay(): void {
@@ -58,8 +66,8 @@ export class Running {
   }
 
   async stop(): Promise<void> {
-    const loops = [...this.#consumers, this.#retrier, this.#redriver]
-    await Promise.all(loops.map((loop) => loop.stop()))
+    const loops = [...this.#consumers, this.#retrier, this.#redriver, this.#maintainer]
+    await Promise.all(loops.map((loop) => loop?.stop()))
     await this.#relay?.stop()
     await Promise.all(this.#transports.map((transport) => transport.close()))
   }

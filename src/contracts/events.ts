@@ -32,6 +32,10 @@ export type JustonceEvent =
   | { readonly kind: 'breaker-closed'; readonly handler: string }
   /** It was being handled when a process died, and now runs with nothing beside it. */
   | { readonly kind: 'quarantined'; readonly messageId: string | undefined; readonly deaths: number }
+  /** Something is set up so that it may not hold what one would expect; the code is in the catalogue. */
+  | { readonly kind: 'warning'; readonly code: string; readonly message: string }
+  /** Old records were removed. */
+  | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }

@@ -20,7 +20,13 @@ export interface RecordKey {
   readonly key: string
 }
 
-export interface ClaimRequest extends RecordKey {
+/** A key with what may help the store to find its record sooner; it must find it without, too. */
+export interface InboxKey extends RecordKey {
+  /** When the message came into being, where its id says so: the same for every copy of it. */
+  readonly born?: Date | undefined
+}
+
+export interface ClaimRequest extends InboxKey {
   /** A short hash of the content; undefined when the handler does not compare contents. */
   readonly fingerprint: Uint8Array | undefined
 }
@@ -30,9 +36,14 @@ export interface ClaimAnswer {
   readonly epoch: string
   /** One entry for each request, in its order: the record that was there before, or undefined: the claim is ours. */
   readonly existing: readonly (InboxRecord | undefined)[]
+  /**
+   * The places of those that were born before the horizon and have no record. There may have been one: they are not
+   * claimed. Not given: there are none.
+   */
+  readonly tooOld?: ReadonlySet<number> | undefined
 }
 
-export interface RecordChange extends RecordKey {
+export interface RecordChange extends InboxKey {
   readonly state: RecordState
   readonly result?: string | undefined
 }
@@ -41,14 +52,14 @@ export interface RecordChange extends RecordKey {
 export interface Inbox<Tx> {
   /**
    * Claims every key in one statement, plus one look at those that were there already.
-   * You must: wait while a rival's uncommitted claim is undecided (up to the transaction's lock timeout, then fail with
+   * You must: read the horizon in this same transaction; wait while a rival's uncommitted claim is undecided (up to the transaction's lock timeout, then fail with
    * an error that `classify` calls a conflict); take keys in the given order; treat keys as binary (`a` ≠ `A` ≠ `a `).
    * You may assume: requests are sorted and distinct, one for each handler of each message of a batch; keys are well-formed text without NUL.
    * Not your job: comparing fingerprints, deciding what a record means.
    */
   claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>
   /** Gives up claims that this same transaction made and whose handlers have not run. */
-  release(tx: Tx, keys: readonly RecordKey[]): Promise<void>
+  release(tx: Tx, keys: readonly InboxKey[]): Promise<void>
   /** Changes records that exist: stores results, marks failures as parked and retried ones as processed. */
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
   /** Reads one record in its own short transaction; for people and tests, never for a decision to run. */

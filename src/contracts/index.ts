@@ -1,6 +1,16 @@
 export type { Clock } from './clock.ts'
 export type { Events, JustonceEvent } from './events.ts'
-export type { ClaimAnswer, ClaimRequest, Inbox, InboxRecord, RecordChange, RecordKey, RecordState } from './inbox.ts'
+export type {
+  ClaimAnswer,
+  ClaimRequest,
+  Inbox,
+  InboxKey,
+  InboxRecord,
+  RecordChange,
+  RecordKey,
+  RecordState,
+} from './inbox.ts'
+export type { Leases } from './leases.ts'
 export type {
   Audit,
   AuditEntry,
@@ -28,12 +38,14 @@ export type {
   StoredParkedMessage,
 } from './parking.ts'
 export type { MessageToQueue, Queue, QueuedMessage } from './queue.ts'
+export type { Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {
   Guarantee,
   JoinedStore,
   Loan,
   LoanOptions,
+  OperableStore,
   Parts,
   Store,
   StoreCapabilities,

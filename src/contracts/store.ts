@@ -1,8 +1,10 @@
 import type { Inbox } from './inbox.ts'
+import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
 import type { Outbox } from './outbox.ts'
 import type { Parking } from './parking.ts'
 import type { Queue } from './queue.ts'
+import type { Retention } from './retention.ts'
 import type { Schema } from './schema.ts'
 import type { Suspects } from './suspects.ts'
 
@@ -97,10 +99,14 @@ export interface Store<Tx = unknown> {
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
   readonly parking: Parking<Tx>
-  readonly letters: Letters<Tx>
-  readonly redrives: Redrives<Tx>
-  readonly audit: Audit<Tx>
+  /** These three are there together, or absent: then dead letters can be read, but not worked on. */
+  readonly letters?: Letters<Tx>
+  readonly redrives?: Redrives<Tx>
+  readonly audit?: Audit<Tx>
   readonly suspects: Suspects<Tx>
+  readonly leases: Leases
+  /** Absent where records are never removed, or end by themselves. */
+  readonly retention?: Retention
   readonly outbox?: Outbox<Tx>
   readonly queue?: Queue<Tx>
   readonly schema: Schema
@@ -110,6 +116,9 @@ export interface Store<Tx = unknown> {
   /** Closes what the store itself has opened; a client that the user passed in stays open. Twice is no error. */
   close(): Promise<void>
 }
+
+/** A store whose dead letters people can work on. */
+export type OperableStore<Tx = unknown> = Store<Tx> & Required<Pick<Store<Tx>, 'letters' | 'redrives' | 'audit'>>
 
 /** A store inside the caller's transaction: whatever happens here is provisional until the caller commits. */
 export interface JoinedStore<Tx> {

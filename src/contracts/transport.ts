@@ -27,6 +27,8 @@ export interface TransportCapabilities {
   readonly order: 'none' | 'lane' | 'key'
   /** What a delivery tells about earlier deliveries of its message. */
   readonly deliveryCount: 'count' | 'flag' | 'none'
+  /** How long after its first delivery a message may come again, as far as the transport knows. */
+  readonly redeliversForMs?: number | undefined
   /** Can deliver a message again after a delay (and then counts deliveries). */
   readonly delayedRetry: boolean
 }

@@ -1,10 +1,10 @@
 import type {
   Delivery,
+  InboxKey,
   NewParkedMessage,
   OutgoingMessage,
   ParkedChange,
   RecordChange,
-  RecordKey,
 } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
@@ -21,7 +21,7 @@ export interface Bookkeeping {
   readonly parked: NewParkedMessage[]
   readonly parkedChanges: ParkedChange[]
   readonly outgoing: OutgoingMessage[]
-  readonly released: RecordKey[]
+  readonly released: InboxKey[]
   /** Suspects that nothing is held against any longer. */
   readonly cleared: string[]
 }
@@ -60,8 +60,9 @@ export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boole
 
 function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookkeeping): void {
   const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
+  const born = run.born
   const mark = (state: RecordChange['state'], result?: string): void => {
-    if (isRecorded(run)) books.changes.push({ handler, key, state, result })
+    if (isRecorded(run)) books.changes.push({ handler, key, state, result, born })
   }
   switch (outcome.kind) {
     case 'processed':
@@ -98,7 +99,8 @@ function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookk
     case 'unstarted':
     case 'returned':
       if (isRecorded(run) && run.owner === undefined)
-        for (const name of [run.handler.name, ...run.handler.formerly]) books.released.push({ handler: name, key })
+        for (const name of [run.handler.name, ...run.handler.formerly])
+          books.released.push({ handler: name, key, born })
       return
     default:
       return

@@ -1,6 +1,8 @@
 import type { ClaimAnswer, ClaimRequest, InboxRecord } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
+import { failedOutcome } from './may-run.ts'
 import { Undone } from './undone.ts'
 import type { Outcomes, Run, RunOutcome } from './work.ts'
 
@@ -11,15 +13,17 @@ export async function claimRuns<Tx>(
   runs: readonly Run<Tx>[],
   outcomes: Outcomes<Tx>,
 ): Promise<string | undefined> {
-  const requests = claimRequests(runs.filter((run) => outcomes.get(run)?.kind !== 'elsewhere'))
+  const claimable = runs.filter((run) => outcomes.get(run)?.kind !== 'elsewhere')
+  const requests = claimRequests(claimable, engine.timeless)
   if (requests.length === 0) {
     leaveForLater(runs, outcomes)
     return undefined
   }
-  const { epoch, existing } = await claim(engine, tx, requests)
+  const { epoch, existing, tooOld } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
   requests.forEach(({ run }, index) => {
     const record = existing[index]
+    if (tooOld?.has(index) && !outcomes.has(run)) outcomes.set(run, tooOldOutcome(engine, run))
     if (record !== undefined && !isParked(outcomes.get(run))) outcomes.set(run, outcomeOf(run, record))
   })
   leaveForLater(runs, outcomes)
@@ -46,15 +50,32 @@ async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimReq
  * One request for each name of each handler: while a renamed handler's old processes are still running, both have to
  * wait for the same records. Sorted, so that two batches never wait for each other's claims in a circle.
  */
-export function claimRequests<Tx>(runs: readonly Run<Tx>[]): (ClaimRequest & { run: Run<Tx> })[] {
+export function claimRequests<Tx>(
+  runs: readonly Run<Tx>[],
+  timeless: ReadonlySet<string> = new Set(),
+): (ClaimRequest & { run: Run<Tx> })[] {
   const requests: (ClaimRequest & { run: Run<Tx> })[] = []
   for (const run of runs) {
-    if (!isRecorded(run) || run.owner !== undefined) continue
+    if (!isRecorded(run) || run.owner !== undefined || isUnborn(run)) continue
     const { handler, key, fingerprint } = run
-    requests.push({ handler: handler.name, key, fingerprint, run })
-    for (const name of handler.formerly) requests.push({ handler: name, key, fingerprint, run })
+    for (const name of [handler.name, ...handler.formerly]) {
+      const born = timeless.has(name) ? undefined : run.born
+      requests.push({ handler: name, key, fingerprint, born, run })
+    }
   }
   return requests.sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
+}
+
+/** It says that it was made in the future, and is parked without a claim until then. */
+function isUnborn<Tx>({ failure }: Run<Tx>): boolean {
+  return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
+}
+
+/** There may have been a record: to run it could be to run it again. */
+function tooOldOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome {
+  if (engine.tooOld === 'skip') return { kind: 'expired' }
+  const message = `The message ${run.key} was made at ${run.born?.toISOString()}; records of that time are no longer kept.`
+  return failedOutcome(engine, run, new JustonceError('TOO_OLD_TO_KNOW', { message }))
 }
 
 /** At-least-once handlers pay nothing: they have no record. */

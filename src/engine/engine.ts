@@ -22,6 +22,10 @@ export interface Engine<Tx> {
   schemaOf(type: string): StandardSchema | undefined
   /** Sets context for one message, for example a tenant, before each of its handlers. */
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
+  /** Handler names, former ones included, whose records were made without a time. */
+  readonly timeless: ReadonlySet<string>
+  /** What becomes of a message so old that its record may have been removed. */
+  readonly tooOld: 'dead-letter' | 'skip'
   readonly recent: RecentCommits
   readonly isolation: Isolation
   readonly breakers: Breakers

@@ -19,11 +19,16 @@ const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'KEY_REUSED',
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
+  'TOO_OLD_TO_KNOW',
+  'PARTLY_APPLIED',
 ])
 
 export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, random: number): Verdict {
   const attempts = failedBefore + 1
   const reason = isJustonceError(error) ? error.code : 'HANDLER_FAILED'
+  // It has not been tried: only its time has not come.
+  if (isJustonceError(error, 'ID_FROM_THE_FUTURE'))
+    return { state: 'waiting', reason, attempts: failedBefore, delayMs: Number(error.details?.delayMs) }
   if (isPermanentError(error) || permanentCodes.has(reason) || attempts >= retry.attempts) {
     return { state: 'dead', reason, attempts, delayMs: 0 }
   }

@@ -19,6 +19,13 @@ export interface RetryPolicy {
   readonly where: 'store' | 'broker'
 }
 
+/** When a message came into being, from its identity alone: the same for every copy of it. */
+export interface BornScheme {
+  /** Kept in the store for each handler: a scheme that changed would not find its records. `none`: ids have no time. */
+  readonly name: string
+  of(message: Message): Date | undefined
+}
+
 /** When a handler is no longer given messages because all of them fail. */
 export interface BreakerPolicy {
   /** So many different messages in a row must have failed. */
@@ -72,6 +79,8 @@ export interface Handler<Tx = unknown> {
   readonly expiresAfterMs: number | undefined
   readonly whenExpired: 'skip' | 'dead-letter'
   readonly breaker: BreakerPolicy | undefined
+  /** How the time of a message is read from what identifies it. */
+  readonly born: BornScheme
   /** Names under which its records may still be found. */
   readonly formerly: readonly string[]
   readonly call:

@@ -1,4 +1,4 @@
-import { isJustonceError } from '../errors/index.ts'
+import { type ErrorCode, isJustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { judge } from './failure-policy.ts'
 import type { KeyOrder } from './key-order.ts'
@@ -38,12 +38,17 @@ function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
   return run.failure === undefined ? undefined : failedOutcome(engine, run, run.failure.error)
 }
 
+const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'MESSAGE_EXPIRED',
+  'PROCESS_DIED',
+  'ID_FROM_THE_FUTURE',
+])
+
 /** What a failed attempt comes to. */
 export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unknown): RunOutcome {
   const { handler, owner, work } = run
   // Those say nothing about the handler.
-  if (!isJustonceError(error, 'MESSAGE_EXPIRED') && !isJustonceError(error, 'PROCESS_DIED'))
-    engine.breakers.failed(handler, run.key, error)
+  if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
   const isReturnable = handler.retry.where === 'broker' && work.origin.returnable === true && owner === undefined
   const failedBefore = owner?.attempts ?? (isReturnable ? (work.delivery.count ?? 1) - 1 : 0)
   const verdict = judge(error, handler.retry, failedBefore, engine.clock.random())

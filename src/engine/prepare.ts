@@ -76,7 +76,9 @@ function workOf<Tx>(
       let fingerprint: Uint8Array | undefined
       if (handler.fingerprint === 'body') fingerprint = ofBody ??= fingerprintOfBody()
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
-      runs.push({ work, handler, message, key, fingerprint, ...fateOf(engine, origin, handler, message, failure) })
+      const born = handler.born.of(message)
+      const fate = fateOf(engine, origin, handler, message, failure)
+      runs.push({ work, handler, message, key, fingerprint, born, ...fate, ...unborn(engine, key, born) })
     } catch (error) {
       // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
       throw failure === undefined ? error : failure.error
@@ -84,6 +86,22 @@ function workOf<Tx>(
   }
   return work
 }
+
+/** An id from the future waits until its time has come: nothing can be prepared for it yet. */
+function unborn<Tx>(
+  { clock }: Engine<Tx>,
+  key: string,
+  born: Date | undefined,
+): { readonly failure: { readonly error: JustonceError } } | undefined {
+  if (born === undefined) return undefined
+  const delayMs = born.getTime() - clock.now().getTime()
+  if (delayMs <= clocksDifferMs) return undefined
+  const message = `The key ${key} says that it was made at ${born.toISOString()}.`
+  return { failure: { error: new JustonceError('ID_FROM_THE_FUTURE', { message, details: { delayMs } }) } }
+}
+
+/** Clocks differ; what is further ahead than this is not a difference of clocks. */
+const clocksDifferMs = 3_600_000
 
 /** What is known of a run before it begins. */
 function fateOf<Tx>(

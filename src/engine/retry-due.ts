@@ -84,7 +84,7 @@ async function restore<Tx>(
   return Object.assign(work, { runs: owned })
 }
 
-/** A row under another key is that of a message whose key belongs to another one (`KEY_REUSED`): it has no claim yet. */
-function isOwned({ key }: StoredParkedMessage, runKey: string): boolean {
-  return key === runKey
+/** What waited for its time to come has no claim yet. A row under another key is that of a message whose key belongs to another one (`KEY_REUSED`): it has no claim yet. */
+function isOwned({ key, reason }: StoredParkedMessage, runKey: string): boolean {
+  return key === runKey && reason !== 'ID_FROM_THE_FUTURE'
 }

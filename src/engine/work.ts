@@ -30,6 +30,8 @@ export interface Run<Tx> {
   readonly message: Message
   readonly key: string
   readonly fingerprint: Uint8Array | undefined
+  /** When the message came into being, where its identity says so. */
+  readonly born: Date | undefined
   /** The parked row that owns it. Without one it has to be claimed. */
   readonly owner: StoredParkedMessage | undefined
   /** It came too late, and is to be skipped. */

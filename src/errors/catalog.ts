@@ -175,6 +175,38 @@ export const catalog = {
       'A handler wants its retries left to the broker, but a transport cannot deliver a message again after a delay',
     fix: "Drop retry.where: 'broker': the store keeps retries for every transport.",
   },
+  TOO_OLD_TO_KNOW: {
+    title: 'A message is so old that its record may have been removed, so nobody knows whether it was processed',
+    fix: 'Look whether its effect is there; redrive the dead letter if it is not, discard it if it is. Raise retention.days if this happens often.',
+  },
+  ID_FROM_THE_FUTURE: {
+    title: 'The id of a message says that it was made in the future',
+    fix: 'Mend the clock of the producer; the message waits until the time it names.',
+  },
+  BORN_CHANGED: {
+    title: 'The time of messages is read from their ids in another way than when their records were made',
+    fix: 'Keep the scheme; or give the handler a new name and list the old one in formerly: then both are looked at.',
+  },
+  RETENTION_TOO_SHORT: {
+    title: 'Records are removed before the transport has stopped redelivering their messages',
+    fix: 'Raise retention.days, or lower how long the broker keeps and redelivers messages.',
+  },
+  RETENTION_WITHOUT_TIME: {
+    title: 'Old records are to be removed, but no handler has ids that say when they were made',
+    fix: "Say ids: 'uuidv7', 'ulid' or 'ksuid' (or born on the handler); or accept re-runs with retention.timeless.",
+  },
+  PARTLY_APPLIED: {
+    title: 'A command of the handler failed after others had been applied, and Redis cannot undo those',
+    fix: 'Look at what was applied, mend it by hand, then discard the dead letter. It is never retried by itself.',
+  },
+  LEASE_LOST: {
+    title: 'The lease was lost while the work was running, so somebody else may have begun',
+    fix: 'Heed the signal, make the work shorter or leaseMs longer, and give the fence to whatever the work writes to.',
+  },
+  STORE_CANNOT: {
+    title: 'The store cannot do what was asked of it',
+    fix: "Use a store that can; each driver's page says what it lacks.",
+  },
   PUBLISH_REFUSED: {
     title: 'The broker refused a message',
     fix: "Look at the cause; a transport's page lists what it can refuse.",

@@ -3,6 +3,7 @@ import { checkOptions, JustonceError } from '../errors/index.ts'
 import { describeLetters } from './dead-letter.ts'
 import { discardLetters } from './discard-letters.ts'
 import { checkGroup, checkText, decideFilter } from './letter-filter.ts'
+import { operableEngine } from './operable-engine.ts'
 import { preview } from './preview.ts'
 import { redriveLetters } from './redrive-letters.ts'
 import { redriveStatus, stopRedrive } from './running-redrives.ts'
@@ -15,6 +16,8 @@ const longestNote = 2_000
 
 export function deadLetters<Tx>(engine: Engine<Tx>): DeadLetters {
   const { store } = engine
+  /** Asked only by what needs more than reading. */
+  const operable = () => operableEngine(engine)
   return {
     async list(filter = {}, page = {}) {
       checkOptions(page, ['limit', 'after'], 'The page of a list')
@@ -31,7 +34,7 @@ export function deadLetters<Tx>(engine: Engine<Tx>): DeadLetters {
     async groups(filter = {}, limit = 100) {
       checkWhole(limit, 'limit', 1, mostListed)
       const { state: _, ...rest } = decideFilter(filter)
-      return await store.letters.groups(rest, limit)
+      return await operable().store.letters.groups(rest, limit)
     },
     async annotate({ handler, reason, shape }, note, signature) {
       const { by, why } = checkSignature(signature, 'annotate()')
@@ -43,27 +46,28 @@ export function deadLetters<Tx>(engine: Engine<Tx>): DeadLetters {
           message: `The note has ${note.length} characters, more than ${longestNote}.`,
         })
       }
+      const { letters, audit } = operable().store
       await store.transaction(async (tx) => {
-        await store.letters.annotate(tx, group, note)
+        await letters.annotate(tx, group, note)
         const subject = JSON.stringify({ ...group, note })
-        await store.audit.append(tx, [{ action: 'annotate', by, why, subject }])
+        await audit.append(tx, [{ action: 'annotate', by, why, subject }])
       })
     },
     preview: (selection) => preview(engine, selection),
-    redrive: (selection, options) => redriveLetters(engine, selection, options),
-    discard: (selection, signature) => discardLetters(engine, selection, signature),
+    redrive: (selection, options) => redriveLetters(operable(), selection, options),
+    discard: (selection, signature) => discardLetters(operable(), selection, signature),
     async redrives(limit = 100) {
       checkWhole(limit, 'limit', 1, mostListed)
-      return await store.redrives.list(limit)
+      return await operable().store.redrives.list(limit)
     },
-    redriveStatus: (id) => redriveStatus(engine, id),
-    stopRedrive: (id, signature) => stopRedrive(engine, id, signature),
+    redriveStatus: (id) => redriveStatus(operable(), id),
+    stopRedrive: (id, signature) => stopRedrive(operable(), id, signature),
   }
 }
 
 /** What people did, the latest first. */
-export async function auditedActions<Tx>({ store }: Engine<Tx>, limit = 100): Promise<readonly AuditedAction[]> {
+export async function auditedActions<Tx>(engine: Engine<Tx>, limit = 100): Promise<readonly AuditedAction[]> {
   checkWhole(limit, 'limit', 1, mostListed)
-  const entries = await store.audit.list(limit)
+  const entries = await operableEngine(engine).store.audit.list(limit)
   return entries.map(({ subject, ...entry }) => ({ ...entry, subject: JSON.parse(subject) as unknown }))
 }

@@ -1,7 +1,7 @@
 import type { RecordKey } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
 import { JustonceError } from '../errors/index.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import type { OperableEngine } from './operable-engine.ts'
 import { pagesOf } from './pages.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import { checkSignature } from './signature.ts'
@@ -11,7 +11,7 @@ const atOnce = 1_000
 
 /** Removes letters and marks their records, all of them in one transaction. */
 export async function discardLetters<Tx>(
-  engine: Engine<Tx>,
+  engine: OperableEngine<Tx>,
   selection: LetterSelection,
   signature: Signature,
 ): Promise<number> {
@@ -44,7 +44,7 @@ export async function discardLetters<Tx>(
   return await orExplain(engine, selected, () => store.transaction(discard))
 }
 
-async function keysOf<Tx>(engine: Engine<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
+async function keysOf<Tx>(engine: OperableEngine<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
   if (selected.kind === 'exact') {
     await examine(engine, selected.keys)
     return selected.keys

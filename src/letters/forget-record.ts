@@ -1,12 +1,16 @@
 import type { RecordKey } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
 import { JustonceError } from '../errors/index.ts'
+import type { OperableEngine } from './operable-engine.ts'
 import { checkKey } from './selection.ts'
 import { checkSignature } from './signature.ts'
 import type { Signature } from './types.ts'
 
 /** Removes the record of a message on purpose, so that it may run again. False: there was none. */
-export async function forgetRecord<Tx>(engine: Engine<Tx>, given: RecordKey, signature: Signature): Promise<boolean> {
+export async function forgetRecord<Tx>(
+  engine: OperableEngine<Tx>,
+  given: RecordKey,
+  signature: Signature,
+): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'forget()')
   const key = checkKey(given)
   const { store, recent } = engine

@@ -1,17 +1,17 @@
 import type { AuditEntry, PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { editedMessage } from './edited-body.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { isTooLate } from './lateness-of-letter.ts'
+import type { OperableEngine } from './operable-engine.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import { checkSignature, checkWhole } from './signature.ts'
 import type { LetterSelection, RedriveOptions } from './types.ts'
 
 /** Stores a redrive and marks its letters, or does nothing at all. */
 export async function redriveLetters<Tx>(
-  engine: Engine<Tx>,
+  engine: OperableEngine<Tx>,
   selection: LetterSelection,
   options: RedriveOptions,
 ): Promise<{ readonly id: string; readonly selected: number }> {
@@ -31,7 +31,7 @@ export async function redriveLetters<Tx>(
   return { id: settings.id, selected: count }
 }
 
-function decideSettings<Tx>({ clock }: Engine<Tx>, options: RedriveOptions): RedriveSettings {
+function decideSettings<Tx>({ clock }: OperableEngine<Tx>, options: RedriveOptions): RedriveSettings {
   const settings = ['canary', 'perSecond', 'stopAfterFailures', 'body']
   const { by, why } = checkSignature(options, 'redrive()', settings)
   const { canary = 0, perSecond, stopAfterFailures = 10 } = options
@@ -47,7 +47,11 @@ interface Edit {
   readonly message: PackedMessage
 }
 
-async function checkLetters<Tx>(engine: Engine<Tx>, selected: Selected, body: unknown): Promise<Edit | undefined> {
+async function checkLetters<Tx>(
+  engine: OperableEngine<Tx>,
+  selected: Selected,
+  body: unknown,
+): Promise<Edit | undefined> {
   if (body !== undefined && (selected.kind !== 'exact' || selected.keys.length !== 1)) {
     const what = selected.kind === 'exact' ? `${selected.keys.length} letters` : 'a filter'
     throw new JustonceError('EDIT_INVALID', {

@@ -1,5 +1,5 @@
-import type { Engine } from '../engine/engine.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
+import type { OperableEngine } from './operable-engine.ts'
 
 export interface RedriverOptions {
   readonly pollMs: number
@@ -16,13 +16,13 @@ export interface Gate {
  * rows say, so that it goes on wherever another driver has ended.
  */
 export class Redriver<Tx> {
-  readonly #engine: Engine<Tx>
+  readonly #engine: OperableEngine<Tx>
   readonly #gate: Gate
   readonly #options: RedriverOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
 
-  constructor(engine: Engine<Tx>, gate: Gate, options: RedriverOptions) {
+  constructor(engine: OperableEngine<Tx>, gate: Gate, options: RedriverOptions) {
     this.#engine = engine
     this.#gate = gate
     this.#options = options

@@ -1,17 +1,17 @@
-import type { Engine } from '../engine/engine.ts'
 import { JustonceError } from '../errors/index.ts'
 import { checkText } from './letter-filter.ts'
+import type { OperableEngine } from './operable-engine.ts'
 import { checkSignature } from './signature.ts'
 import type { RedriveStatus, Signature } from './types.ts'
 
-export async function redriveStatus<Tx>(engine: Engine<Tx>, id: string): Promise<RedriveStatus> {
+export async function redriveStatus<Tx>(engine: OperableEngine<Tx>, id: string): Promise<RedriveStatus> {
   const { redrive, progress } = await known(engine, id)
   const { unreleased, untried, failed } = redrive.reached ?? progress
   return { ...redrive, unreleased, untried, failed, succeeded: redrive.selected - unreleased - untried - failed }
 }
 
 /** Ends it, unless it has ended by itself. */
-export async function stopRedrive<Tx>(engine: Engine<Tx>, id: string, signature: Signature): Promise<boolean> {
+export async function stopRedrive<Tx>(engine: OperableEngine<Tx>, id: string, signature: Signature): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'stopRedrive()')
   const { store, events } = engine
   if ((await known(engine, id)).redrive.state !== 'running') return false
@@ -25,7 +25,7 @@ export async function stopRedrive<Tx>(engine: Engine<Tx>, id: string, signature:
   return isStopped
 }
 
-async function known<Tx>({ store }: Engine<Tx>, id: string) {
+async function known<Tx>({ store }: OperableEngine<Tx>, id: string) {
   checkText(id, 'The id of a redrive')
   const found = await store.redrives.find(id)
   if (found !== undefined) return found

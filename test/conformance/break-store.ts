@@ -3,12 +3,12 @@ import type {
   Audit,
   Inbox,
   Letters,
+  OperableStore,
   Outbox,
   Parking,
   Parts,
   Queue,
   Redrives,
-  Store,
   Suspects,
 } from '../../src/contracts/index.ts'
 import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
@@ -17,8 +17,8 @@ import { openStoreCase } from '../sqlite/store-case-context.ts'
 import { openSimulated } from './simulated-context.ts'
 
 /** Makes a store wrong in one way. */
-type Break = (store: Store) => Partial<Store>
-type Change<Part> = (part: Part, store: Store) => Partial<Part>
+type Break = (store: OperableStore) => Partial<OperableStore>
+type Change<Part> = (part: Part, store: OperableStore) => Partial<Part>
 
 export interface BrokenStore {
   readonly name: string
@@ -60,7 +60,7 @@ export const parts = (change: Change<Parts<unknown>>): Break => {
 async function openBroken(broken: BrokenStore): Promise<StoreCaseContext<unknown>> {
   const open = broken.on === 'simulated' ? openSimulated : () => openStoreCase(libraries[0] as Library)
   const context = (await open()) as unknown as StoreCaseContext<unknown>
-  const changed = (store: Store): Store => ({ ...store, ...broken.break(store) })
+  const changed = (store: OperableStore): OperableStore => ({ ...store, ...broken.break(store) })
   return { ...context, store: changed(context.store), rival: changed(context.rival) }
 }
 

@@ -45,7 +45,9 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
       await behave(tx, 'bulk', message, process, history)
     }
   })
-  void app.start()
+  // A store that is away at the start: whoever started the process tries again.
+  const start = () => void app.start().catch(() => process.clock.timer(500, start))
+  start()
   if (scenario.mendedAt !== undefined) redriveNowAndThen(app, process, scenario.mendedAt)
 }
 

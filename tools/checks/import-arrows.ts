@@ -22,6 +22,7 @@ export const layers: readonly Layer[] = [
   { folder: 'letters', mayImport: ['contracts', 'errors', 'encoding', 'ids', 'engine'] },
   { folder: 'outgoing', mayImport: inner },
   { folder: 'maintenance', mayImport: inner },
+  { folder: 'leases', mayImport: inner },
   { folder: 'patterns', mayImport: inner },
   { folder: 'stores/*', mayImport: [...inner, 'stores/sql'] },
   { folder: 'transports/*', mayImport: inner },

@@ -1,5 +1,5 @@
 import type { Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
-import type { MemoryDatabase } from './memory-database.ts'
+import type { InboxRow, MemoryDatabase } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -12,15 +12,22 @@ export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
   return {
     async claim(tx, requests) {
       const { database } = transactionOf(tx)
-      const existing = requests.map((request) => {
+      const horizon = database.horizon.get('horizon') ?? Number.NEGATIVE_INFINITY
+      const tooOld = new Set<number>()
+      const existing = requests.map((request, place) => {
         const record = database.inbox.get(rowKey(request))
         if (record !== undefined) return copyOf(record)
+        const { born } = request
+        if (born !== undefined && born.getTime() < horizon) {
+          tooOld.add(place)
+          return undefined
+        }
         const fingerprint = request.fingerprint && new Uint8Array(request.fingerprint)
         const processedAt = new Date(database.now())
-        database.inbox.set(rowKey(request), { state: 'processed', fingerprint, processedAt, result: undefined })
+        database.inbox.set(rowKey(request), { state: 'processed', fingerprint, processedAt, result: undefined, born })
         return undefined
       })
-      return { epoch: epochOf(database), existing }
+      return { epoch: epochOf(database), existing, tooOld }
     },
     async release(tx, keys) {
       const { database } = transactionOf(tx)
@@ -56,7 +63,7 @@ function epochOf(database: MemoryDatabase): string {
   return database.epoch.get('epoch') ?? '0'
 }
 
-function copyOf(record: InboxRecord): InboxRecord {
+function copyOf({ born, ...record }: InboxRow): InboxRecord {
   return {
     ...record,
     fingerprint: record.fingerprint && new Uint8Array(record.fingerprint),

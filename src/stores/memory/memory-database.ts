@@ -52,9 +52,13 @@ export interface AuditRow extends AuditEntry {
   readonly at: Date
 }
 
+export interface InboxRow extends InboxRecord {
+  readonly born: Date | undefined
+}
+
 /** What several memory stores can share, as several processes share a database. */
 export class MemoryDatabase {
-  readonly inbox = new Table<InboxRecord>()
+  readonly inbox = new Table<InboxRow>()
   readonly parked = new Table<ParkedRow>()
   readonly notes = new Table<string>()
   readonly redrives = new Table<RedriveRow>()
@@ -65,6 +69,9 @@ export class MemoryDatabase {
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()
   readonly epoch = new Table<string>()
+  readonly leases = new Table<{ readonly fence: number; readonly endsAt: number }>()
+  readonly horizon = new Table<number>()
+  readonly schemes = new Table<string>()
   readonly turns: FairMutex
   readonly savepointTurns: NestedTurns
   readonly listeners = new Set<{ readonly queue: string; wake(): void }>()
@@ -108,7 +115,6 @@ export class MemoryDatabase {
   }
 
   #tables(): Table<unknown>[] {
-    const { inbox, parked, notes, redrives, audit, suspects, outbox, queue, values, epoch } = this
-    return [inbox, parked, notes, redrives, audit, suspects, outbox, queue, values, epoch] as Table<unknown>[]
+    return Object.values(this).filter((value) => value instanceof Table)
   }
 }

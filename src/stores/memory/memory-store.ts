@@ -1,8 +1,9 @@
-import type { Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
+import type { OperableStore, Outbox, Parts, Queue, Retention } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { memoryInbox } from './inbox.ts'
+import { memoryLeases } from './leases.ts'
 import { memoryLetters } from './letters.ts'
 import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts'
 import type { MemoryTx } from './memory-tx.ts'
@@ -10,14 +11,16 @@ import { memoryOutbox } from './outbox.ts'
 import { memoryParking } from './parking.ts'
 import { memoryQueue } from './queue.ts'
 import { memoryRedrives } from './redrives.ts'
+import { memoryRetention } from './retention.ts'
 import { memorySuspects } from './suspects.ts'
 import { lend, Transactions } from './transactions.ts'
 import { joinedStore, memoryParts } from './within.ts'
 
-export interface MemoryStore extends Store<MemoryTx> {
+export interface MemoryStore extends OperableStore<MemoryTx> {
   readonly parts: Parts<MemoryTx>
   readonly outbox: Outbox<MemoryTx>
   readonly queue: Queue<MemoryTx>
+  readonly retention: Retention
 }
 
 export type MemoryStoreOptions =
@@ -57,6 +60,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     redrives: memoryRedrives(transactions),
     audit: memoryAudit(transactions),
     suspects: memorySuspects(transactions),
+    leases: memoryLeases(transactions),
+    retention: memoryRetention(transactions),
     outbox: memoryOutbox(transactions),
     queue: memoryQueue(transactions),
     schema: { install: async () => {}, check: async () => {}, print: () => '-- The memory store has no tables.\n' },

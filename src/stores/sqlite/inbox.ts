@@ -1,11 +1,12 @@
 import type { Inbox, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
 import type { Reader } from './reader.ts'
+import { horizonIn } from './retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const insertRecord = `INSERT INTO justonce_inbox (handler, key, fingerprint, processed_at, state)
-  VALUES (?, ?, ?, ${now}, 'processed') ON CONFLICT DO NOTHING`
+const insertRecord = `INSERT INTO justonce_inbox (handler, key, fingerprint, born, processed_at, state)
+  VALUES (?, ?, ?, ?, ${now}, 'processed') ON CONFLICT DO NOTHING`
 const selectRecord = `SELECT fingerprint, processed_at, state, result FROM justonce_inbox WHERE handler = ? AND key = ?`
 const updateRecord = `UPDATE justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
 const deleteRecord = `DELETE FROM justonce_inbox WHERE handler = ? AND key = ?`
@@ -25,11 +26,19 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
   return {
     async claim(tx, requests) {
       const statements = statementsIn(tx)
-      const existing = requests.map(({ handler, key, fingerprint }) => {
-        const inserted = statements.run(insertRecord, handler, key, fingerprint ?? null) === 1
-        return inserted ? undefined : findRecord(statements, { handler, key })
+      const hasBorn = requests.some(({ born }) => born !== undefined)
+      const horizon = (hasBorn ? horizonIn(statements) : undefined)?.getTime() ?? Number.NEGATIVE_INFINITY
+      const tooOld = new Set<number>()
+      const existing = requests.map(({ handler, key, fingerprint, born }, place) => {
+        if (born !== undefined && born.getTime() < horizon) {
+          const record = findRecord(statements, { handler, key })
+          if (record === undefined) tooOld.add(place)
+          return record
+        }
+        const values = [handler, key, fingerprint ?? null, born?.getTime() ?? null]
+        return statements.run(insertRecord, ...values) === 1 ? undefined : findRecord(statements, { handler, key })
       })
-      return { epoch: statements.get<{ value: string }>(selectEpoch)?.value ?? '', existing }
+      return { epoch: statements.get<{ value: string }>(selectEpoch)?.value ?? '', existing, tooOld }
     },
     async release(tx, keys) {
       const statements = statementsIn(tx)

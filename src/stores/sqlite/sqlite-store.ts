@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Loan, LoanOptions, Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
+import type { Loan, LoanOptions, OperableStore, Outbox, Parts, Queue, Retention } from '../../contracts/index.ts'
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
@@ -7,6 +7,7 @@ import { sqliteAudit } from './audit.ts'
 import { Connection, type ConnectionSource } from './connection.ts'
 import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
+import { sqliteLeases } from './leases.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
 import { sqliteLetters } from './letters.ts'
 import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
@@ -17,6 +18,7 @@ import { sqliteQueue } from './queue.ts'
 import { queueWatch } from './queue-watch.ts'
 import { connectedReader, sharedReader } from './reader.ts'
 import { sqliteRedrives } from './redrives.ts'
+import { sqliteRetention } from './retention.ts'
 import { hasTables, sqliteSchema } from './schema.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError } from './sqlite-errors.ts'
@@ -25,10 +27,11 @@ import { sqliteSuspects } from './suspects.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore } from './within.ts'
 
-export interface SqliteStore<Database> extends Store<Database> {
+export interface SqliteStore<Database> extends OperableStore<Database> {
   readonly parts: Parts<Database>
   readonly outbox: Outbox<Database>
   readonly queue: Queue<Database>
+  readonly retention: Retention
 }
 
 /**
@@ -71,6 +74,8 @@ export function sqliteStore(
     redrives: sqliteRedrives(reader),
     audit: sqliteAudit(reader),
     suspects: sqliteSuspects(transactions, reader),
+    leases: sqliteLeases(transactions),
+    retention: sqliteRetention(transactions, reader),
     outbox: sqliteOutbox(transactions, reader),
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),

@@ -1,11 +1,11 @@
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
-import type { JustonceEvent, Outbox, Store } from '../../contracts/index.ts'
+import type { JustonceEvent, OperableStore, Outbox } from '../../contracts/index.ts'
 import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
 import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
 
 /** As if it had an outbox: cases that publish need one, so it is there when they run. */
-export type BenchStore = Store<unknown> & { readonly outbox: Outbox<unknown> }
+export type BenchStore = OperableStore<unknown> & { readonly outbox: Outbox<unknown> }
 
 /** The real engine on the store of a case, fed by a transport in memory. */
 export interface Bench {

@@ -13,6 +13,7 @@ const ana = { by: 'ana', why: 'it is mended' } as const
 export const redriveCases: readonly StoreCase[] = [
   engineCase({
     name: 'redrive: only what has not succeeded runs, each effect once',
+    needs: ['letters'],
     async run({ store, effects, app }) {
       const names = ['Ha', 'Hb', 'Hc', 'Hd']
       let isBroken = true
@@ -42,6 +43,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: what dies after it was started is not in it',
+    needs: ['letters'],
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2', 'late'], ['m1', 'm2'])
       await stop()
@@ -58,6 +60,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: when the canary fails, the others are left as they were',
+    needs: ['letters'],
     async run(bench) {
       const { runs, notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
       const { id } = await notes.deadLetters.redrive('all', { ...ana, canary: 1 })
@@ -69,6 +72,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: it stops by itself when more have failed than it may',
+    needs: ['letters'],
     async run(bench) {
       const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
       const { id } = await notes.deadLetters.redrive('all', { ...ana, stopAfterFailures: 1 })
@@ -81,6 +85,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: when its driver ends in the middle, another process finishes it, each effect once',
+    needs: ['letters'],
     async run(bench) {
       const ids = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']
       const entered = gate()
@@ -112,6 +117,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: two drivers at the same time release and run each letter once',
+    needs: ['letters'],
     async run(bench) {
       const ids = Array.from({ length: 12 }, (_, index) => `m${index}`)
       const first = await buried(bench, ids)
@@ -131,6 +137,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: an edited letter keeps its id and both bodies, and a late copy of the received one is a duplicate',
+    needs: ['letters'],
     async run(bench) {
       const { store, effects, app } = bench
       const { app: notes, handle, stop } = app()
@@ -163,6 +170,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: what cannot be had whole is not begun',
+    needs: ['letters'],
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2'])
       await stop()
@@ -183,6 +191,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'discard: the letter is gone, its record says so, its copies are duplicates and others go on',
+    needs: ['letters'],
     async run(bench) {
       const { store, effects } = bench
       const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
@@ -199,6 +208,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'forget: a processed message runs again, a parked one is refused, and only what was done is audited',
+    needs: ['letters'],
     async run(bench) {
       const { notes, handle, mend } = await buried(bench, ['m1'])
       await failureOf(notes.forget({ handler: 'tag-note', key: 'm1' }, ana), 'forgetting a parked record')

@@ -7,6 +7,7 @@ import { bury } from './redrive-steps.ts'
 export const auditCases: readonly StoreCase[] = [
   {
     name: 'audit: everything about what was done comes back, the latest first, up to the limit',
+    needs: ['letters'],
     async run({ store, rival }) {
       const subject = JSON.stringify({ text: `'"\\%_ 😀`, nul: '\0', lone: '\ud800', many: 'x'.repeat(10_000) })
       const actions = ['redrive', 'stop-redrive', 'discard', 'edit', 'annotate', 'forget'] as const
@@ -24,6 +25,7 @@ export const auditCases: readonly StoreCase[] = [
   },
   {
     name: 'audit: an entry lives and dies with what it tells of',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       const discard = (key: string, fails: boolean) =>
@@ -43,6 +45,7 @@ export const auditCases: readonly StoreCase[] = [
   },
   {
     name: 'audit: nothing to append is no error',
+    needs: ['letters'],
     async run({ store }) {
       await store.transaction((tx) => store.audit.append(tx, []))
       assert.deepEqual(await store.audit.list(10), [])

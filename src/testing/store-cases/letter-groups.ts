@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LetterGroup, Store } from '../../contracts/index.ts'
+import type { LetterGroup, OperableStore } from '../../contracts/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -12,6 +12,7 @@ const ofShape = (key: string, shape: string, reason = 'HANDLER_FAILED') =>
 export const letterGroupCases: readonly StoreCase[] = [
   {
     name: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
+    needs: ['letters'],
     async run({ store }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b'), ofShape('m4', 'b'))
       await park(store, ofShape('m5', 'a'), ofShape('m6', 'b', 'HANDLER_TIMEOUT'), parkedMessage('m7', { shape: 'a' }))
@@ -33,6 +34,7 @@ export const letterGroupCases: readonly StoreCase[] = [
   },
   {
     name: 'groups: firstAt is when the first was parked, lastAt when the last was given up',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1')
       await park(store, parkedMessage('m2'))
@@ -48,6 +50,7 @@ export const letterGroupCases: readonly StoreCase[] = [
   },
   {
     name: 'groups: a note is of one group, a later one takes its place, an empty one removes it',
+    needs: ['letters'],
     async run({ store, rival }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b', 'HANDLER_TIMEOUT'))
       await park(store, { ...ofShape('m4', 'b'), handler: 'another' })
@@ -65,6 +68,7 @@ export const letterGroupCases: readonly StoreCase[] = [
   },
   {
     name: 'groups: a note outlives its letters and is there when others die of the same',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1')
       await annotate(store, group('no'), 'known')
@@ -83,11 +87,11 @@ function group(shape: string): LetterGroup {
   return { handler, reason: 'HANDLER_FAILED', shape }
 }
 
-function annotate<Tx>(store: Store<Tx>, of: LetterGroup, note: string): Promise<void> {
+function annotate<Tx>(store: OperableStore<Tx>, of: LetterGroup, note: string): Promise<void> {
   return store.transaction((tx) => store.letters.annotate(tx, of, note))
 }
 
-async function counts<Tx>(store: Store<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {
+async function counts<Tx>(store: OperableStore<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {
   const groups = await store.letters.groups(filter, 10)
   return Object.fromEntries(groups.map(({ shape, count }) => [shape, count]))
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LetterGroup, Store } from '../../contracts/index.ts'
+import type { LetterGroup, OperableStore } from '../../contracts/index.ts'
 import { awkwardMessages, bytesOf, handler, packed, parkedMessage, request, textOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
@@ -9,6 +9,7 @@ import { bury } from './redrive-steps.ts'
 export const letterCases: readonly StoreCase[] = [
   {
     name: 'letters: discard removes the oldest that fit, up to the limit, and tells which they were',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm3', 'm1')
       await park(store, parkedMessage('waiting'), parkedMessage('other', { state: 'dead', shape: 'other' }))
@@ -26,6 +27,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what waits is never discarded, and where nothing fits nothing is',
+    needs: ['letters'],
     async run({ store }) {
       await park(store, parkedMessage('m1'))
       await bury(store, 'm2')
@@ -38,6 +40,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what was discarded, edited or noted in a transaction that is undone is as it was',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       const before = await store.parking.list()
@@ -54,6 +57,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: an edited letter keeps the body that was received first, however often it is edited',
+    needs: ['letters'],
     async run({ store, rival }) {
       await bury(store, 'm1', 'm2')
       const before = await rowOf(store, 'm1')
@@ -71,6 +75,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: bodies survive an edit byte for byte, the received one too, even when it is empty',
+    needs: ['letters'],
     async run({ store }) {
       for (const [index, message] of awkwardMessages.entries())
         await park(store, parkedMessage(`m${index}`, { state: 'dead', message }))
@@ -86,6 +91,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what waits, is gone or belongs to another handler is not edited',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       await change(store, again('m1'))
@@ -101,7 +107,7 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what another holds is not edited',
-    needs: ['concurrent'],
+    needs: ['letters', 'concurrent'],
     async run({ store, rival }) {
       await bury(store, 'm1')
       const read = await store.parking.list()
@@ -117,6 +123,6 @@ function group(shape: string): LetterGroup {
   return { handler, reason: 'HANDLER_FAILED', shape }
 }
 
-function replace<Tx>(store: Store<Tx>, key: string, text: string): Promise<boolean> {
+function replace<Tx>(store: OperableStore<Tx>, key: string, text: string): Promise<boolean> {
   return store.transaction((tx) => store.letters.replace(tx, request(key), packed(text)))
 }

@@ -1,4 +1,4 @@
-import type { ParkedFilter, Redrive, RedriveProgress, RedriveSettings, Store } from '../../contracts/index.ts'
+import type { OperableStore, ParkedFilter, Redrive, RedriveProgress, RedriveSettings } from '../../contracts/index.ts'
 import { parkedMessage, present } from '../sample-records.ts'
 import { park } from './parked-rows.ts'
 
@@ -7,34 +7,38 @@ export function redriveSettings(id: string, changes: Partial<RedriveSettings> = 
 }
 
 /** One dead letter for each key, parked one after the other. */
-export async function bury<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<void> {
+export async function bury<Tx>(store: OperableStore<Tx>, ...keys: readonly string[]): Promise<void> {
   for (const key of keys) await park(store, parkedMessage(key, { state: 'dead', attempts: 5 }))
 }
 
-export function start<Tx>(store: Store<Tx>, id: string, filter: ParkedFilter = {}): Promise<number> {
+export function start<Tx>(store: OperableStore<Tx>, id: string, filter: ParkedFilter = {}): Promise<number> {
   return store.transaction((tx) => store.redrives.start(tx, redriveSettings(id), filter))
 }
 
-export function release<Tx>(store: Store<Tx>, id: string, limit = 100): Promise<number> {
+export function release<Tx>(store: OperableStore<Tx>, id: string, limit = 100): Promise<number> {
   return store.transaction((tx) => store.redrives.release(tx, id, limit))
 }
 
-export function end<Tx>(store: Store<Tx>, id: string, state: 'finished' | 'stopped' = 'finished'): Promise<void> {
+export function end<Tx>(
+  store: OperableStore<Tx>,
+  id: string,
+  state: 'finished' | 'stopped' = 'finished',
+): Promise<void> {
   return store.transaction((tx) => store.redrives.end(tx, id, state))
 }
 
 /** Takes a redrive to drive it and lets it go again; answers which it was. */
-export async function drive<Tx>(store: Store<Tx>): Promise<string | undefined> {
+export async function drive<Tx>(store: OperableStore<Tx>): Promise<string | undefined> {
   return (await store.transaction((tx) => store.redrives.take(tx)))?.redrive.id
 }
 
 export async function found<Tx>(
-  store: Store<Tx>,
+  store: OperableStore<Tx>,
   id: string,
 ): Promise<{ readonly redrive: Redrive; readonly progress: RedriveProgress }> {
   return present(await store.redrives.find(id), `the redrive ${id}`)
 }
 
-export async function progressOf<Tx>(store: Store<Tx>, id: string): Promise<RedriveProgress> {
+export async function progressOf<Tx>(store: OperableStore<Tx>, id: string): Promise<RedriveProgress> {
   return (await found(store, id)).progress
 }

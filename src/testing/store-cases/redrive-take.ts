@@ -7,6 +7,7 @@ import { bury, drive, end, found, release, start } from './redrive-steps.ts'
 export const redriveTakeCases: readonly StoreCase[] = [
   {
     name: 'redrive: whoever takes one learns all about it and the time of the database; where none runs there is none',
+    needs: ['letters'],
     async run({ store, rival }) {
       assert.equal(await drive(store), undefined)
       await bury(store, 'm1', 'm2', 'm3')
@@ -25,6 +26,7 @@ export const redriveTakeCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: of several each has its turn',
+    needs: ['letters'],
     async run({ store, rival }) {
       await start(store, 'r1')
       await start(store, 'r2')
@@ -40,7 +42,7 @@ export const redriveTakeCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: one that another drives is left to it, without waiting',
-    needs: ['concurrent'],
+    needs: ['letters', 'concurrent'],
     async run({ store, rival }) {
       await bury(store, 'm1')
       await start(store, 'r1')
@@ -59,6 +61,7 @@ export const redriveTakeCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: its end does not disturb an attempt that is under way',
+    needs: ['letters'],
     async run({ store, rival }) {
       await bury(store, 'm1')
       await start(store, 'r1')
@@ -70,6 +73,7 @@ export const redriveTakeCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: many that drive at the same time release each letter once',
+    needs: ['letters'],
     async run({ store, rival }) {
       const keys = Array.from({ length: 12 }, (_, index) => `m${index}`)
       await bury(store, ...keys)

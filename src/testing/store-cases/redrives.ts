@@ -8,6 +8,7 @@ import { bury, end, found, progressOf, redriveSettings, release, start } from '.
 export const redriveCases: readonly StoreCase[] = [
   {
     name: 'redrive: everything about it comes back, and the dead letters that fit are its selection',
+    needs: ['letters'],
     async run({ store, rival }) {
       const settings = redriveSettings('r1', { by: 'bo "b"', why: `it's 100% ü`, canary: 3, perSecond: 0.5 })
       await bury(store, 'm1', 'm2', 'm3')
@@ -25,6 +26,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: its selection is frozen: what dies later is not in it, and no letter is in two',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       assert.equal(await start(store, 'r1', { key: 'm1' }), 1)
@@ -40,6 +42,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: letters are released in the order of parking, up to the limit, each once',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm3', 'm1', 'm2')
       await start(store, 'r1')
@@ -53,6 +56,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: a released letter waits, is due now and has no attempts, and its errors are kept',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       const before = await rowOf(store, 'm1')
@@ -68,6 +72,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: progress is counted from the rows: what failed, waiting or dead again, and what is not tried yet',
+    needs: ['letters'],
     async run({ store, rival }) {
       await bury(store, 'm1', 'm2', 'm3', 'm4', 'm5', 'm6')
       await start(store, 'r1')
@@ -85,6 +90,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: its end takes the marks away; what was not released stays dead, and another may select it',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2', 'm3')
       await start(store, 'r1')
@@ -108,6 +114,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: what is undone has neither started nor released nor ended',
+    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1')
       await undone((tx) => store.redrives.start(tx, redriveSettings('r1'), {}))
@@ -129,6 +136,7 @@ export const redriveCases: readonly StoreCase[] = [
   },
   {
     name: 'redrive: the latest is listed first, up to the limit',
+    needs: ['letters'],
     async run({ store }) {
       for (const id of ['r2', 'r1', 'r3']) await start(store, id)
       await end(store, 'r1')

@@ -1,5 +1,6 @@
-import type { Inbox, InboxRecord, RecordKey } from '../../../src/contracts/index.ts'
+import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../../src/contracts/index.ts'
 import { insertIfAbsent, inTransaction, update } from '../database/statements.ts'
+import { horizonIn } from './retention.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
 
@@ -8,20 +9,27 @@ const table = 'inbox'
 export function simInbox(context: SimStoreContext): Inbox<SimClient> {
   return {
     async claim(client, requests) {
-      const { taken, epoch } = await client.connection.call(
+      const { taken, horizon, epoch } = await client.connection.call(
         'claim',
         inTransaction(async (tx, session) => {
           const taken: string[] = []
-          for (const { handler, key, fingerprint } of requests) {
-            const row = { state: 'processed', fingerprint, processedAt: session.database.date() }
+          const horizon = horizonIn(tx, session)
+          for (const { handler, key, fingerprint, born } of requests) {
+            if (born !== undefined && horizon !== undefined && born < horizon) {
+              taken.push(name({ handler, key }))
+              continue
+            }
+            const row = { state: 'processed', fingerprint, born, processedAt: session.database.date() }
             if (!(await insertIfAbsent(session, tx, table, name({ handler, key }), row)))
               taken.push(name({ handler, key }))
           }
-          return { taken, epoch: String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0) }
+          return { taken, horizon, epoch: String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0) }
         }),
       )
       const records = taken.length === 0 ? new Map() : await look(client, taken)
-      return { epoch, existing: requests.map((request) => records.get(name(request))) }
+      const isOld = ({ born }: ClaimRequest) => born !== undefined && horizon !== undefined && born < horizon
+      const tooOld = new Set(requests.flatMap((each, place) => (isOld(each) && !records.has(name(each)) ? place : [])))
+      return { epoch, existing: requests.map((request) => records.get(name(request))), tooOld }
     },
     release: (client, keys) => changeAll(client, 'release', keys, () => undefined),
     update: (client, changes) =>

@@ -1,4 +1,4 @@
-import type { Store, TransactionOptions } from '../../../src/contracts/index.ts'
+import type { OperableStore, Store, TransactionOptions } from '../../../src/contracts/index.ts'
 import { JustonceError } from '../../../src/errors/index.ts'
 import { SimConnection } from '../database/connection.ts'
 import type { SimDatabase } from '../database/sim-database.ts'
@@ -10,11 +10,13 @@ import type { Scheduler } from '../scheduler.ts'
 import { simAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { simInbox } from './inbox.ts'
+import { simLeases } from './leases.ts'
 import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
 import { simOutbox } from './outbox.ts'
 import { simParking } from './parking.ts'
 import { simRedrives } from './redrives.ts'
+import { simRetention } from './retention.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
 import { simSuspects } from './suspects.ts'
 
@@ -31,7 +33,7 @@ export interface SimStoreParts {
 }
 
 /** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
-export function simStore({ process, database, network }: SimStoreParts): Store<SimTx> {
+export function simStore({ process, database, network }: SimStoreParts): OperableStore<SimTx> {
   let closed = false
   const connect = () => {
     if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
@@ -48,7 +50,7 @@ export function simStore({ process, database, network }: SimStoreParts): Store<S
       }
     },
   }
-  const store: Store<SimClient> = {
+  const store: OperableStore<SimClient> = {
     name: 'simulated',
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: 1_000 },
@@ -90,6 +92,8 @@ export function simStore({ process, database, network }: SimStoreParts): Store<S
     redrives: simRedrives(context),
     audit: simAudit(context),
     suspects: simSuspects(context),
+    leases: simLeases(context),
+    retention: simRetention(context),
     outbox: simOutbox(context),
     schema: { install: async () => {}, check: async () => {}, print: () => '' },
     classify,
@@ -98,7 +102,7 @@ export function simStore({ process, database, network }: SimStoreParts): Store<S
       closed = true
     },
   }
-  return store as unknown as Store<SimTx>
+  return store as unknown as OperableStore<SimTx>
 }
 
 async function transaction<T>(

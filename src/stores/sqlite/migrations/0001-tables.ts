@@ -13,8 +13,16 @@ CREATE TABLE justonce_inbox (
   fingerprint blob,
   processed_at integer NOT NULL,
   state text NOT NULL,
+  born integer,
   result text,
   PRIMARY KEY (handler, key)
+) WITHOUT ROWID;
+CREATE INDEX justonce_inbox_born ON justonce_inbox (born) WHERE born IS NOT NULL;
+
+CREATE TABLE justonce_leases (
+  name text PRIMARY KEY,
+  fence integer NOT NULL,
+  ends_at integer NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE justonce_parked (

@@ -1,0 +1,70 @@
+import type { Message } from '../contracts/index.ts'
+import type { BornScheme } from '../engine/handler.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { bornOfId, type TimedIds } from '../ids/index.ts'
+import type { MaintainerOptions } from '../maintenance/maintainer.ts'
+
+/** How the time of a message is read from its id: by a known kind of ids, or by a function under a name of its own. */
+export type IdScheme = TimedIds | { readonly name: string; readonly born: (id: string) => Date | undefined }
+
+export interface RetentionOptions {
+  /** Records are kept for so many days after their message was made. What comes later than that is too old to know. */
+  readonly days: number
+  /** What becomes of a message that is too old to know. `dead-letter` if not given. */
+  readonly tooOld?: 'dead-letter' | 'skip'
+  /** Removes records of ids without a time as well. A copy that comes after that runs again. */
+  readonly timeless?: { readonly days: number; readonly iAcceptReruns: true }
+}
+
+const dayMs = 86_400_000
+
+export function checkIds(ids: IdScheme | undefined): void {
+  if (ids === undefined) return
+  if (typeof ids === 'string') {
+    checkChoice(ids, 'ids', ['uuidv7', 'ulid', 'ksuid'])
+    return
+  }
+  checkOptions(ids, ['name', 'born'], 'ids')
+  checkSchemeName(ids.name, 'ids.name')
+  checkFunction(ids.born, 'ids.born')
+}
+
+export function checkSchemeName(name: unknown, what: string): void {
+  if (typeof name === 'string' && /^[\x21-\x7e]{1,60}$/.test(name) && name !== 'none') return
+  throw new JustonceError('OPTION_INVALID', { message: `${what} is ${JSON.stringify(name)}, not a name.` })
+}
+
+export const timelessIds: BornScheme = { name: 'none', of: () => undefined }
+
+export function schemeOfIds(ids: IdScheme | undefined): BornScheme {
+  if (ids === undefined) return timelessIds
+  if (typeof ids === 'string') return { name: ids, of: ({ id }) => bornOfId(ids, id) }
+  return { name: ids.name, of: ({ id }: Message) => validDate(ids.born(id)) }
+}
+
+export function validDate(born: Date | undefined): Date | undefined {
+  return born === undefined || Number.isNaN(born.getTime()) ? undefined : born
+}
+
+export function checkRetention(retention: RetentionOptions | undefined): void {
+  if (retention === undefined) return
+  checkOptions(retention, ['days', 'tooOld', 'timeless'], 'retention')
+  // A day or less would be about the size of what a stopped consumer, or a weekend, leaves behind.
+  checkNumber(retention.days, 'retention.days', 1)
+  checkChoice(retention.tooOld ?? 'dead-letter', 'retention.tooOld', ['dead-letter', 'skip'])
+  if (retention.timeless === undefined) return
+  checkOptions(retention.timeless, ['days', 'iAcceptReruns'], 'retention.timeless')
+  checkNumber(retention.timeless.days, 'retention.timeless.days', 1)
+  if (retention.timeless.iAcceptReruns !== true) {
+    throw new JustonceError('OPTION_INVALID', {
+      message:
+        'retention.timeless needs iAcceptReruns: true: a copy that comes after its record was removed runs again.',
+    })
+  }
+}
+
+export function maintenanceOf(retention: RetentionOptions | undefined): MaintainerOptions {
+  if (retention === undefined) return { keepMs: undefined, keepTimelessMs: undefined }
+  const { days, timeless } = retention
+  return { keepMs: days * dayMs, keepTimelessMs: timeless === undefined ? undefined : timeless.days * dayMs }
+}

@@ -1,0 +1,90 @@
+import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
+
+export interface MaintainerOptions {
+  /** Records of ids with a time are removed when their message is older than this. Not given: never. */
+  readonly keepMs: number | undefined
+  /** The same for ids without a time, by when they were processed. */
+  readonly keepTimelessMs: number | undefined
+}
+
+const leaseName = 'maintenance'
+const leaseMs = 60_000
+const restMs = 60_000
+/** Removal goes on in small steps with pauses, so that handlers hardly notice it. */
+const stepMs = 100
+const pauseMs = 200
+/** Room is made for so long ahead, in case nobody maintains for a while. */
+const aheadMs = 14 * 86_400_000
+/** Nothing is removed that a transaction might still be claiming by the horizon it has read. */
+const graceMs = 3_600_000
+
+/** Keeps the store tidy. Every process runs one, and a lease decides whose turn it is. */
+export class Maintainer {
+  readonly #store: Pick<Store, 'leases'> & { readonly retention: Retention }
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #options: MaintainerOptions
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(
+    store: Pick<Store, 'leases'> & { readonly retention: Retention },
+    { clock, events }: { readonly clock: Clock; readonly events: Events },
+    options: MaintainerOptions,
+  ) {
+    this.#store = store
+    this.#clock = clock
+    this.#events = events
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#maintainIfElected(signal)
+      } catch (error) {
+        this.#events.emit({ kind: 'loop-failed', loop: 'maintenance', error })
+      }
+      await this.#clock.sleep(restMs * (0.5 + this.#clock.random()), signal)
+    }
+  }
+
+  async #maintainIfElected(signal: AbortSignal): Promise<void> {
+    const { leases } = this.#store
+    const lease = await leases.acquire(leaseName, leaseMs)
+    if (lease === undefined) return
+    try {
+      await this.#maintain(signal, () => leases.renew(leaseName, lease.fence, leaseMs))
+    } finally {
+      await leases.release(leaseName, lease.fence)
+    }
+  }
+
+  async #maintain(signal: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
+    const { retention } = this.#store
+    const { keepMs, keepTimelessMs } = this.#options
+    await retention.prepare(aheadMs)
+    if (keepMs === undefined) return
+    // First and committed: from here on nobody takes a message of before for a new one.
+    const { horizon, now } = await retention.raise(keepMs)
+    const bornBefore = new Date(horizon.getTime() - graceMs)
+    const timelessBefore = keepTimelessMs === undefined ? undefined : new Date(now.getTime() - keepTimelessMs)
+    for (let more = true; more && !signal.aborted; ) {
+      if (!(await renew())) return
+      const step = await retention.remove({ bornBefore, timelessBefore, budgetMs: stepMs })
+      if (step.removed > 0) this.#events.emit({ kind: 'retained', removed: step.removed, horizon })
+      more = step.more
+      if (more) await this.#clock.sleep(pauseMs, signal)
+    }
+  }
+}

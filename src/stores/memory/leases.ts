@@ -1,0 +1,32 @@
+import type { Leases } from '../../contracts/index.ts'
+import type { Transactions } from './transactions.ts'
+
+export function memoryLeases(transactions: Transactions): Leases {
+  return {
+    acquire: (name, leaseMs) =>
+      transactions.short(({ database }) => {
+        const now = database.now()
+        const known = database.leases.get(name)
+        if (known !== undefined && known.endsAt > now) return undefined
+        const fence = (known?.fence ?? 0) + 1
+        // The row stays when it is released, so that the fence only grows.
+        database.leases.set(name, { fence, endsAt: now + leaseMs })
+        return { fence }
+      }),
+    renew: (name, fence, leaseMs) =>
+      transactions.short(({ database }) => {
+        const now = database.now()
+        const known = database.leases.get(name)
+        if (known?.fence !== fence || known.endsAt <= now) return false
+        database.leases.set(name, { fence, endsAt: now + leaseMs })
+        return true
+      }),
+    release: (name, fence) =>
+      transactions.short(({ database }) => {
+        const known = database.leases.get(name)
+        if (known?.fence !== fence || known.endsAt <= database.now()) return false
+        database.leases.set(name, { fence, endsAt: 0 })
+        return true
+      }),
+  }
+}

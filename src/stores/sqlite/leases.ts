@@ -1,0 +1,23 @@
+import type { Leases } from '../../contracts/index.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { now } from './statements.ts'
+import type { Transactions } from './transactions.ts'
+
+// The row stays when it is released, so that the fence only grows.
+const acquireOne = `INSERT INTO justonce_leases (name, fence, ends_at) VALUES (?, 1, ${now} + ?)
+  ON CONFLICT (name) DO UPDATE SET fence = fence + 1, ends_at = excluded.ends_at WHERE ends_at <= ${now} RETURNING fence`
+const renewOne = `UPDATE justonce_leases SET ends_at = ${now} + ? WHERE name = ? AND fence = ? AND ends_at > ${now}`
+const releaseOne = `UPDATE justonce_leases SET ends_at = 0 WHERE name = ? AND fence = ? AND ends_at > ${now}`
+
+export function sqliteLeases<Database extends SqliteDatabase>(transactions: Transactions<Database>): Leases {
+  return {
+    acquire: (name, leaseMs) =>
+      transactions.short((statements) => {
+        const row = statements.get<{ fence: number }>(acquireOne, name, Math.ceil(leaseMs))
+        return row && { fence: row.fence }
+      }),
+    renew: (name, fence, leaseMs) =>
+      transactions.short((statements) => statements.run(renewOne, Math.ceil(leaseMs), name, fence) === 1),
+    release: (name, fence) => transactions.short((statements) => statements.run(releaseOne, name, fence) === 1),
+  }
+}

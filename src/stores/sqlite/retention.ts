@@ -1,0 +1,60 @@
+import type { Retention } from '../../contracts/index.ts'
+import type { Reader } from './reader.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { now, type Statements } from './statements.ts'
+import type { Transactions } from './transactions.ts'
+
+const selectHorizon = `SELECT value FROM justonce_meta WHERE name = 'horizon'`
+const raiseHorizon = `INSERT INTO justonce_meta (name, value) VALUES ('horizon', ?)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE CAST(value AS integer) < CAST(excluded.value AS integer)`
+const selectNow = `SELECT ${now} AS now`
+const pinOne = `INSERT INTO justonce_meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
+const pinnedOne = `SELECT value FROM justonce_meta WHERE name = ?`
+const removeSome = (condition: string): string =>
+  `DELETE FROM justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM justonce_inbox WHERE ${condition} LIMIT ?)`
+const removeBorn = removeSome('born < ?')
+const removeTimeless = removeSome(`born IS NULL AND state <> 'parked' AND processed_at < ?`)
+
+/** Few enough that whoever waits for the write lock meanwhile hardly notices. */
+const chunk = 200
+
+export function sqliteRetention<Database extends SqliteDatabase>(
+  transactions: Transactions<Database>,
+  reader: Reader,
+): Retention {
+  return {
+    horizon: () => reader.read(horizonIn),
+    raise: (keepMs) =>
+      transactions.short((statements) => {
+        const time = statements.get<{ now: number }>(selectNow)?.now as number
+        statements.run(raiseHorizon, String(Math.floor(time - keepMs)))
+        return { horizon: horizonIn(statements) as Date, now: new Date(time) }
+      }),
+    prepare: async () => {},
+    async remove({ bornBefore, timelessBefore, budgetMs }) {
+      const endsAt = performance.now() + budgetMs
+      const steps = [{ sql: removeBorn, before: bornBefore }]
+      if (timelessBefore !== undefined) steps.push({ sql: removeTimeless, before: timelessBefore })
+      let removed = 0
+      for (const { sql, before } of steps) {
+        for (let gone = chunk; gone === chunk; ) {
+          if (performance.now() > endsAt) return { removed, more: true }
+          gone = await transactions.short((statements) => statements.run(sql, before.getTime(), chunk))
+          removed += gone
+        }
+      }
+      return { removed, more: false }
+    },
+    pinScheme: (handler, scheme) =>
+      transactions.short((statements) => {
+        const name = `scheme ${handler}`
+        statements.run(pinOne, name, scheme)
+        return statements.get<{ value: string }>(pinnedOne, name)?.value ?? scheme
+      }),
+  }
+}
+
+export function horizonIn(statements: Statements): Date | undefined {
+  const row = statements.get<{ value: string }>(selectHorizon)
+  return row && new Date(Number(row.value))
+}

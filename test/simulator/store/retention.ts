@@ -1,0 +1,51 @@
+import type { Retention } from '../../../src/contracts/index.ts'
+import type { Session } from '../database/connection.ts'
+import type { ServerTransaction } from '../database/server-transaction.ts'
+import { inTransaction, lockIfFree, update } from '../database/statements.ts'
+import type { SimStoreContext } from './sim-store.ts'
+
+export function simRetention(context: SimStoreContext): Retention {
+  const call = <T>(step: string, work: (tx: ServerTransaction, session: Session) => T | Promise<T>): Promise<T> =>
+    context.read((client) => client.connection.call(step, inTransaction(work)))
+  return {
+    horizon: () => call('read', horizonIn),
+    raise: (keepMs) =>
+      call('raise-horizon', async (tx, session) => {
+        const now = session.database.date()
+        await update(session, tx, 'meta', 'horizon', (row) => ({
+          time: Math.max((row?.time as number | undefined) ?? Number.NEGATIVE_INFINITY, now.getTime() - keepMs),
+        }))
+        return { horizon: horizonIn(tx, session) as Date, now }
+      }),
+    prepare: async () => {},
+    remove: ({ bornBefore, timelessBefore }) =>
+      call('remove-records', async (tx, session) => {
+        let removed = 0
+        for (const { key, row } of session.database.scan(tx, 'inbox')) {
+          const born = row.born as Date | undefined
+          const isOld =
+            born === undefined
+              ? timelessBefore !== undefined && row.state !== 'parked' && (row.processedAt as Date) < timelessBefore
+              : born < bornBefore
+          if (!isOld || (await lockIfFree(session, tx, 'inbox', key, () => true)) === undefined) continue
+          await update(session, tx, 'inbox', key, () => undefined)
+          removed++
+        }
+        return { removed, more: false }
+      }),
+    pinScheme: (handler, scheme) =>
+      call('pin-scheme', async (tx, session) => {
+        let pinned = scheme
+        await update(session, tx, 'schemes', handler, (row) => {
+          pinned = (row?.scheme as string | undefined) ?? scheme
+          return { scheme: pinned }
+        })
+        return pinned
+      }),
+  }
+}
+
+export function horizonIn(tx: ServerTransaction, session: Session): Date | undefined {
+  const time = session.database.read(tx, 'meta', 'horizon')?.time as number | undefined
+  return time === undefined ? undefined : new Date(time)
+}
