@@ -96,9 +96,7 @@ export class Consumer<Tx> {
         const tookMs = clock.monotonicMs() - begunAt
         sizes.learn(batch, tookMs, report.conflicts)
         this.#gate.worked()
-        lane.putBack(report.again)
-        this.#setAside(lane, report.held, this.#options.heldDelayMs)
-        this.#setAside(lane, report.stopped, this.#breakerPause(report.stopped))
+        this.#leave(lane, batch, report)
         events.emit({ kind: 'batch', messages: batch.length, handled: report.settled.length, ms: tookMs })
       } catch (error) {
         // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
@@ -113,23 +111,43 @@ export class Consumer<Tx> {
   }
 
   async #handle(batch: readonly Delivery[], report: Report): Promise<void> {
-    for (const segment of await this.#quarantine.segments(batch)) {
+    for (const { kind, deliveries } of await this.#quarantine.segments(batch)) {
+      const segment = { kind, deliveries: withoutFollowers(deliveries, report) }
+      if (segment.deliveries.length === 0) continue
       await this.#quarantine.run(segment, (suspicionOf) =>
         handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
       )
     }
   }
 
-  /** For a while. What shares a key, or a lane of the transport, stays in order; other things go on. */
-  #setAside(lane: Lane, deliveries: readonly Delivery[], delayMs: number): void {
-    for (const [affinity, together] of Map.groupBy(deliveries, (delivery) => affinityOf(delivery) ?? delivery)) {
-      lane.setAside(affinity, together)
-      const timer = this.#engine.clock.timer(delayMs, () => {
-        this.#timers.delete(timer)
-        lane.resume(affinity)
-      })
-      this.#timers.add(timer)
+  /**
+   * Puts back what is left of a batch, and sets aside for a while what has to wait. What shares a key, or a lane of the
+   * transport, with something that waits does so with it, in the order in which it came; other things go on.
+   */
+  #leave(lane: Lane, batch: readonly Delivery[], { again, held, stopped }: Report): void {
+    if (again.length + held.length + stopped.length === 0) return
+    const pauses = new Map<string | Delivery, number>()
+    for (const delivery of held) pauses.set(asideOf(delivery), this.#options.heldDelayMs)
+    const breakerPause = this.#breakerPause(stopped)
+    for (const delivery of stopped) pauses.set(asideOf(delivery), breakerPause)
+    const left = new Set([...again, ...held, ...stopped])
+    const inOrder = Map.groupBy(
+      batch.filter((delivery) => left.has(delivery)),
+      (delivery) => (pauses.has(asideOf(delivery)) ? asideOf(delivery) : undefined),
+    )
+    for (const [affinity, deliveries] of inOrder) {
+      if (affinity === undefined) lane.putBack(deliveries)
+      else this.#setAside(lane, affinity, deliveries, pauses.get(affinity) as number)
     }
+  }
+
+  #setAside(lane: Lane, affinity: string | Delivery, deliveries: readonly Delivery[], delayMs: number): void {
+    lane.setAside(affinity, deliveries)
+    const timer = this.#engine.clock.timer(delayMs, () => {
+      this.#timers.delete(timer)
+      lane.resume(affinity)
+    })
+    this.#timers.add(timer)
   }
 
   /** How long it makes no sense to try them: until a breaker lets the next message through. */
@@ -153,4 +171,22 @@ export class Consumer<Tx> {
       this.#engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
     }
   }
+}
+
+/** A delivery that shares nothing with others is set aside by itself. */
+function asideOf(delivery: Delivery): string | Delivery {
+  return affinityOf(delivery) ?? delivery
+}
+
+/** Those that must not overtake what the segments before have left; they are left with it. */
+function withoutFollowers(deliveries: readonly Delivery[], { again, held, stopped }: Report): readonly Delivery[] {
+  const left = [again, held, stopped].filter((list) => list.length > 0)
+  if (left.length === 0) return deliveries
+  const leftBefore = left.map((list) => ({ list, affinities: new Set(list.map(affinityOf)) }))
+  return deliveries.filter((delivery) => {
+    const affinity = affinityOf(delivery)
+    const before = affinity === undefined ? undefined : leftBefore.find(({ affinities }) => affinities.has(affinity))
+    before?.list.push(delivery)
+    return before === undefined
+  })
 }

@@ -7,13 +7,13 @@ import type {
   RecordChange,
 } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
-import { JustonceError } from '../errors/index.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
 import type { Batch } from './process-batch.ts'
 import type { Source } from './source.ts'
-import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
+import { type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from './work.ts'
 
 /** All that a batch has to write beside the handlers' own effects. */
 export interface Bookkeeping {
@@ -75,14 +75,14 @@ function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookk
     case 'expired':
       mark('expired')
       break
-    case 'failed':
-      if (run.owner !== undefined) books.parkedChanges.push(failedAgain(run.owner, outcome, at))
-      else {
-        books.parked.push(failedRow(run, outcome, at))
-        // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
-        mark('parked')
-      }
+    case 'failed': {
+      const row = run.owner ?? unclaimedLetter(run)
+      if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at))
+      else books.parked.push(failedRow(run, outcome, at))
+      // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
+      if (run.owner === undefined && isClaimed(outcome)) mark('parked')
       return
+    }
     case 'waiting':
       if (run.owner === undefined) {
         books.parked.push(waitingRow(run, outcome))
@@ -106,6 +106,11 @@ function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookk
       return
   }
   if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
+}
+
+/** Of those that are not, a record that may be there is somebody else's. */
+function isClaimed({ error }: RunOutcome & { kind: 'failed' }): boolean {
+  return !isJustonceError(error, 'ID_FROM_THE_FUTURE') && !isJustonceError(error, 'TOO_OLD_TO_KNOW')
 }
 
 /** Writes it in bulk. Most batches have nothing to write, and then this costs nothing. */

@@ -1,10 +1,10 @@
 import type { ClaimAnswer, ClaimRequest, InboxRecord } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
-import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { failedOutcome } from './may-run.ts'
 import { Undone } from './undone.ts'
-import type { Outcomes, Run, RunOutcome } from './work.ts'
+import { isUnborn, type Outcomes, type Run, type RunOutcome } from './work.ts'
 
 /** Claims every run of a batch before any of them starts, and sorts out those that must not start. */
 export async function claimRuns<Tx>(
@@ -64,11 +64,6 @@ export function claimRequests<Tx>(
     }
   }
   return requests.sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
-}
-
-/** It says that it was made in the future, and is parked without a claim until then. */
-function isUnborn<Tx>({ failure }: Run<Tx>): boolean {
-  return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
 }
 
 /** There may have been a record: to run it could be to run it again. */

@@ -57,9 +57,12 @@ function inKeyOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
   })
 }
 
-/** Smaller pieces of what failed together, so that the culprit ends up alone. */
+/** Halves of what failed together, so that the culprit ends up alone. */
 export function split<Tx>(executions: readonly Execution<Tx>[]): Execution<Tx>[][] {
-  if (executions.length > 1) return executions.map((execution) => [execution])
+  if (executions.length > 1) {
+    const half = Math.ceil(executions.length / 2)
+    return [executions.slice(0, half), executions.slice(half)]
+  }
   const { handler, runs } = executions[0] as Execution<Tx>
   const middle = Math.ceil(runs.length / 2)
   return [[{ handler, runs: runs.slice(0, middle) }], [{ handler, runs: runs.slice(middle) }]]

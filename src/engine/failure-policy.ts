@@ -28,7 +28,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
   const reason = isJustonceError(error) ? error.code : 'HANDLER_FAILED'
   // It has not been tried: only its time has not come.
   if (isJustonceError(error, 'ID_FROM_THE_FUTURE'))
-    return { state: 'waiting', reason, attempts: failedBefore, delayMs: Number(error.details?.delayMs) }
+    return { state: 'waiting', reason, attempts: failedBefore, delayMs: shortened(Number(error.details?.delayMs)) }
   if (isPermanentError(error) || permanentCodes.has(reason) || attempts >= retry.attempts) {
     return { state: 'dead', reason, attempts, delayMs: 0 }
   }
@@ -37,7 +37,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
     const delayMs = retry.backoff(attempts, error, random)
     if (delayMs === 'dead') return { state: 'dead', reason, attempts, delayMs: 0 }
     if (typeof delayMs === 'number' && delayMs >= 0) {
-      return { state: 'waiting', reason, attempts, delayMs: Math.min(delayMs, longestDelayMs) }
+      return { state: 'waiting', reason, attempts, delayMs: shortened(delayMs) }
     }
     throw new JustonceError('BACKOFF_INVALID', {
       message: `After attempt ${attempts} the backoff answered ${inspect(delayMs)}, which is no delay.`,
@@ -52,6 +52,10 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
 }
 
 const longestDelayMs = 365 * 24 * 3_600_000
+
+function shortened(delayMs: number): number {
+  return Math.min(delayMs, longestDelayMs)
+}
 
 function ordinaryDelay(attempts: number, error: unknown, random: number): number {
   return defaultBackoff(attempts, error, random) as number

@@ -64,7 +64,8 @@ async function handleTogether<Tx>(
   for (let lostCommits = 0; ; ) {
     const attempt = await tryBatch(engine, source, batch)
     if (attempt.undone === undefined) {
-      if (hasFailures(attempt.committed)) engine.isolation.failed()
+      const failures = shareOfFailures(attempt.committed)
+      if (failures > 0) engine.isolation.failed(failures)
       else engine.isolation.succeeded()
       // A commit whose answer was lost may have stored messages that nobody was told of.
       if (lostCommits > 0) engine.wakeRelay()
@@ -85,8 +86,8 @@ async function handleTogether<Tx>(
       batch = { ...batch, works: rest.filter((work) => !mustWait.includes(work)) }
       if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
     } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
-      engine.isolation.failed()
-      batch = { ...batch, partSize: 1 }
+      if (batch.partSize === Number.POSITIVE_INFINITY) engine.isolation.failed(1 / batch.works.length)
+      batch = { ...batch, partSize: batch.partSize === Number.POSITIVE_INFINITY ? engine.isolation.partSize : 1 }
     } else {
       if (undone === 'conflict' || undone === 'held') report.conflicts++
       return await handleEachAlone(engine, source, batch, report)
@@ -145,8 +146,9 @@ async function acknowledgeKnown(
   report.settled.push(...known)
 }
 
-/** Parts have failed: as long as that goes on each message keeps its own. */
-function hasFailures<Tx>({ batch, runs, outcomes }: Committed<Tx>): boolean {
-  if (batch.partSize === Number.POSITIVE_INFINITY) return false
-  return runs.some((run) => run.failure === undefined && outcomes.get(run)?.kind === 'failed')
+/** Of what was run in parts. */
+function shareOfFailures<Tx>({ batch, runs, outcomes }: Committed<Tx>): number {
+  if (batch.partSize === Number.POSITIVE_INFINITY) return 0
+  const failed = runs.filter((run) => run.failure === undefined && outcomes.get(run)?.kind === 'failed')
+  return failed.length / runs.length
 }

@@ -3,12 +3,14 @@ import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { Isolation } from './isolation.ts'
 
-test('all share one part until something fails; then each has its own, and the size grows back slowly', () => {
+test('all share one part until something fails; then parts are the smaller the more fail, and grow back slowly', () => {
   const isolation = new Isolation(8)
   expect(isolation.partSize).toBe(Number.POSITIVE_INFINITY)
   isolation.succeeded()
   expect(isolation.partSize).toBe(Number.POSITIVE_INFINITY)
-  isolation.failed()
+  isolation.failed(0.02)
+  expect(isolation.partSize).toBe(7)
+  isolation.failed(1)
   const sizes = Array.from({ length: 4 }, () => {
     const size = isolation.partSize
     isolation.succeeded()

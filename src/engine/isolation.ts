@@ -1,6 +1,7 @@
 /**
- * How many messages share one part (savepoint) of a transaction. A part costs a round trip, so while nothing fails a
- * whole batch shares one and pays nothing. After a failure each message gets its own, and the size grows back slowly.
+ * How many calls share one part (savepoint) of a transaction. A part costs a round trip, so while nothing fails a whole
+ * batch shares one and pays nothing. A part that fails is run again: the more failures, the smaller the parts. Their
+ * size grows back slowly.
  */
 export class Isolation {
   #partSize = Number.POSITIVE_INFINITY
@@ -14,8 +15,9 @@ export class Isolation {
     return this.#partSize
   }
 
-  failed(): void {
-    this.#partSize = 1
+  /** `share` of the calls have failed. Parts of the root of one call in so many cost least in boundaries and re-runs. */
+  failed(share: number): void {
+    this.#partSize = Math.max(1, Math.min(Math.round(Math.sqrt(1 / share)), this.#largest))
   }
 
   succeeded(): void {

@@ -1,6 +1,6 @@
 import type { OrderScope } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
-import type { Outcomes, Run, RunOutcome } from './work.ts'
+import { type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
 
 /** The order of messages of one key, for handlers that keep it: who must follow a message that waits. */
 export class KeyOrder<Tx> {
@@ -14,8 +14,7 @@ export class KeyOrder<Tx> {
     const scopes = new Map<string, OrderScope>()
     for (const run of runs) {
       const orderKey = orderKeyOf(run)
-      // What was parked before is the first of its key, or it would not be due.
-      if (orderKey === undefined || run.owner !== undefined) continue
+      if (orderKey === undefined || hasItsPlace(run)) continue
       const id = scopeId(run.handler.name, orderKey)
       const others = order.#scopes.get(id)
       if (others === undefined) order.#scopes.set(id, [run])
@@ -41,7 +40,7 @@ export class KeyOrder<Tx> {
   /** What a run comes to because of the messages before it; undefined: nothing stands before it. */
   hindrance(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
     const orderKey = orderKeyOf(run)
-    if (orderKey === undefined || run.owner !== undefined) return undefined
+    if (orderKey === undefined || hasItsPlace(run)) return undefined
     const id = scopeId(run.handler.name, orderKey)
     if (this.#blocked.has(id)) return { kind: 'waiting', behind: 'message' }
     for (const other of this.#scopes.get(id) ?? []) {
@@ -57,6 +56,11 @@ export class KeyOrder<Tx> {
 function holdsUp<Tx>({ handler }: Run<Tx>, outcome: RunOutcome | undefined): boolean {
   if (outcome?.kind !== 'failed') return false
   return outcome.verdict.state === 'waiting' || handler.whenDead === 'block'
+}
+
+/** What was parked before is the first of its key, or it would not be due. */
+function hasItsPlace<Tx>(run: Run<Tx>): boolean {
+  return run.owner !== undefined || unclaimedLetter(run) !== undefined
 }
 
 /** The key whose order has to be kept for this run. */

@@ -2,7 +2,7 @@ import { type ErrorCode, isJustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { judge } from './failure-policy.ts'
 import type { KeyOrder } from './key-order.ts'
-import type { Outcomes, Run, RunOutcome } from './work.ts'
+import { isUnborn, type Outcomes, type Run, type RunOutcome } from './work.ts'
 
 /** What has to be asked before a run may start. */
 export interface Permits<Tx> {
@@ -14,11 +14,22 @@ export interface Permits<Tx> {
 /** Decides the runs that must not start; what was decided by the claim stays as it is. */
 export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes<Tx>): boolean {
   if (outcomes.has(run)) return false
-  const hindrance = behindItsHandlers(run, outcomes) ?? permits.order.hindrance(run, outcomes) ?? ownFate(engine, run)
+  const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
   else if (permits.timeIsUp() || !engine.breakers.admits(run.handler, run.key)) outcomes.set(run, { kind: 'unstarted' })
   else return true
   return false
+}
+
+/** What is not claimed must not wait behind others: it would be taken for claimed when its turn comes. */
+function hindranceOf<Tx>(
+  engine: Engine<Tx>,
+  { order }: Permits<Tx>,
+  run: Run<Tx>,
+  outcomes: Outcomes<Tx>,
+): RunOutcome | undefined {
+  if (isUnborn(run)) return ownFate(engine, run)
+  return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
 }
 
 /** Handlers of a message that are not independent follow those before them. */
@@ -42,6 +53,7 @@ const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
   'ID_FROM_THE_FUTURE',
+  'TOO_OLD_TO_KNOW',
 ])
 
 /** What a failed attempt comes to. */
@@ -49,7 +61,8 @@ export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unkno
   const { handler, owner, work } = run
   // Those say nothing about the handler.
   if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
-  const isReturnable = handler.retry.where === 'broker' && work.origin.returnable === true && owner === undefined
+  const isReturnable =
+    handler.retry.where === 'broker' && work.origin.returnable === true && owner === undefined && !isUnborn(run)
   const failedBefore = owner?.attempts ?? (isReturnable ? (work.delivery.count ?? 1) - 1 : 0)
   const verdict = judge(error, handler.retry, failedBefore, engine.clock.random())
   if (isReturnable && verdict.state === 'waiting') return { kind: 'returned', error, delayMs: verdict.delayMs }

@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts'
 import { lateness } from './expiry.ts'
 import type { Handler } from './handler.ts'
 import type { StandardSchema } from './standard-schema.ts'
-import type { Origin, Refusal, Run, Work } from './work.ts'
+import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from './work.ts'
 
 export type Prepared<Tx> =
   | { readonly kind: 'work'; readonly work: Work<Tx> }
@@ -78,13 +78,19 @@ function workOf<Tx>(
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
       const born = handler.born.of(message)
       const fate = fateOf(engine, origin, handler, message, failure)
-      runs.push({ work, handler, message, key, fingerprint, born, ...fate, ...unborn(engine, key, born) })
+      const early = isClaimed(origin, key) ? undefined : unborn(engine, key, born)
+      runs.push({ work, handler, message, key, fingerprint, born, ...fate, ...early })
     } catch (error) {
       // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
       throw failure === undefined ? error : failure.error
     }
   }
   return work
+}
+
+/** It was born for whoever has claimed it, whatever the clock here says. A row under another key is another message's. */
+function isClaimed({ letter }: Origin, key: string): boolean {
+  return letter !== undefined && isOwnedBy(letter, key)
 }
 
 /** An id from the future waits until its time has come: nothing can be prepared for it yet. */

@@ -8,7 +8,7 @@ import { prepare } from './prepare.ts'
 import { emptyReport } from './report.ts'
 import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
-import type { Origin, Work } from './work.ts'
+import { isOwnedBy, type Origin, type Work } from './work.ts'
 
 /** Covers the time from a reservation to the lock that follows it; whoever dies in between delays the message by so much. */
 const reservedForMs = 5_000
@@ -80,11 +80,6 @@ async function restore<Tx>(
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   const work: Work<Tx> = { ...found, runs: [] }
-  const owned = runs.map((run) => ({ ...run, work, owner: isOwned(letter, run.key) ? letter : undefined }))
+  const owned = runs.map((run) => ({ ...run, work, owner: isOwnedBy(letter, run.key) ? letter : undefined }))
   return Object.assign(work, { runs: owned })
-}
-
-/** What waited for its time to come has no claim yet. A row under another key is that of a message whose key belongs to another one (`KEY_REUSED`): it has no claim yet. */
-function isOwned({ key, reason }: StoredParkedMessage, runKey: string): boolean {
-  return key === runKey && reason !== 'ID_FROM_THE_FUTURE'
 }

@@ -41,9 +41,9 @@ export async function runInParts<Tx>(
     executions,
     executions.length < maxPartsPerTransaction ? size : Math.max(size, affordableSize(executions)),
   )
-  const setAside = (error: unknown): void => {
+  const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
     for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
-    failedTogether(engine, open, error, outcomes, queue)
+    failedTogether(engine, { open, thrower, error }, outcomes, queue)
     open = []
   }
   let open: Execution<Tx>[] = []
@@ -60,30 +60,47 @@ export async function runInParts<Tx>(
     const next = queue.shift()
     if (next === undefined) return
     open = next
+    let running: Execution<Tx> | undefined
     try {
       for (const execution of open) {
+        running = execution
         const runs = toBeRun(engine, execution, outcomes, permits)
         if (runs.length > 0) await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
       }
     } catch (error) {
       if (error instanceof Undone) throw error
       await parts.undo(tx)
-      setAside(error)
+      setAside(error, running)
     }
   }
 }
 
-/** A run that failed alone has failed; of several nobody knows which, so they go again in smaller parts. */
+interface FailedPart<Tx> {
+  readonly open: readonly Execution<Tx>[]
+  /** Who threw, where that is known: a swallowed error shows only at the end of the part. */
+  readonly thrower: Execution<Tx> | undefined
+  readonly error: unknown
+}
+
+/**
+ * A run that failed alone has failed. Of several, whoever threw goes again by itself, between those before and those after
+ * it: it may have met what another one left behind. Where nobody threw, they go again in smaller parts.
+ */
 function failedTogether<Tx>(
   engine: Engine<Tx>,
-  open: Execution<Tx>[],
-  error: unknown,
+  { open, thrower, error }: FailedPart<Tx>,
   outcomes: Outcomes<Tx>,
   queue: Execution<Tx>[][],
 ): void {
-  const runs = open.flatMap((execution) => execution.runs)
-  if (runs.length === 1) outcomes.set(runs[0] as Run<Tx>, failedOutcome(engine, runs[0] as Run<Tx>, error))
-  else if (runs.length > 1) queue.unshift(...split(open))
+  const [first, another] = open.flatMap((execution) => execution.runs)
+  if (first === undefined) return
+  if (another === undefined) outcomes.set(first, failedOutcome(engine, first, error))
+  else if (thrower === undefined || open.length === 1) queue.unshift(...split(open))
+  else {
+    const place = open.indexOf(thrower)
+    const pieces = [open.slice(0, place), [thrower], open.slice(place + 1)]
+    queue.unshift(...pieces.filter((piece) => piece.length > 0))
+  }
 }
 
 async function runOne<Tx>(engine: Engine<Tx>, tx: Tx, execution: Execution<Tx>, outcomes: Outcomes<Tx>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Delivery, InboxRecord, Message, OutgoingMessage, StoredParkedMessage } from '../contracts/index.ts'
-import type { JustonceError } from '../errors/index.ts'
+import { isJustonceError, type JustonceError } from '../errors/index.ts'
 import type { Verdict } from './failure-policy.ts'
 import type { Handler } from './handler.ts'
 
@@ -77,3 +77,23 @@ export interface RunProducts {
 }
 
 export type Outcomes<Tx> = Map<Run<Tx>, RunOutcome>
+
+/** It says that it was made in the future, and is parked without a claim until then. */
+export function isUnborn<Tx>({ failure }: Pick<Run<Tx>, 'failure'>): boolean {
+  return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
+}
+
+/** The row in which it has waited for its time to come: its own, although it has no claim yet. */
+export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): StoredParkedMessage | undefined {
+  const { letter } = work.origin
+  if (owner !== undefined || letter?.key !== key) return undefined
+  return letter.handler === handler.name || handler.formerly.includes(letter.handler) ? letter : undefined
+}
+
+/**
+ * What waited for its time to come has no claim yet. Nor has a row under another key: that is of a message whose key
+ * belongs to another one (`KEY_REUSED`), or that reached no handler.
+ */
+export function isOwnedBy({ key, reason }: StoredParkedMessage, runKey: string): boolean {
+  return key === runKey && reason !== 'ID_FROM_THE_FUTURE'
+}

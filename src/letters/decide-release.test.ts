@@ -32,6 +32,12 @@ const table: readonly Row[] = [
     progress: { unreleased: 3_500, untried: 1_500 },
     decision: release(1_000),
   },
+  {
+    name: 'but not too far ahead of the attempts',
+    settings: { selected: 9_000 },
+    progress: { unreleased: 5_000, untried: 2_500 },
+    decision: { kind: 'wait-for-attempts' },
+  },
   { name: 'all released, some untried: they are awaited', progress: { untried: 1 }, decision: wait },
   { name: 'all tried: it is finished', progress: {}, decision: finished },
   { name: 'all tried, some failed: it is finished, too', progress: { failed: 10 }, decision: finished },
@@ -134,11 +140,11 @@ const table: readonly Row[] = [
     decision: paced(5),
   },
   {
-    name: 'paced: never more than a thousand',
+    name: 'paced: what belongs to a round, however much',
     settings: { selected: 9_000, perSecond: 4_000 },
     progress: { unreleased: 9_000 },
     seconds: 1,
-    decision: paced(1_000),
+    decision: paced(4_000),
   },
   {
     name: 'paced: no more than there are',

@@ -5,6 +5,9 @@ export interface RedriverOptions {
   readonly pollMs: number
 }
 
+/** How long it waits for attempts before it looks again. */
+const attemptsMs = 50
+
 /** Closed while the store is down. */
 export interface Gate {
   open(signal: AbortSignal): Promise<void>
@@ -20,6 +23,8 @@ export class Redriver<Tx> {
   readonly #gate: Gate
   readonly #options: RedriverOptions
   readonly #stopping = new AbortController()
+  /** When this driver last looked at a redrive. */
+  readonly #looks = new Map<string, number>()
   #running: Promise<void> | undefined
 
   constructor(engine: OperableEngine<Tx>, gate: Gate, options: RedriverOptions) {
@@ -43,29 +48,41 @@ export class Redriver<Tx> {
     while (!signal.aborted) {
       await this.#gate.open(signal)
       if (signal.aborted) return
+      let pauseMs = this.#options.pollMs
       try {
-        if (await this.#driveAll(signal)) continue
+        pauseMs = await this.#driveAll(signal)
       } catch (error) {
         if (store.classify(error) === 'unavailable') this.#gate.close(error, signal)
         else events.emit({ kind: 'loop-failed', loop: 'redrives', error })
       }
-      await clock.sleep(this.#options.pollMs, signal)
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal)
     }
   }
 
-  /** Gives every running redrive one turn. Resolves to whether one may be given another at once. */
-  async #driveAll(signal: AbortSignal): Promise<boolean> {
+  /** Gives every running redrive one turn. Resolves to how long to wait before the next. */
+  async #driveAll(signal: AbortSignal): Promise<number> {
+    const { pollMs } = this.#options
     const driven = new Set<string>()
-    let goesOn = false
+    let pauseMs = pollMs
     while (!signal.aborted) {
       const turn = await this.#driveNext(driven)
-      if (turn === undefined) return goesOn
+      if (turn === undefined) return pauseMs
       const { id, decision } = turn
       driven.add(id)
+      if (decision.kind === 'end') this.#looks.delete(id)
       if (decision.kind === 'end') this.#engine.events.emit({ kind: 'redrive-ended', id, state: decision.state })
-      if (decision.kind === 'release' && !decision.isPaced) goesOn = true
+      if (decision.kind === 'release' && !decision.isPaced) pauseMs = 0
+      if (decision.kind === 'wait-for-attempts') pauseMs = Math.min(pauseMs, attemptsMs)
     }
-    return false
+    return pollMs
+  }
+
+  /** A look takes time as well; but the time in which nobody looked is not made up for. */
+  #sinceLastLook(id: string): number {
+    const now = this.#engine.clock.monotonicMs()
+    const before = this.#looks.get(id) ?? now - this.#options.pollMs
+    this.#looks.set(id, now)
+    return Math.min(now - before, this.#options.pollMs * 3)
   }
 
   #driveNext(driven: ReadonlySet<string>): Promise<{ id: string; decision: ReleaseDecision } | undefined> {
@@ -74,7 +91,7 @@ export class Redriver<Tx> {
       const taken = await store.redrives.take(tx)
       if (taken === undefined || driven.has(taken.redrive.id)) return undefined
       const { redrive, progress, now } = taken
-      const decision = decideRelease(redrive, progress, now, this.#options.pollMs)
+      const decision = decideRelease(redrive, progress, now, this.#sinceLastLook(redrive.id))
       if (decision.kind === 'end') await store.redrives.end(tx, redrive.id, decision.state)
       if (decision.kind !== 'release') return { id: redrive.id, decision }
       const released = await store.redrives.release(tx, redrive.id, decision.count)

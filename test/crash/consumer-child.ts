@@ -25,7 +25,8 @@ export class ConsumerChild {
 
   /** `hear` is told of every event as it comes. */
   constructor(config: ConsumerConfig, hear?: (event: ChildEvent) => void) {
-    this.#process = spawn(process.execPath, [program, JSON.stringify(config)], {
+    const flags = config.heapMb === undefined ? [] : [`--max-old-space-size=${config.heapMb}`]
+    this.#process = spawn(process.execPath, [...flags, program, JSON.stringify(config)], {
       stdio: 'pipe',
       env: { ...process.env, NODE_COMPILE_CACHE: compiled },
     })

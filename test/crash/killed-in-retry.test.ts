@@ -40,8 +40,8 @@ describe.each(stores)('killed in the second attempt of a parked message on $name
 async function makeDue(store: QueueStore): Promise<void> {
   const [parked] = await store.parking.list()
   expect(parked).toMatchObject({ key: message, attempts: 1 })
-  const { handler, key, attempts, reason, errors } = parked as StoredParkedMessage
+  const { handler, key, attempts, reason, errors, shape } = parked as StoredParkedMessage
   await store.transaction((tx) =>
-    store.parking.change(tx, [{ kind: 'again', handler, key, attempts, reason, errors, delayMs: 0 }]),
+    store.parking.change(tx, [{ kind: 'again', handler, key, attempts, reason, errors, shape, delayMs: 0 }]),
   )
 }

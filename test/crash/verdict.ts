@@ -13,7 +13,11 @@ export interface Verdict {
 export const exactlyOnce: Verdict = { lost: [], torn: [], doubled: [] }
 
 /** Compares what was sent with what is in the database, part by part. */
-export function judge(sent: readonly string[], parts: readonly number[], ledger: readonly LedgerRow[]): Verdict {
+export function judge(
+  sent: readonly string[],
+  parts: readonly number[],
+  ledger: readonly Pick<LedgerRow, 'message' | 'part'>[],
+): Verdict {
   const counts = new Map<string, number>()
   for (const { message, part } of ledger) {
     const write = `${message}/${part}`

@@ -42,6 +42,7 @@ export interface World extends AsyncDisposable {
   readonly store: QueueStore
   /** To each of the queues, the usual one if none is named. */
   send(ids: readonly string[], queues?: readonly string[]): Promise<void>
+  publish(messages: readonly OutgoingMessage[], queue?: string): Promise<void>
   start(config?: Partial<ConsumerConfig>, hear?: (event: ChildEvent) => void): ConsumerChild
   /**
    * Stops a process at a moment when it is not writing to the broker. Here a broker is a SQLite file, and whoever is
@@ -49,6 +50,8 @@ export interface World extends AsyncDisposable {
    */
   freeze(child: ConsumerChild): Promise<void>
   remaining(): Promise<Remaining>
+  /** Resolves when it is so. Fails, with all that was said, when it takes too long. */
+  until(fact: () => Promise<boolean>, what: string, patienceMs?: number): Promise<void>
   /** Resolves when nothing is queued, with a consumer or on its way. */
   untilDrained(patienceMs?: number): Promise<void>
   readLedger(): Promise<readonly LedgerRow[]>
@@ -113,19 +116,22 @@ export async function openWorld({ postgresUrl, acknowledging, folder: given }: W
     }
   }
 
+  const publish: World['publish'] = async (messages, queue = queueName) => {
+    for (const { id } of messages) sent.add(id)
+    queues.add(queue)
+    const transport = queueTransport({ store: brokerStore, queue })
+    await transport.publish(messages)
+    await transport.close()
+  }
+
   const owned = opening.move()
   return {
     database,
     store,
     async send(ids, to = [queueName]) {
-      for (const id of ids) sent.add(id)
-      for (const queue of to) {
-        queues.add(queue)
-        const transport = queueTransport({ store: brokerStore, queue })
-        await transport.publish(ids.map(message))
-        await transport.close()
-      }
+      for (const queue of to) await publish(ids.map(message), queue)
     },
+    publish,
     start(config = {}, hear) {
       const child = new ConsumerChild({ database, ...(broker === undefined ? {} : { broker }), ...config }, hear)
       children.push(child)
@@ -141,6 +147,7 @@ export async function openWorld({ postgresUrl, acknowledging, folder: given }: W
         await pause(1)
       }
     },
+    until: (fact, what, patienceMs = usualPatienceMs) => eventually(fact, what, patienceMs),
     untilDrained: (patienceMs = usualPatienceMs) => eventually(drained, 'The queue getting empty', patienceMs),
     readLedger: () => opened.readLedger(),
     verdict: async (parts = [1, 2, 3]) => judge([...sent], parts, await opened.readLedger()),

@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { note } from '../../test/app/open-app.ts'
+import { openEngine } from '../../test/app/open-engine.ts'
+import type { Delivery, Transport } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import { toIncoming } from '../transports/memory/message-to-send.ts'
+import { Consumer } from './consumer.ts'
+import { Quarantine } from './quarantine.ts'
+import { StoreGate } from './store-gate.ts'
+
+/** A consumer that is given what is handed over, on a store that is too busy for the first so many transactions. */
+function openConsumer(busyFor = 0) {
+  const opened = openEngine()
+  const { engine, source, clock, store, on } = opened
+  const ran: string[] = []
+  const breaker = { after: 1, pauseMs: 1_000 }
+  on('note.created', { name: 'tag-note', ordered: 'key', breaker }, ({ id }) => {
+    if (id === 'broken') throw new Error('as told')
+    ran.push(id)
+  })
+  on('note.slow', 'take-time', () => clock.advance(500))
+  const arrivals: Delivery[][] = []
+  let arrived = (): void => {}
+  let left = busyFor
+  const transaction: typeof store.transaction = async (work, options) => {
+    if (left-- > 0) throw new JustonceError('STORE_BUSY', { message: 'Others are writing.' })
+    return store.transaction(work, options)
+  }
+  Object.assign(engine, { store: { ...store, transaction } })
+  const transport: Transport = {
+    name: 'test',
+    capabilities: { order: 'key', deliveryCount: 'flag', delayedRetry: false },
+    async *deliveries({ signal }) {
+      signal.addEventListener('abort', () => arrived())
+      while (!signal.aborted) {
+        const deliveries = arrivals.shift()
+        if (deliveries !== undefined) yield deliveries
+        else
+          await new Promise<void>((resolve) => {
+            arrived = resolve
+          })
+      }
+    },
+    settle: async () => {},
+    publish: async (messages) => messages.map(() => ({ kind: 'sent' })),
+    close: async () => {},
+  }
+  const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
+  const options = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000 }
+  const consumer = new Consumer(engine, transport, source, shared, options)
+  onTestFinished(() => consumer.stop())
+  consumer.start()
+  const arrive = async (...deliveries: Delivery[]): Promise<void> => {
+    arrivals.push(deliveries)
+    arrived()
+    await clock.advance(0)
+  }
+  return { ...opened, ran, arrive }
+}
+
+function delivery(id: string, key: string, { type = 'note.created', redelivered = false } = {}): Delivery {
+  return { message: toIncoming({ ...note(id, { type }), key }, 'test'), redelivered }
+}
+
+test('what follows a suspect in its key does not overtake it when it has to wait', async () => {
+  // Together and then alone: the suspect is held, and what comes after it in the batch finds the store free.
+  const { ran, clock, arrive } = openConsumer(2)
+  await arrive(delivery('a1', 'a', { redelivered: true }), delivery('a2', 'a'), delivery('b1', 'b'))
+  expect(ran).toEqual(['b1'])
+  await clock.advance(1_000)
+  expect(ran).toEqual(['b1', 'a1', 'a2'])
+})
+
+test('what a breaker has stopped does not overtake one of its key that was let through and not begun', async () => {
+  const { ran, clock, arrive, eventsOf } = openConsumer()
+  await arrive(delivery('broken', 'x'))
+  expect(eventsOf('breaker-opened')).toHaveLength(1)
+  await clock.advance(1_000)
+  // The first of the key is the trial, but the time of its batch is up before it begins.
+  await arrive(delivery('s1', '0', { type: 'note.slow' }), delivery('a1', 'a'), delivery('a2', 'a'))
+  await clock.advance(10_000)
+  expect(ran).toEqual(['a1', 'a2'])
+})
