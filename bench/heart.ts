@@ -20,6 +20,7 @@ export const heart: Suite = {
   name: 'heart',
   about: 'transfers through Postgres: bare transactions, check-then-insert, justonce',
   defaults: { rounds: 3, messages: 20_000 },
+  quick: { rounds: 1, messages: 1_000 },
 
   async run(options, say) {
     const server = await startPostgres()

@@ -2,38 +2,60 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { alignColumns } from './align-columns.ts'
+import { failures } from './failures.ts'
 import { heart } from './heart.ts'
 import type { BenchOptions, Suite } from './suite.ts'
 
-const suites: readonly Suite[] = [heart]
+type Figures = BenchOptions & Record<string, number>
 
+// Which figures a suite has is in its defaults, and no others are given to it.
+const suites = [heart, failures] as unknown as readonly Suite<Figures>[]
+
+const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, rounds: { type: 'string' }, messages: { type: 'string' } },
+  options: {
+    json: { type: 'string' },
+    quick: { type: 'boolean' },
+    ...Object.fromEntries(figures.map((name) => [name, { type: 'string' as const }])),
+  },
 })
 const suite = suites.find(({ name }) => name === positionals[0])
 if (suite === undefined) {
-  console.error('Usage: npm run bench -- SUITE [--json FILE] [--rounds N] [--messages N]\n')
-  for (const { name, about } of suites) console.error(`  ${name}  ${about}`)
+  console.error('Usage: npm run bench -- SUITE [--json FILE] [--quick] [OPTIONS]\n')
+  for (const { name, about, defaults } of suites) {
+    const options = Object.entries(defaults).map(([option, value]) => `[--${option} ${value}]`)
+    console.error(`  ${name}  ${about}\n    ${options.join(' ')}`)
+  }
   process.exit(2)
 }
 
-const options: BenchOptions = {
-  rounds: positiveInteger('rounds', values.rounds) ?? suite.defaults.rounds,
-  messages: positiveInteger('messages', values.messages) ?? suite.defaults.messages,
+const options: Figures = { ...(values.quick ? suite.quick : suite.defaults) }
+for (const name of figures) {
+  const text = (values as Record<string, unknown>)[name]
+  if (typeof text === 'string') options[name] = positiveInteger(suite, name, text)
 }
+const given = Object.entries(options).map(([name, value]) => `${value} ${name}`)
 console.log(`${suite.name}: ${suite.about}`)
-console.log(
-  `Node ${process.versions.node}, ${availableParallelism()} cores; ${options.rounds} rounds, ${options.messages} messages each\n`,
-)
+console.log(`Node ${process.versions.node}, ${availableParallelism()} cores; ${given.join(', ')}`)
+if (values.quick) console.log('A quick run: it shows that everything works, its figures say nothing.')
+console.log()
 const { rows, tables } = await suite.run(options, (line) => console.log(line))
 for (const { title, lines } of tables) console.log(`\n${title}\n\n${alignColumns(lines)}`)
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ suite: suite.name, rows }, null, 2)}\n`)
 if (!rows.every(({ correct }) => correct)) process.exitCode = 1
 
-function positiveInteger(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  console.error(`--${name} must be a whole number above 0, not ${JSON.stringify(text)}.`)
+function positiveInteger(
+  { name, defaults }: Pick<Suite<Figures>, 'name' | 'defaults'>,
+  option: string,
+  text: string,
+): number {
+  const problem = !(option in defaults)
+    ? `is no option of ${name}`
+    : /^[1-9]\d*$/.test(text)
+      ? undefined
+      : `must be a whole number above 0, not ${JSON.stringify(text)}`
+  if (problem === undefined) return Number(text)
+  console.error(`--${option} ${problem}.`)
   process.exit(2)
 }

@@ -1,4 +1,4 @@
-import type { Row } from './suite.ts'
+import type { Goal, Row } from './suite.ts'
 
 /** One measured run of a way of working. */
 export interface Measured {
@@ -10,8 +10,10 @@ export interface Measured {
 /** A way of working through the same messages. */
 export interface Way {
   readonly name: string
-  /** The name of the way it is compared with. */
-  readonly against: string
+  /** The name of the way it is compared with, or so many per second. */
+  readonly against: string | number
+  /** What the ratio should be. */
+  readonly goal?: Goal
   measure(): Promise<Measured>
 }
 
@@ -33,12 +35,21 @@ export async function interleaved(
     }
   }
   const medians = new Map([...measured].map(([name, results]) => [name, median(results.map(perSecond))]))
-  return ways.map(({ name, against }) => ({
-    name,
-    perSecond: Math.round(medians.get(name) as number),
-    ratio: Number(((medians.get(name) as number) / (medians.get(against) as number)).toFixed(3)),
-    correct: (measured.get(name) as Measured[]).every(({ correct }) => correct),
-  }))
+  return ways.map(({ name, against, goal }) => {
+    const own = medians.get(name) as number
+    const other = typeof against === 'number' ? against : (medians.get(against) as number)
+    return {
+      name,
+      perSecond: Math.round(own),
+      ratio: Number((own / other).toFixed(3)),
+      correct: (measured.get(name) as Measured[]).every(({ correct }) => correct),
+      ...(goal && { goal: { ...goal, met: isMet(goal, own / other) } }),
+    }
+  })
+}
+
+function isMet({ atLeast, atMost = Number.POSITIVE_INFINITY }: Goal, ratio: number): boolean {
+  return ratio >= atLeast && ratio <= atMost
 }
 
 function perSecond({ deliveries, ms }: Measured): number {

@@ -5,6 +5,12 @@ export interface BenchOptions {
   readonly messages: number
 }
 
+/** What a ratio should be. It is shown, and whether it was missed; nothing else depends on it. */
+export interface Goal {
+  readonly atLeast: number
+  readonly atMost?: number
+}
+
 /** One way of working, measured. */
 export interface Row {
   readonly name: string
@@ -14,6 +20,7 @@ export interface Row {
   readonly ratio: number
   /** After every round the tables held exactly what this way of working has to leave there. */
   readonly correct: boolean
+  readonly goal?: Goal & { readonly met: boolean }
 }
 
 /** A table to print; the first line is its head. */
@@ -26,9 +33,12 @@ export interface SuiteResult {
 }
 
 /** A suite is a file in this folder and a line in main.ts. */
-export interface Suite {
+export interface Suite<Options extends BenchOptions = BenchOptions> {
   readonly name: string
   readonly about: string
-  readonly defaults: BenchOptions
-  run(options: BenchOptions, say: (line: string) => void): Promise<SuiteResult>
+  /** Whatever is named here can be given on the command line. */
+  readonly defaults: Options
+  /** The same for a run that only shows that everything works: what it measures says nothing. */
+  readonly quick: Options
+  run(options: Options, say: (line: string) => void): Promise<SuiteResult>
 }

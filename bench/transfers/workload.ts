@@ -14,6 +14,8 @@ export interface WorkloadOptions {
   readonly seed: number
   /** How many of the messages go to the first few accounts. */
   readonly hot?: { readonly share: number; readonly accounts: number }
+  /** How many of the messages come a second time. */
+  readonly duplicateShare?: number
 }
 
 export interface Workload {
@@ -28,10 +30,8 @@ export interface Workload {
 
 export const accounts = 1_000
 
-const duplicateShare = 0.2
-
 /** Messages and their duplicates; a duplicate comes anywhere after its original. */
-export function makeWorkload({ messages, seed, hot }: WorkloadOptions): Workload {
+export function makeWorkload({ messages, seed, hot, duplicateShare = 0.2 }: WorkloadOptions): Workload {
   const random = randomFrom(seed)
   const arrivals: { readonly at: number; readonly message: IncomingMessage; readonly amount: number }[] = []
   let amountOfMessages = 0
