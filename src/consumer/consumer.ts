@@ -5,9 +5,9 @@ import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { type Lane, Lanes } from './lanes.ts'
+import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { StoreGate } from './store-gate.ts'
-import { affinityOf } from './taking-order.ts'
 
 export interface ConsumerOptions {
   /** Batches in flight at once. */
@@ -120,24 +120,11 @@ export class Consumer<Tx> {
     }
   }
 
-  /**
-   * Puts back what is left of a batch, and sets aside for a while what has to wait. What shares a key, or a lane of the
-   * transport, with something that waits does so with it, in the order in which it came; other things go on.
-   */
-  #leave(lane: Lane, batch: readonly Delivery[], { again, held, stopped }: Report): void {
-    if (again.length + held.length + stopped.length === 0) return
-    const pauses = new Map<string | Delivery, number>()
-    for (const delivery of held) pauses.set(asideOf(delivery), this.#options.heldDelayMs)
-    const breakerPause = this.#breakerPause(stopped)
-    for (const delivery of stopped) pauses.set(asideOf(delivery), breakerPause)
-    const left = new Set([...again, ...held, ...stopped])
-    const inOrder = Map.groupBy(
-      batch.filter((delivery) => left.has(delivery)),
-      (delivery) => (pauses.has(asideOf(delivery)) ? asideOf(delivery) : undefined),
-    )
-    for (const [affinity, deliveries] of inOrder) {
+  #leave(lane: Lane, batch: readonly Delivery[], report: Report): void {
+    const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(report.stopped) }
+    for (const { affinity, deliveries, pauseMs } of leftBehind(batch, report, pauses)) {
       if (affinity === undefined) lane.putBack(deliveries)
-      else this.#setAside(lane, affinity, deliveries, pauses.get(affinity) as number)
+      else this.#setAside(lane, affinity, deliveries, pauseMs)
     }
   }
 
@@ -171,22 +158,4 @@ export class Consumer<Tx> {
       this.#engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
     }
   }
-}
-
-/** A delivery that shares nothing with others is set aside by itself. */
-function asideOf(delivery: Delivery): string | Delivery {
-  return affinityOf(delivery) ?? delivery
-}
-
-/** Those that must not overtake what the segments before have left; they are left with it. */
-function withoutFollowers(deliveries: readonly Delivery[], { again, held, stopped }: Report): readonly Delivery[] {
-  const left = [again, held, stopped].filter((list) => list.length > 0)
-  if (left.length === 0) return deliveries
-  const leftBefore = left.map((list) => ({ list, affinities: new Set(list.map(affinityOf)) }))
-  return deliveries.filter((delivery) => {
-    const affinity = affinityOf(delivery)
-    const before = affinity === undefined ? undefined : leftBefore.find(({ affinities }) => affinities.has(affinity))
-    before?.list.push(delivery)
-    return before === undefined
-  })
 }

@@ -1,6 +1,7 @@
 import { buildEngine } from '../../src/app/build-engine.ts'
+import { decideHandler } from '../../src/app/decide-handler.ts'
 import { eventHub } from '../../src/app/event-hub.ts'
-import { decideHandler, type HandlerOptions } from '../../src/app/handler-options.ts'
+import type { HandlerOptions } from '../../src/app/handler-options.ts'
 import { Handlers } from '../../src/app/handlers.ts'
 import type { Delivery, JustonceEvent, Message } from '../../src/contracts/index.ts'
 import type { Engine } from '../../src/engine/engine.ts'

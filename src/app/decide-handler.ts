@@ -1,0 +1,125 @@
+import { defaultBackoff } from '../engine/backoff.ts'
+import type { BornScheme, Handler } from '../engine/handler.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import type { HandlerOptions } from './handler-options.ts'
+import { checkSchemeName, timelessIds, validDate } from './retention-options.ts'
+
+const known = [
+  'name',
+  'delivery',
+  'retry',
+  'timeoutMs',
+  'keepResult',
+  'transaction',
+  'independent',
+  'identify',
+  'fingerprint',
+  'schema',
+  'ordered',
+  'whenDead',
+  'expiresAfterMs',
+  'whenExpired',
+  'breaker',
+  'born',
+  'formerly',
+]
+
+/** Decides every option of a handler, and refuses what makes no sense. */
+export function decideHandler(
+  type: string,
+  options: HandlerOptions,
+  step: number,
+  call: Handler['call'],
+  ids: BornScheme = timelessIds,
+): Handler {
+  checkOptions(options, known, `The handler of ${type}`)
+  checkName(options.name)
+  if (options.formerly !== undefined && !Array.isArray(options.formerly)) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `formerly of handler ${options.name} is not a list of names.`,
+    })
+  }
+  for (const name of options.formerly ?? []) checkName(name)
+  const retry = decideRetry(options)
+  const timeoutMs = options.timeoutMs ?? 30_000
+  checkNumber(timeoutMs, `timeoutMs of handler ${options.name}`, 1)
+  checkFunction(call.run, `What handler ${options.name} is to run`)
+  checkValues(options)
+  return {
+    name: options.name,
+    type,
+    step,
+    delivery: options.delivery ?? 'exactly-once',
+    retry,
+    timeoutMs,
+    keepResult: options.keepResult ?? false,
+    transaction: options.transaction ?? 'shared',
+    independent: options.independent ?? false,
+    identify: options.identify,
+    fingerprint: options.fingerprint ?? 'body',
+    schema: options.schema,
+    ordered: options.ordered ?? 'none',
+    whenDead: options.whenDead ?? 'block',
+    expiresAfterMs: options.expiresAfterMs,
+    whenExpired: options.whenExpired ?? 'skip',
+    breaker: decideBreaker(options),
+    born: decideBorn(options, ids),
+    formerly: options.formerly ?? [],
+    call,
+  }
+}
+
+function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
+  checkOptions(retry, ['attempts', 'backoff', 'classify', 'where'], `retry of handler ${name}`)
+  const { attempts = 5, backoff = defaultBackoff, classify, where = 'store' } = retry
+  checkNumber(attempts, `retry.attempts of handler ${name}`, 1)
+  checkFunction(backoff, `retry.backoff of handler ${name}`)
+  if (classify !== undefined) checkFunction(classify, `retry.classify of handler ${name}`)
+  checkChoice(where, `retry.where of handler ${name}`, ['store', 'broker'])
+  return { attempts, backoff, classify, where }
+}
+
+function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker'] {
+  if (breaker === false) return undefined
+  checkOptions(breaker, ['after', 'pauseMs'], `breaker of handler ${name}`)
+  const { after = 20, pauseMs = 1_000 } = breaker
+  checkNumber(after, `breaker.after of handler ${name}`, 1)
+  checkNumber(pauseMs, `breaker.pauseMs of handler ${name}`, 1)
+  return { after, pauseMs }
+}
+
+/** A time in an id says nothing about a key that was made of something else. */
+function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): BornScheme {
+  if (born === undefined) return identify === undefined ? ids : timelessIds
+  checkOptions(born, ['name', 'of'], `born of handler ${name}`)
+  checkSchemeName(born.name, `born.name of handler ${name}`)
+  checkFunction(born.of, `born.of of handler ${name}`)
+  return { name: `born ${born.name}`, of: (message) => validDate(born.of(message)) }
+}
+
+/** A value that is silently taken for another one is a promise that silently does not hold. */
+function checkValues(options: HandlerOptions): void {
+  const { name, delivery, transaction, identify, fingerprint, schema, ordered, retry } = options
+  const of = `of handler ${name}`
+  checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
+  checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
+  checkChoice(ordered ?? 'none', `ordered ${of}`, ['none', 'key'])
+  checkChoice(options.whenDead ?? 'block', `whenDead ${of}`, ['block', 'continue'])
+  checkChoice(options.whenExpired ?? 'skip', `whenExpired ${of}`, ['skip', 'dead-letter'])
+  checkNumber(options.expiresAfterMs ?? 0, `expiresAfterMs ${of}`, 0)
+  if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
+  if (identify !== undefined) checkFunction(identify, `identify ${of}`)
+  if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)
+  if (ordered === 'key' && (retry?.where === 'broker' || delivery === 'at-most-once')) {
+    const what = delivery === 'at-most-once' ? "delivery: 'at-most-once'" : "retry.where: 'broker'"
+    throw new JustonceError('OPTION_INVALID', { message: `ordered: 'key' ${of} cannot be kept with ${what}.` })
+  }
+}
+
+function checkName(name: string): void {
+  // '-' names dead letters that reached no handler.
+  if (typeof name === 'string' && /^[\x20-\x7e]{1,100}$/.test(name) && name.trim() === name && name !== '-') return
+  throw new JustonceError('HANDLER_NAME_INVALID', {
+    message: `The handler name ${JSON.stringify(name)} cannot be used.`,
+  })
+}
