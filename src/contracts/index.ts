@@ -37,6 +37,7 @@ export type {
   Parking,
   StoredParkedMessage,
 } from './parking.ts'
+export type { Partition, Position, PositionMove, Positions } from './positions.ts'
 export type { MessageToQueue, Queue, QueuedMessage } from './queue.ts'
 export type { Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
@@ -56,6 +57,7 @@ export type { Suspects } from './suspects.ts'
 export type {
   Delivery,
   InsideTransaction,
+  Place,
   PublishResult,
   Settlement,
   Transport,

@@ -3,6 +3,7 @@ import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
 import type { Outbox } from './outbox.ts'
 import type { Parking } from './parking.ts'
+import type { Positions } from './positions.ts'
 import type { Queue } from './queue.ts'
 import type { Retention } from './retention.ts'
 import type { Schema } from './schema.ts'
@@ -109,6 +110,7 @@ export interface Store<Tx = unknown> {
   readonly retention?: Retention
   readonly outbox?: Outbox<Tx>
   readonly queue?: Queue<Tx>
+  readonly positions?: Positions<Tx>
   readonly schema: Schema
   classify(error: unknown): StoreTrouble
   /** Resolves if the store can do work now. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingMessage } from './message.ts'
+import type { Partition, Position } from './positions.ts'
 
 /** One arrival of a message. It belongs to the connection that brought it and is settled once. */
 export interface Delivery {
@@ -12,6 +13,16 @@ export interface Delivery {
    * does: of what lay in flight when it was assigned or connected again.
    */
   readonly redelivered?: boolean | undefined
+  /** Given by transports whose positions are exclusive; the source of the message is the source of the partition. */
+  readonly place?: Place | undefined
+}
+
+/** Where a delivery stands in its partition. */
+export interface Place {
+  readonly partition: string
+  /** Where to go on when it has been handled. Of one partition these grow, but not always by one. */
+  readonly next: string
+  readonly incarnation: string
 }
 
 export type Settlement =
@@ -29,6 +40,8 @@ export interface TransportCapabilities {
   readonly deliveryCount: 'count' | 'flag' | 'none'
   /** How long after its first delivery a message may come again, as far as the transport knows. */
   readonly redeliversForMs?: number | undefined
+  /** `exclusive`: a partition has one consumer at a time, who reads it in order, and can be told where to begin. */
+  readonly positions?: 'exclusive' | undefined
   /** Can deliver a message again after a delay (and then counts deliveries). */
   readonly delayedRetry: boolean
 }
@@ -52,6 +65,13 @@ export interface Transport {
   readonly name: string
   readonly capabilities: TransportCapabilities
   /**
+   * How copies of a message are recognised: by its id (default), by its position, or by both. `position` and `both` need
+   * exclusive positions, and a store that keeps them.
+   */
+  readonly dedup?: 'id' | 'position' | 'both' | undefined
+  /** Names the consumer whose positions these are (a consumer group). */
+  readonly group?: string | undefined
+  /**
    * Yields deliveries in bulk, as they arrive, as many at a time as there are; never waits for more. At most
    * `maxInFlight` are unsettled at any time. Ends when the signal is aborted.
    * You must: reconnect by yourself; keep a delivery ours (extend its visibility) until it is settled or the process dies.
@@ -59,6 +79,12 @@ export interface Transport {
   deliveries(options: {
     readonly signal: AbortSignal
     readonly maxInFlight: number
+    /**
+     * Given where positions are kept in the store: asked for each partition that is assigned, before anything of it is
+     * delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
+     * `SOURCE_REPLACED`.
+     */
+    readonly restore?: ((partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>) | undefined
   }): AsyncIterable<readonly Delivery[]>
   /**
    * Settles them in bulk. A delivery of an earlier connection is silently skipped: the broker will deliver it again.

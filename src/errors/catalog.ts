@@ -203,6 +203,22 @@ export const catalog = {
     title: 'The lease was lost while the work was running, so somebody else may have begun',
     fix: 'Heed the signal, make the work shorter or leaseMs longer, and give the fence to whatever the work writes to.',
   },
+  SOURCE_REPLACED: {
+    title: 'The topic was deleted and made again, or moved, so that stored positions mean nothing in it',
+    fix: 'Decide whether to begin anew: remove the stored positions of this group and topic, then start again.',
+  },
+  POSITIONS_NEEDED: {
+    title: 'A transport is to recognise copies by their position, but it or the store cannot',
+    fix: "Use dedup: 'id', or a transport with exclusive positions and a store that keeps them and has parts.",
+  },
+  BROKER_UNREACHABLE: {
+    title: 'The broker cannot be reached, or refuses us',
+    fix: 'Check the address, the credentials and whether it is running; the cause says what the client saw.',
+  },
+  BROKER_SETUP: {
+    title: 'Something that the transport needs does not exist at the broker, or is set up differently',
+    fix: "Create it, let the transport declare it, or change the option; the transport's page says what it needs.",
+  },
   STORE_CANNOT: {
     title: 'The store cannot do what was asked of it',
     fix: "Use a store that can; each driver's page says what it lacks.",
@@ -238,6 +254,26 @@ export const catalog = {
   RECORD_PARKED: {
     title: 'A record cannot be forgotten while a parked message owns it',
     fix: 'Redrive or discard the parked message instead.',
+  },
+  STORE_UNREACHABLE: {
+    title: 'The store cannot be reached, or cannot do any work now',
+    fix: 'Nothing is handled or acknowledged until it is back; look at the server and the network.',
+  },
+  CLAIM_LOST: {
+    title: 'The lease of a claim ran out before its transaction could commit, so nothing of it was applied',
+    fix: 'Nothing: it is tried again. If it happens often, look for frozen processes or raise leaseMs.',
+  },
+  RECORDS_MAY_BE_EVICTED: {
+    title: 'The server may throw records away when its memory is full, and their messages would run again',
+    fix: 'Set maxmemory-policy noeviction on the Redis that keeps records.',
+  },
+  RECORDS_NOT_DURABLE: {
+    title: 'The server keeps records in memory only, and forgets them when it restarts',
+    fix: 'Set appendonly yes on the Redis that keeps records.',
+  },
+  SERVER_NOT_CHECKED: {
+    title: 'The server does not tell how it is set up',
+    fix: 'See to it that maxmemory-policy is noeviction and appendonly is yes.',
   },
 } as const satisfies Record<string, { title: string; fix: string }>
 
