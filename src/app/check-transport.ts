@@ -1,9 +1,19 @@
-import type { Transport } from '../contracts/index.ts'
+import type { Store, Transport } from '../contracts/index.ts'
 import type { Handler } from '../engine/handler.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
-export function checkWhatHandlersNeed(handlers: readonly Handler[], { name, capabilities }: Transport): void {
+export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Transport): void {
+  const { name, capabilities, dedup = 'id' } = transport
+  if (
+    dedup !== 'id' &&
+    (capabilities.positions !== 'exclusive' || store.positions === undefined || store.parts === undefined)
+  ) {
+    const who = capabilities.positions === 'exclusive' ? store.name : name
+    throw new JustonceError('POSITIONS_NEEDED', {
+      message: `${name} has dedup: '${dedup}', but ${who} cannot do that.`,
+    })
+  }
   for (const handler of handlers) {
     if (handler.ordered === 'key' && capabilities.order === 'none') {
       throw new JustonceError('ORDER_NOT_KEPT', {

@@ -91,7 +91,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
           state !== 'new' ? `it is ${state}` : transports.length === 0 ? 'it has no transport' : 'it has no handler'
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
       }
-      for (const transport of transports) checkWhatHandlersNeed(handlers.all, transport)
+      for (const transport of transports) checkWhatHandlersNeed(handlers.all, store, transport)
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
       state = 'starting'
       try {

@@ -4,6 +4,7 @@ import { Retrier } from '../consumer/retrier.ts'
 import { StoreGate } from '../consumer/store-gate.ts'
 import type { Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
+import { PositionLedger } from '../engine/position-ledger.ts'
 import type { Source } from '../engine/source.ts'
 import { operableEngine, Redriver } from '../letters/index.ts'
 import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
@@ -79,7 +80,10 @@ export function insideOf(store: Store, transport: Transport): InsideTransaction 
 
 /** Whatever a message came from, what its handlers publish goes to the first transport. */
 function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transport): Source {
+  const { dedup = 'id', group = transport.name } = transport
   return {
+    dedup,
+    positions: dedup === 'id' ? undefined : new PositionLedger(group),
     inside: insideOf(engine.store, transport),
     outlet: insideOf(engine.store, first),
     acknowledge: (deliveries) => settle(engine, transport, deliveries, { kind: 'done' }),

@@ -1,9 +1,10 @@
 import { isJustonceError } from '../errors/index.ts'
 import { type Command, UsageError } from './command.ts'
+import { migrateCommand } from './migrate/index.ts'
 import { proveCommand } from './prove/index.ts'
 import type { Terminal } from './terminal.ts'
 
-const commands: readonly Command[] = [proveCommand]
+const commands: readonly Command[] = [migrateCommand, proveCommand]
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args

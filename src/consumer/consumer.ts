@@ -68,7 +68,8 @@ export class Consumer<Tx> {
     const maxInFlight = concurrency * batch.max * 2
     while (!signal.aborted) {
       try {
-        for await (const deliveries of this.#transport.deliveries({ signal, maxInFlight })) {
+        for await (const deliveries of this.#transport.deliveries({ signal, maxInFlight, restore: this.#restore() })) {
+          this.#source.positions?.arrived(deliveries)
           this.#lanes.assign(deliveries)
           await this.#gate.open(signal)
         }
@@ -76,6 +77,18 @@ export class Consumer<Tx> {
         this.#engine.events.emit({ kind: 'loop-failed', loop: `intake of ${this.#transport.name}`, error })
       }
       if (!signal.aborted) await this.#engine.clock.sleep(1_000, signal)
+    }
+  }
+
+  /** Where positions are kept in the store, partitions begin where that says. */
+  #restore(): Parameters<Transport['deliveries']>[0]['restore'] {
+    const { positions: ledger } = this.#source
+    const { positions: stored } = this.#engine.store
+    if (ledger === undefined || stored === undefined) return undefined
+    return async (partitions) => {
+      const found = await stored.load(ledger.group, partitions)
+      partitions.forEach((partition, index) => void ledger.restored(partition, found[index]))
+      return found
     }
   }
 

@@ -29,6 +29,8 @@ export interface InboxKey extends RecordKey {
 export interface ClaimRequest extends InboxKey {
   /** A short hash of the content; undefined when the handler does not compare contents. */
   readonly fingerprint: Uint8Array | undefined
+  /** It is known to fail: its handler will not be run, only what became of it is recorded. */
+  readonly willNotRun?: boolean | undefined
 }
 
 export interface ClaimAnswer {

@@ -1,5 +1,6 @@
 export type { Clock } from './clock.ts'
 export type { Events, JustonceEvent } from './events.ts'
+export type { Hints } from './hints.ts'
 export type {
   ClaimAnswer,
   ClaimRequest,

@@ -1,4 +1,5 @@
-import type { Inbox } from './inbox.ts'
+import type { Hints } from './hints.ts'
+import type { Inbox, RecordKey } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
 import type { Outbox } from './outbox.ts'
@@ -60,6 +61,8 @@ export interface LoanOptions {
   readonly borrower: string
   /** A call came after the end. */
   onLateCall(error: Error): void
+  /** The records that what is done through this loan belongs to, for a store that may apply a part of it (`PARTLY_APPLIED`). */
+  readonly records?: readonly RecordKey[] | undefined
 }
 
 /** Savepoints, one round trip at each boundary. A transaction has at most one open part. */
@@ -99,6 +102,8 @@ export interface Store<Tx = unknown> {
   /** Joins a transaction that the caller has opened and will end. */
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
+  /** Asked before a batch is claimed; absent where nothing is quicker than the claim. */
+  readonly hints?: Hints
   readonly parking: Parking<Tx>
   /** These three are there together, or absent: then dead letters can be read, but not worked on. */
   readonly letters?: Letters<Tx>

@@ -1,6 +1,7 @@
 import type { JustonceEvent } from '../contracts/index.ts'
 import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
+import { tellHints } from './hinted.ts'
 import { KeyOrder } from './key-order.ts'
 import { keyReused, refusedKey, unrouted } from './parked-rows.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
@@ -17,7 +18,10 @@ export async function afterTheCommit<Tx>(
   committed: Committed<Tx>,
   report: Report,
 ): Promise<void> {
-  const { batch, runs, outcomes, epoch, done, published } = committed
+  const { batch, runs, outcomes, epoch, done, published, moves, lost } = committed
+  source.positions?.moved(moves)
+  // Whoever has their partition handles them; they must not be tried or settled here again.
+  report.settled.push(...lost)
   if (source.inside !== undefined) source.inside.committed(done, 0)
   else if (done.length > 0) await source.acknowledge(done)
   announce(engine, source, published)
@@ -47,6 +51,7 @@ export async function afterTheCommit<Tx>(
       startHooks(engine, run, outcome.products, report)
     }
   }
+  tellHints(engine, committed)
   for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
 }
 

@@ -60,7 +60,8 @@ export function claimRequests<Tx>(
     const { handler, key, fingerprint } = run
     for (const name of [handler.name, ...handler.formerly]) {
       const born = timeless.has(name) ? undefined : run.born
-      requests.push({ handler: name, key, fingerprint, born, run })
+      const willNotRun = run.failure === undefined ? undefined : true
+      requests.push({ handler: name, key, fingerprint, born, willNotRun, run })
     }
   }
   return requests.sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
@@ -73,9 +74,9 @@ function tooOldOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome {
   return failedOutcome(engine, run, new JustonceError('TOO_OLD_TO_KNOW', { message }))
 }
 
-/** At-least-once handlers pay nothing: they have no record. */
+/** At-least-once handlers pay nothing: they have no record. Nor have messages that are known by their position. */
 export function isRecorded<Tx>(run: Run<Tx>): boolean {
-  return run.handler.delivery !== 'at-least-once'
+  return run.handler.delivery !== 'at-least-once' && run.work.origin.byPosition !== true
 }
 
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {

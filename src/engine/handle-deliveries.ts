@@ -2,7 +2,10 @@ import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
 import { handleInTurn } from './handle-alone.ts'
+import { handleByPosition } from './handle-by-position.ts'
 import { orderKeyOf } from './key-order.ts'
+import { partlyAppliedRun } from './partly-applied.ts'
+import type { PositionSource } from './position-items.ts'
 import { type Batch, type Committed, processBatch } from './process-batch.ts'
 import { emptyReport, type Report } from './report.ts'
 import { type SortedOut, sortOut } from './sort-out.ts'
@@ -25,9 +28,14 @@ export async function handleDeliveries<Tx>(
   report: Report = emptyReport(),
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
 ): Promise<Report> {
+  if (isPositionSource(source)) return await handleByPosition(engine, source, deliveries, report, suspicionOf)
   const returnable = source.returnLater !== undefined
   const sorted = await sortOut(engine, deliveries, (delivery) => ({ returnable, ...suspicionOf(delivery) }))
   return await handleSorted(engine, source, sorted, report)
+}
+
+function isPositionSource(source: Source): source is PositionSource {
+  return source.positions !== undefined
 }
 
 /** The same for what has been prepared already. */
@@ -113,7 +121,10 @@ async function tryBatch<Tx>(engine: Engine<Tx>, source: Source, batch: Batch<Tx>
 /** The run that has to answer for it, where that is certain: then it need not be run again to find out. */
 function ownerOf<Tx>(batch: Batch<Tx>, why: WhyUndone, error: unknown): Run<Tx> | undefined {
   if (why === 'culprit' && error instanceof Undone) return error.run as Run<Tx> | undefined
-  const [only, another] = batch.works.flatMap((work) => work.runs)
+  const runs = batch.works.flatMap((work) => work.runs)
+  const partly = partlyAppliedRun(runs, error)
+  if (partly !== undefined) return partly
+  const [only, another] = runs
   return why === 'failure' && another === undefined ? only : undefined
 }
 

@@ -16,7 +16,7 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   if (outcomes.has(run)) return false
   const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
-  else if (permits.timeIsUp() || !engine.breakers.admits(run.handler, run.key)) outcomes.set(run, { kind: 'unstarted' })
+  else if (permits.timeIsUp() || !isAdmitted(engine, run)) outcomes.set(run, { kind: 'unstarted' })
   else return true
   return false
 }
@@ -30,6 +30,11 @@ function hindranceOf<Tx>(
 ): RunOutcome | undefined {
   if (isUnborn(run)) return ownFate(engine, run)
   return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
+}
+
+/** What stands in a partition cannot be left out of its batch; a breaker stops those that come after. */
+function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, work }: Run<Tx>): boolean {
+  return work.delivery.place !== undefined || breakers.admits(handler, key)
 }
 
 /** Handlers of a message that are not independent follow those before them. */

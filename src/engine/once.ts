@@ -6,6 +6,7 @@ import type {
   JoinedStore,
   JustonceEvent,
   Loan,
+  LoanOptions,
   Store,
   StoreTrouble,
 } from '../contracts/index.ts'
@@ -120,7 +121,7 @@ async function runHooks(handler: string, hooks: readonly (() => unknown)[]): Pro
 
 interface Claiming<Tx> {
   readonly inbox: Inbox<Tx>
-  lend(tx: Tx, options: { borrower: string; onLateCall(error: Error): void }): Loan<Tx>
+  lend(tx: Tx, options: LoanOptions): Loan<Tx>
   classify(error: unknown): StoreTrouble
 }
 
@@ -136,6 +137,7 @@ async function claimAndRun<Tx, Value>(
   const loan = store.lend(tx, {
     borrower: handler,
     onLateCall: (error) => diagnostics.publish({ kind: 'late-call', handler, error } satisfies JustonceEvent),
+    records: [{ handler, key }],
   })
   try {
     const value = await work(loan.tx)

@@ -1,9 +1,10 @@
-import type { Delivery } from '../contracts/index.ts'
+import type { Delivery, PositionMove } from '../contracts/index.ts'
 import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import { claimRuns } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { planExecutions } from './executions.ts'
 import { KeyOrder } from './key-order.ts'
+import { movePositions } from './move-positions.ts'
 import { runInParts, runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
 import { takeLetters } from './take-letters.ts'
@@ -24,6 +25,8 @@ export interface Batch<Tx> {
   /** How many calls share a part; infinite: all share the bare transaction, and one failure undoes it. */
   readonly partSize: number
   readonly lockTimeoutMs: number
+  /** Where positions are kept in the store: what has to be moved so that all of this counts as handled. */
+  readonly moves?: readonly PositionMove[]
 }
 
 /** What one committed transaction has done. */
@@ -35,6 +38,10 @@ export interface Committed<Tx> {
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
   readonly published: number
+  /** Positions that were moved. */
+  readonly moves: readonly PositionMove[]
+  /** Deliveries of partitions that belong to somebody else by now. */
+  readonly lost: readonly Delivery[]
 }
 
 /**
@@ -42,16 +49,17 @@ export interface Committed<Tx> {
  * transaction or not at all, and nothing is acknowledged before this has resolved.
  * Rejects with everything undone; what to do then is decided in handle-deliveries.ts.
  */
-export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, batch: Batch<Tx>): Promise<Committed<Tx>> {
+export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given: Batch<Tx>): Promise<Committed<Tx>> {
   const { parts } = engine.store
-  const runs = batch.works.flatMap((work) => work.runs)
-  const executions = planExecutions(batch.works)
+  const runs = given.works.flatMap((work) => work.runs)
+  const executions = planExecutions(given.works)
 
-  return await inTransaction(engine, batch.lockTimeoutMs, async (tx) => {
-    const outcomes: Outcomes<Tx> = new Map(batch.earlier)
+  return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
+    const outcomes: Outcomes<Tx> = new Map(given.earlier)
 
+    // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
+    const { batch, moves, lost } = await movePositions(engine, source, tx, given, outcomes)
     const refusals = await takeLetters(engine, tx, batch, outcomes)
-    // First on purpose: a rival must wait for these keys before it can do any effect.
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
     const permits = { order: await KeyOrder.lock(engine, tx, inOrder), timeIsUp: overrun(engine, batch) }
@@ -66,7 +74,8 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, batch
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done)
-    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published: books.outgoing.length }
+    const published = books.outgoing.length
+    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, moves, lost }
   })
 }
 
@@ -94,7 +103,8 @@ export async function inTransaction<Tx, T>(
  * Its time runs from its first handler on, so that there always is one: a slow claim must not be all that ever happens.
  */
 function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
-  if (batch.works.length === 1) return () => false
+  // What is left of a partition cannot be skipped: with positions all of it is handled.
+  if (batch.works.length === 1 || batch.moves !== undefined) return () => false
   let endsAt: number | undefined
   return () => {
     const now = engine.clock.monotonicMs()

@@ -38,6 +38,12 @@ export class RecentCommits {
     return sameFingerprint(entry.fingerprint, fingerprint)
   }
 
+  /** The epoch, while the store has lately confirmed it. */
+  trustedEpoch(): string | undefined {
+    const isFresh = this.#clock.monotonicMs() - this.#epochSeenAt <= this.#options.trustMs
+    return isFresh ? this.#epoch : undefined
+  }
+
   /** The epoch that a claim has just read. */
   sawEpoch(epoch: string): void {
     if (epoch !== this.#epoch) this.clear()

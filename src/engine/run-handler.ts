@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
+import { recordsOf } from './partly-applied.ts'
 import { TimeLimit } from './time-limit.ts'
 import { Undone } from './undone.ts'
 import type { Run, RunProducts } from './work.ts'
@@ -38,6 +39,7 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
   const loan = store.lend(tx, {
     borrower: handler.name,
     onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
+    records: runs.flatMap(recordsOf),
   })
   const context: RunContext<Tx> = {
     tx: loan.tx,

@@ -1,6 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
+import { hintedRuns } from './hinted.ts'
 import { prepare } from './prepare.ts'
 import type { Origin, Refusal, Run, Work } from './work.ts'
 
@@ -30,13 +31,16 @@ export async function sortOut<Tx>(
 ): Promise<SortedOut<Tx>> {
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
+  const works: Work<Tx>[] = []
   for (const delivery of deliveries) {
     const answer = prepare(engine, delivery, originOf(delivery))
     const prepared = answer instanceof Promise ? await answer : answer
     if (prepared.kind === 'refused') sorted.refusals.push(prepared.refusal)
     else if (prepared.kind === 'ignored') ignore(engine, delivery, sorted)
-    else place(engine, prepared.work, taken, sorted)
+    else works.push(prepared.work)
   }
+  const hinted = await hintedRuns(engine, works)
+  for (const work of works) place(engine, work, taken, sorted, hinted)
   return sorted
 }
 
@@ -54,8 +58,14 @@ export interface Taken {
   readonly stopped: Set<string>
 }
 
-export function place<Tx>(engine: Engine<Tx>, work: Work<Tx>, taken: Taken, sorted: SortedOut<Tx>): void {
-  if (isKnown(engine, work)) {
+export function place<Tx>(
+  engine: Engine<Tx>,
+  work: Work<Tx>,
+  taken: Taken,
+  sorted: SortedOut<Tx>,
+  hinted: ReadonlySet<Run<Tx>> = new Set(),
+): void {
+  if (isKnown(engine, work, hinted)) {
     for (const { handler, key } of work.runs) {
       engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
     }
@@ -96,11 +106,12 @@ function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
   return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
 }
 
-function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
+function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {
   if (work.origin.letter !== undefined) return false
-  return work.runs.every(
-    (run) => isRecorded(run) && engine.recent.knows({ handler: run.handler.name, key: run.key }, run.fingerprint),
-  )
+  return work.runs.every((run) => {
+    const { handler, key, fingerprint } = run
+    return isRecorded(run) && (hinted.has(run) || engine.recent.knows({ handler: handler.name, key }, fingerprint))
+  })
 }
 
 function ignore<Tx>(engine: Engine<Tx>, delivery: Delivery, sorted: SortedOut<Tx>): void {

@@ -1,10 +1,15 @@
 import type { Delivery, InsideTransaction } from '../contracts/index.ts'
+import type { PositionLedger } from './position-ledger.ts'
 import type { RunOutcome } from './work.ts'
 
 /** Where a batch came from, as far as the engine needs it. */
 export interface Source {
   /** Present when the transport lives in the store's own database. */
   readonly inside: InsideTransaction | undefined
+  /** Present when the positions of what was handled are kept in the store. */
+  readonly positions?: PositionLedger | undefined
+  /** The same as a record: with it a message that comes under two positions is recognised by its id, too. */
+  readonly dedup?: 'id' | 'position' | 'both' | undefined
   /** Takes what handlers publish, in their own transaction. Not given: that goes to the outbox. */
   readonly outlet?: InsideTransaction | undefined
   /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */

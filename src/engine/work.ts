@@ -17,6 +17,8 @@ export interface Origin {
   readonly letter?: StoredParkedMessage | undefined
   /** The broker can deliver it again after a delay. */
   readonly returnable?: boolean | undefined
+  /** Its position says whether it was handled; it has no record of its own. */
+  readonly byPosition?: boolean | undefined
   /** Counted as a suspect under this id, until it has ended otherwise than by a death. */
   readonly suspect?: string | undefined
   /** Why none of its handlers may be run any more. */

@@ -39,10 +39,10 @@ export async function withLease<Value>(
   const { leases } = store
   const lease = await acquire(leases, name, { leaseMs, waitMs, clock })
   if (lease === undefined) return { status: 'busy' }
-  const { fence } = lease
+  const { fence, endsAt } = lease
   const lost = new AbortController()
   const over = new AbortController()
-  const renewing = renew(leases, { name, fence, leaseMs, clock, lost, over: over.signal })
+  const renewing = renew(leases, { name, fence, endsAt, leaseMs, clock, lost, over: over.signal })
   try {
     const value = await work(lost.signal, fence)
     lost.signal.throwIfAborted()
@@ -59,12 +59,15 @@ async function acquire(
   leases: Leases,
   name: string,
   { leaseMs, waitMs, clock }: { readonly leaseMs: number; readonly waitMs: number; readonly clock: Clock },
-): Promise<{ readonly fence: number } | undefined> {
-  const endsAt = clock.monotonicMs() + waitMs
+): Promise<{ readonly fence: number; readonly endsAt: number } | undefined> {
+  const givesUpAt = clock.monotonicMs() + waitMs
   for (;;) {
+    // Counted from before the question: the database began to count before we had the answer.
+    const endsAt = clock.monotonicMs() + leaseMs
     const lease = await leases.acquire(name, leaseMs)
-    const leftMs = endsAt - clock.monotonicMs()
-    if (lease !== undefined || leftMs <= 0) return lease
+    if (lease !== undefined) return { fence: lease.fence, endsAt }
+    const leftMs = givesUpAt - clock.monotonicMs()
+    if (leftMs <= 0) return undefined
     await clock.sleep(Math.min(pollMs, leftMs))
   }
 }
@@ -72,6 +75,7 @@ async function acquire(
 interface Renewal {
   readonly name: string
   readonly fence: number
+  readonly endsAt: number
   readonly leaseMs: number
   readonly clock: Clock
   readonly lost: AbortController
@@ -79,13 +83,18 @@ interface Renewal {
 }
 
 /** A third of the time, so that one failed renewal does not lose it. What cannot be renewed in time is lost. */
-async function renew(leases: Leases, { name, fence, leaseMs, clock, lost, over }: Renewal): Promise<void> {
-  let endsAt = clock.monotonicMs() + leaseMs
+async function renew(leases: Leases, { name, fence, leaseMs, clock, lost, over, ...given }: Renewal): Promise<void> {
+  let { endsAt } = given
   while (!over.aborted) {
     await clock.sleep(leaseMs / 3, over)
     if (over.aborted) return
     const askedAt = clock.monotonicMs()
-    const answer = await leases.renew(name, fence, leaseMs).catch(() => 'unknown' as const)
+    const answer = await Promise.race([
+      leases.renew(name, fence, leaseMs).catch(() => 'unknown' as const),
+      // A store that does not answer must not keep us from seeing that the time is up.
+      clock.sleep(endsAt - askedAt, over),
+    ])
+    if (over.aborted) return
     if (answer === true) endsAt = askedAt + leaseMs
     if (answer === false || clock.monotonicMs() >= endsAt) {
       lost.abort(new JustonceError('LEASE_LOST', { message: `The lease ${JSON.stringify(name)} was lost.` }))

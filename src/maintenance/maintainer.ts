@@ -66,7 +66,8 @@ export class Maintainer {
     try {
       await this.#maintain(signal, () => leases.renew(leaseName, lease.fence, leaseMs))
     } finally {
-      await leases.release(leaseName, lease.fence)
+      // It ends by itself, too; and what went wrong before is what has to be told.
+      await leases.release(leaseName, lease.fence).catch(() => {})
     }
   }
 

@@ -2,13 +2,16 @@ import { afterCommitCases } from './engine-cases/after-commit.ts'
 import { breakerCases } from './engine-cases/breaker.ts'
 import { expiryCases } from './engine-cases/expiry.ts'
 import { failureCases } from './engine-cases/failure.ts'
+import { futureCases } from './engine-cases/future.ts'
 import { handlerMisuseCases } from './engine-cases/handler-misuse.ts'
 import { identityCases } from './engine-cases/identity.ts'
 import { insideCases } from './engine-cases/inside.ts'
 import { keyOrderCases } from './engine-cases/key-order.ts'
 import { onceCases } from './engine-cases/once.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
+import { retentionCases } from './engine-cases/retention.ts'
 import { retryCases } from './engine-cases/retry.ts'
+import { schemeCases } from './engine-cases/schemes.ts'
 import { stepCases } from './engine-cases/steps.ts'
 import type { StoreCase } from './store-case.ts'
 
@@ -22,6 +25,9 @@ export const engineCases: readonly StoreCase[] = [
   ...keyOrderCases,
   ...expiryCases,
   ...breakerCases,
+  ...retentionCases,
+  ...futureCases,
+  ...schemeCases,
   ...handlerMisuseCases,
   ...afterCommitCases,
   ...insideCases,

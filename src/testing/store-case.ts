@@ -9,6 +9,8 @@ export type CaseNeed =
   | 'parts'
   | 'outbox'
   | 'letters'
+  | 'retention'
+  | 'positions'
   | 'queue'
   | 'queue-listen'
   | 'revocable'

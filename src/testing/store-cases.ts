@@ -4,7 +4,9 @@ import { auditCases } from './store-cases/audit.ts'
 import { basicCases } from './store-cases/basics.ts'
 import { claimCases } from './store-cases/claim.ts'
 import { forgetCases } from './store-cases/forget.ts'
+import { horizonCases } from './store-cases/horizon.ts'
 import { keyCases } from './store-cases/keys.ts'
+import { leaseCases } from './store-cases/leases.ts'
 import { letterGroupCases } from './store-cases/letter-groups.ts'
 import { letterCases } from './store-cases/letters.ts'
 import { loanCases } from './store-cases/loan.ts'
@@ -22,12 +24,14 @@ import { parkingReserveCases } from './store-cases/parking-reserve.ts'
 import { parkingStepCases } from './store-cases/parking-steps.ts'
 import { parkingTakeCases } from './store-cases/parking-take.ts'
 import { partsCases } from './store-cases/parts.ts'
+import { positionCases } from './store-cases/positions.ts'
 import { queueCases } from './store-cases/queue.ts'
 import { queueOrderCases } from './store-cases/queue-order.ts'
 import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
 import { recordCases } from './store-cases/record.ts'
 import { redriveTakeCases } from './store-cases/redrive-take.ts'
 import { redriveCases } from './store-cases/redrives.ts'
+import { retentionCases } from './store-cases/retention.ts'
 import { schemaCases } from './store-cases/schema.ts'
 import { suspectCases } from './store-cases/suspects.ts'
 import { timeCases } from './store-cases/time.ts'
@@ -65,6 +69,10 @@ export const storeCases: readonly StoreCase[] = [
   ...redriveTakeCases,
   ...auditCases,
   ...suspectCases,
+  ...leaseCases,
+  ...horizonCases,
+  ...retentionCases,
+  ...positionCases,
   ...outboxCases,
   ...queueCases,
   ...queueVisibilityCases,

@@ -7,6 +7,8 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   parts: { met: ({ store }) => store.parts !== undefined, without: 'the store has no parts' },
   outbox: { met: ({ store }) => store.outbox !== undefined, without: 'the store has no outbox' },
   letters: { met: ({ store }) => store.letters !== undefined, without: 'the store has no letters' },
+  positions: { met: ({ store }) => store.positions !== undefined, without: 'the store keeps no positions' },
+  retention: { met: ({ store }) => store.retention !== undefined, without: 'the store removes no records' },
   queue: { met: ({ store }) => store.queue !== undefined, without: 'the store has no queue' },
   'queue-listen': { met: ({ store }) => store.queue?.listen !== undefined, without: 'its queue cannot listen' },
   revocable: { met: ({ store }) => store.capabilities.revocable, without: 'the store cannot revoke a tx' },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type {
   Audit,
   Inbox,
+  Leases,
   Letters,
   OperableStore,
   Outbox,
@@ -9,6 +10,7 @@ import type {
   Parts,
   Queue,
   Redrives,
+  Retention,
   Suspects,
 } from '../../src/contracts/index.ts'
 import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
@@ -46,6 +48,13 @@ export const audit = (change: Change<Audit<unknown>>): Break => {
 }
 export const suspects = (change: Change<Suspects<unknown>>): Break => {
   return (store) => ({ suspects: { ...store.suspects, ...change(store.suspects, store) } })
+}
+export const leases = (change: Change<Leases>): Break => {
+  return (store) => ({ leases: { ...store.leases, ...change(store.leases, store) } })
+}
+export const retention = (change: Change<Retention>): Break => {
+  return (store) =>
+    store.retention === undefined ? {} : { retention: { ...store.retention, ...change(store.retention, store) } }
 }
 export const outbox = (change: Change<Outbox<unknown>>): Break => {
   return (store) => (store.outbox === undefined ? {} : { outbox: { ...store.outbox, ...change(store.outbox, store) } })

@@ -12,8 +12,11 @@ export interface Child {
 
 /** Runs a program of fixtures/ in a process of its own. */
 export function startChild(program: string, args: readonly string[]): Child {
-  const path = fileURLToPath(new URL(`./fixtures/${program}.ts`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  return startChildAt(new URL(`./fixtures/${program}.ts`, import.meta.url), args)
+}
+
+export function startChildAt(file: URL, args: readonly string[]): Child {
+  const child = spawn(process.execPath, [fileURLToPath(file), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (chunk) => {
     output += chunk

@@ -42,6 +42,8 @@ export const steps = [
   'suspect',
   'clear-suspects',
   'retry',
+  'load-positions',
+  'move-positions',
   'lock-redrives',
   'start-redrive',
   'take-redrive',

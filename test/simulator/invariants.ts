@@ -13,19 +13,13 @@ export function violations(world: World, rested: boolean): string[] {
   const records = new Map(world.database.scan(undefined, 'inbox').map(({ key, row }) => [key, row.state]))
   const parked = new Map(world.database.scan(undefined, 'parked').map(({ key, row }) => [key, row]))
   const sent = publishedBy(world)
+  const { mendedAt, shape } = world.scenario
+  const facts = { isMended: mendedAt !== undefined, hasRecords: shape !== 'log by position' }
   for (const message of world.scenario.messages) {
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
       found.push(
-        ...aboutRun(
-          message,
-          world.scenario.mendedAt !== undefined,
-          run,
-          effects.get(run) ?? 0,
-          records.get(run),
-          parked.get(run),
-          sent.get(run) ?? 0,
-        ),
+        ...aboutRun(message, facts, run, effects.get(run) ?? 0, records.get(run), parked.get(run), sent.get(run) ?? 0),
       )
     }
   }
@@ -40,7 +34,7 @@ export function violations(world: World, rested: boolean): string[] {
 
 function aboutRun(
   { behaviour }: ScenarioMessage,
-  isMended: boolean,
+  { isMended, hasRecords }: { readonly isMended: boolean; readonly hasRecords: boolean },
   run: string,
   effects: number,
   record: unknown,
@@ -51,8 +45,9 @@ function aboutRun(
   if (effects > 1) found.push(`DOUBLED: ${run} took effect ${effects} times`)
   if (effects === 0 && !parked) found.push(`LOST: ${run} has no effect and is not parked`)
   if (effects > 0 && parked) found.push(`DOUBLED: ${run} took effect and is parked as well`)
-  if (effects === 1 && record !== 'processed') found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
-  if (parked && record !== 'parked') found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
+  if (effects === 1 && hasRecords && record !== 'processed')
+    found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
+  if (parked && hasRecords && record !== 'parked') found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
   if (isMended && parked)
     found.push(`GIVEN UP: ${run} is still parked, although its handler was mended and it was redriven`)
   if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour))

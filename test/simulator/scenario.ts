@@ -42,6 +42,8 @@ export interface Scenario {
   /** Small ones make batches run out of time, so that they give back what they have not begun. */
   readonly budgetMs: number
   readonly order: 'keep' | 'shuffle'
+  /** A queue that is emptied, or a log of partitions that is read; of a log, how copies are recognised. */
+  readonly shape: 'queue' | 'log by id' | 'log by position' | 'log by both'
   readonly tells: 'count' | 'flag' | 'none'
   /** What becomes of the messages behind a dead letter of their key. */
   readonly whenDead: 'block' | 'continue'
@@ -62,18 +64,23 @@ export function scenarioOf(seed: number): Scenario {
   const count = random.between(1, random.pick([3, 10, 25]))
   const wildness = random.pick([0, 0.1, 0.4])
   const isMended = random.chance(0.3)
+  const shape = random.pick(['queue', 'queue', 'queue', 'log by id', 'log by position', 'log by both'] as const)
   return {
     seed,
     processes,
     concurrency: random.between(1, 3),
     batchMax: random.pick([1, 3, 10, 50]),
     budgetMs: random.pick([3, 30, 100]),
-    order: random.pick(['keep', 'shuffle']),
+    shape,
+    order: shape === 'queue' ? random.pick(['keep', 'shuffle']) : 'keep',
     tells: random.pick(['count', 'flag', 'none']),
     whenDead: random.pick(['block', 'continue']),
     ...(isMended && { mendedAt: random.pick([20_000, 100_000]) }),
     skewMs: Array.from({ length: processes }, () => random.between(-60_000, 60_000)),
-    messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)),
+    // What is sent twice is two messages to who goes by position alone.
+    messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)).map((each) =>
+      shape === 'log by position' ? { ...each, sentAt: each.sentAt.slice(0, 1) } : each,
+    ),
     faults: planFaults(random, 20 + count * 12, random.pick([0, 1, 2, 4, 12])),
     disasters: Array.from({ length: random.pick([0, 0, 1, 3]) }, () => ({
       at: random.between(1, 3_000),

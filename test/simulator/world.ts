@@ -1,5 +1,7 @@
 import type { Store, Transport } from '../../src/contracts/index.ts'
 import { SimBroker } from './broker/sim-broker.ts'
+import { SimLog } from './broker/sim-log.ts'
+import { simLogTransport } from './broker/sim-log-transport.ts'
 import { simTransport } from './broker/sim-transport.ts'
 import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
@@ -19,6 +21,12 @@ export type Program = (environment: {
   readonly misbehaved: Misbehaved
 }) => void
 
+const dedupOf = {
+  queue: 'id',
+  'log by id': 'id',
+  'log by position': 'position',
+  'log by both': 'both',
+} as const
 const faultsEndAt = 60_000
 const givesUpAt = 1_200_000
 /** Longer than a handler may take. */
@@ -30,7 +38,7 @@ export class World {
   readonly scenario: Scenario
   readonly scheduler: Scheduler
   readonly database: SimDatabase
-  readonly broker: SimBroker
+  readonly broker: SimBroker | SimLog
   readonly faults: Faults
   readonly misbehaved: Misbehaved = new Set()
   readonly #program: Program
@@ -44,7 +52,10 @@ export class World {
     this.#program = program
     this.scheduler = new Scheduler(scenario.seed, tracing)
     this.database = new SimDatabase(this.scheduler)
-    this.broker = new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
+    this.broker =
+      scenario.shape === 'queue'
+        ? new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
+        : new SimLog(this.scheduler)
     this.faults = new Faults(scenario.faults)
   }
 
@@ -82,7 +93,7 @@ export class World {
 
   #isAtRest(): boolean {
     if (this.#processes.some(({ isPaused, isAlive }) => isPaused && isAlive)) return false
-    if (!this.broker.isEmpty || this.database.openTransactions > 0) return false
+    if (!this.#isBrokerEmpty() || this.database.openTransactions > 0) return false
     if (this.database.scan(undefined, 'outbox').length > 0) return false
     // A handler behind one that is a dead letter waits for a person.
     const parked = this.database.scan(undefined, 'parked').map(({ row }) => row)
@@ -93,13 +104,24 @@ export class World {
     )
   }
 
+  #isBrokerEmpty(): boolean {
+    if (this.broker instanceof SimBroker) return this.broker.isEmpty
+    return this.broker.isEmpty((partition) => {
+      const row = this.database.read(undefined, 'positions', JSON.stringify(['sim', 'sim', String(partition)]))
+      return Number(row?.next ?? 0)
+    })
+  }
+
   #boot(index: number, generation: number): void {
     const { scheduler, scenario, faults } = this
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
     const store = simStore({ process, database: this.database, network })
-    const transport = simTransport(process, this.broker, network, scenario.tells)
+    const transport =
+      this.broker instanceof SimBroker
+        ? simTransport(process, this.broker, network, scenario.tells)
+        : simLogTransport(process, this.broker, network, dedupOf[scenario.shape])
     process.onEnd(() => {
       if (this.#over) return
       this.deaths++

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { ProveOptions } from '../../testing/index.ts'
 import { UsageError } from '../command.ts'
+import { importFile } from '../import-file.ts'
 
-/** Imports the user's file; Node runs TypeScript as it is. */
 export async function loadProofs(file: string): Promise<readonly ProveOptions[]> {
-  const path = resolve(file)
-  if (!existsSync(path)) throw new UsageError(`there is no file ${file}.`)
-  const loaded = (await import(pathToFileURL(path).href)) as { default?: unknown }
+  const loaded = await importFile(file)
   const proofs = Array.isArray(loaded.default) ? loaded.default : [loaded.default]
   if (proofs.length === 0 || !proofs.every(isOptions)) {
     throw new UsageError(

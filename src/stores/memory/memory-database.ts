@@ -4,6 +4,7 @@ import type {
   InboxRecord,
   OutboxMessage,
   PackedMessage,
+  Position,
   Redrive,
   StoredParkedMessage,
 } from '../../contracts/index.ts'
@@ -71,6 +72,7 @@ export class MemoryDatabase {
   readonly epoch = new Table<string>()
   readonly leases = new Table<{ readonly fence: number; readonly endsAt: number }>()
   readonly horizon = new Table<number>()
+  readonly positions = new Table<Position>()
   readonly schemes = new Table<string>()
   readonly turns: FairMutex
   readonly savepointTurns: NestedTurns

@@ -1,4 +1,4 @@
-import type { OperableStore, Outbox, Parts, Queue, Retention } from '../../contracts/index.ts'
+import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
@@ -9,6 +9,7 @@ import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts
 import type { MemoryTx } from './memory-tx.ts'
 import { memoryOutbox } from './outbox.ts'
 import { memoryParking } from './parking.ts'
+import { memoryPositions } from './positions.ts'
 import { memoryQueue } from './queue.ts'
 import { memoryRedrives } from './redrives.ts'
 import { memoryRetention } from './retention.ts'
@@ -21,6 +22,7 @@ export interface MemoryStore extends OperableStore<MemoryTx> {
   readonly outbox: Outbox<MemoryTx>
   readonly queue: Queue<MemoryTx>
   readonly retention: Retention
+  readonly positions: Positions<MemoryTx>
 }
 
 export type MemoryStoreOptions =
@@ -64,6 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     retention: memoryRetention(transactions),
     outbox: memoryOutbox(transactions),
     queue: memoryQueue(transactions),
+    positions: memoryPositions(transactions),
     schema: { install: async () => {}, check: async () => {}, print: () => '-- The memory store has no tables.\n' },
     classify,
     ping: () => transactions.read(() => {}),

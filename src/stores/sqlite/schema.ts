@@ -7,38 +7,41 @@ import type { Statements } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
 /** The first is version 1. What has been released is never changed; the next change is a new one at the end. */
-const migrations: readonly string[] = [tables]
+export const migrations: readonly string[] = [tables]
 
 const setVersion = `INSERT INTO justonce_meta (name, value) VALUES ('schema_version', ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
+/** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
 export function sqliteSchema<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
   reader: Reader,
+  steps: readonly string[] = migrations,
 ): Schema {
+  const wanted = steps.length
   return {
     async install() {
       await transactions.short((statements) => {
         const version = installedVersion(statements)
-        if (version > migrations.length) throw newerError(version)
-        if (version === migrations.length) return
-        for (const migration of migrations.slice(version)) statements.exec(migration)
-        statements.run(setVersion, String(migrations.length))
+        if (version > wanted) throw newerError(version, wanted)
+        if (version === wanted) return
+        for (const migration of steps.slice(version)) statements.exec(migration)
+        statements.run(setVersion, String(wanted))
       })
     },
     async check() {
       const version = await reader.read(installedVersion)
-      if (version > migrations.length) throw newerError(version)
+      if (version > wanted) throw newerError(version, wanted)
       if (version === 0)
         throw new JustonceError('SCHEMA_MISSING', { message: 'There is no justonce_meta table in the SQLite file.' })
-      if (version < migrations.length)
+      if (version < wanted)
         throw new JustonceError('SCHEMA_OLD', {
-          message: `The tables have version ${version}, this code wants ${migrations.length}.`,
+          message: `The tables have version ${version}, this code wants ${wanted}.`,
         })
     },
     print() {
-      const steps = migrations.map((sql, index) => `-- version ${index + 1}\n${sql.trim()}\n`)
-      return `BEGIN IMMEDIATE;\n${steps.join('\n')}\n${setVersion.replace('?', `'${migrations.length}'`)};\nCOMMIT;\n`
+      const texts = steps.map((sql, index) => `-- version ${index + 1}\n${sql.trim()}\n`)
+      return `BEGIN IMMEDIATE;\n${texts.join('\n')}\n${setVersion.replace('?', `'${wanted}'`)};\nCOMMIT;\n`
     },
   }
 }
@@ -54,8 +57,8 @@ export function hasTables(statements: Statements): boolean {
   return statements.get(table) !== undefined
 }
 
-function newerError(version: number): JustonceError {
+function newerError(version: number, wanted: number): JustonceError {
   return new JustonceError('SCHEMA_NEW', {
-    message: `The tables have version ${version}, this code knows versions up to ${migrations.length}.`,
+    message: `The tables have version ${version}, this code knows versions up to ${wanted}.`,
   })
 }

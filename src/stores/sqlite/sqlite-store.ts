@@ -1,5 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Loan, LoanOptions, OperableStore, Outbox, Parts, Queue, Retention } from '../../contracts/index.ts'
+import type {
+  Loan,
+  LoanOptions,
+  OperableStore,
+  Outbox,
+  Parts,
+  Positions,
+  Queue,
+  Retention,
+} from '../../contracts/index.ts'
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
@@ -14,6 +23,7 @@ import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type Sql
 import { sqliteOutbox } from './outbox.ts'
 import { sqliteParking } from './parking.ts'
 import { sqliteParts } from './parts.ts'
+import { sqlitePositions } from './positions.ts'
 import { sqliteQueue } from './queue.ts'
 import { queueWatch } from './queue-watch.ts'
 import { connectedReader, sharedReader } from './reader.ts'
@@ -32,6 +42,7 @@ export interface SqliteStore<Database> extends OperableStore<Database> {
   readonly outbox: Outbox<Database>
   readonly queue: Queue<Database>
   readonly retention: Retention
+  readonly positions: Positions<Database>
 }
 
 /**
@@ -77,6 +88,7 @@ export function sqliteStore(
     leases: sqliteLeases(transactions),
     retention: sqliteRetention(transactions, reader),
     outbox: sqliteOutbox(transactions, reader),
+    positions: sqlitePositions(reader),
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),
     classify,

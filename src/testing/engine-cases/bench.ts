@@ -1,3 +1,4 @@
+import type { AppOptions } from '../../app/app-options.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
 import type { JustonceEvent, OperableStore, Outbox } from '../../contracts/index.ts'
@@ -15,11 +16,13 @@ export interface Bench {
   /** The transaction of an application, as `effects.transaction` opens it. */
   transaction<T>(work: (tx: unknown) => Promise<T>): Promise<T>
   /** An app of one lane, which is stopped when the case ends. */
-  app(options?: {
-    readonly store?: BenchStore
-    readonly pollMs?: number
-    readonly transport?: MemoryTransport
-  }): BenchApp
+  app(options?: BenchAppOptions): BenchApp
+}
+
+export interface BenchAppOptions
+  extends Pick<AppOptions<BenchStore, Record<string, unknown>>, 'pollMs' | 'ids' | 'retention' | 'clock'> {
+  readonly store?: BenchStore
+  readonly transport?: MemoryTransport
 }
 
 export interface BenchApp {
@@ -61,9 +64,9 @@ export function engineCase(each: {
   }
 }
 
-function openApp(options: { store: BenchStore; pollMs?: number; transport?: MemoryTransport }): BenchApp {
-  const { store, transport = memoryTransport(), pollMs = 20 } = options
-  const app = justonce<BenchStore>({ store, transport, pollMs, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
+function openApp({ transport = memoryTransport(), ...options }: BenchAppOptions & { store: BenchStore }): BenchApp {
+  const batch = { max: 50, budgetMs: 60_000 }
+  const app = justonce<BenchStore>({ pollMs: 20, ...options, transport, concurrency: 1, batch })
   const events: JustonceEvent[] = []
   app.events.listen((event) => events.push(event))
   let started: Promise<void> | undefined
@@ -79,7 +82,8 @@ function openApp(options: { store: BenchStore; pollMs?: number; transport?: Memo
       await transport.idle()
     },
     async stop() {
-      await started
+      // One that could not be started has told so whoever started it.
+      await started?.catch(() => {})
       stopped ??= app.stop()
       await stopped
     },

@@ -1,4 +1,5 @@
-import { decideHandler, type HandlerOptions } from '../../app/handler-options.ts'
+import { decideHandler } from '../../app/decide-handler.ts'
+import type { HandlerOptions } from '../../app/handler-options.ts'
 import type { Handlers } from '../../app/handlers.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'

@@ -112,6 +112,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
   },
   {
     name: 'filter: a redrive finds what was selected for it',
+    needs: ['letters'],
     async run({ store }) {
       for (const key of ['m1', 'm2', 'm3']) await park(store, ofAnother(key))
       await start(store, 'r1', { key: 'm2' })

@@ -9,6 +9,7 @@ import { redriveSettings } from './redrive-steps.ts'
 export const parkingTakeCases: readonly StoreCase[] = [
   {
     name: 'parking: taken is what is still as it was read: not what has changed, and not what is gone; one answer each',
+    needs: ['letters'],
     async run({ store, rival }) {
       const keys = ['again', 'dead', 'done', 'edited', 'released', 'reserved', 'same', 'too']
       const buried = new Set(['edited', 'released'])

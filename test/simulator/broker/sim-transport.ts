@@ -3,9 +3,7 @@ import { SimError } from '../database/sim-error.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
 import type { BrokerSession, Queued, SimBroker } from './sim-broker.ts'
-
-/** A broker notices a silent client by missed heartbeats. */
-const heartbeatMs = 15_000
+import { watchHeartbeat } from './watch-heartbeat.ts'
 
 interface SimDelivery extends Delivery {
   readonly queued: Queued
@@ -39,16 +37,7 @@ export function simTransport(
     link.onLost(() => broker.disconnect(session))
     broker.connect(session)
     current = { link, session }
-    watchHeartbeat(link)
-  }
-
-  function watchHeartbeat(link: Link): void {
-    if (link.isLost) return
-    if (process.isAlive && !process.isPaused) scheduler.after(heartbeatMs, () => watchHeartbeat(link))
-    else
-      scheduler.after(heartbeatMs, () =>
-        process.isAlive && !process.isPaused ? watchHeartbeat(link) : link.lose('missed heartbeats'),
-      )
+    watchHeartbeat(process, link, scheduler)
   }
 
   return {

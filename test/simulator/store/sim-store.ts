@@ -15,6 +15,7 @@ import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
 import { simOutbox } from './outbox.ts'
 import { simParking } from './parking.ts'
+import { simPositions } from './positions.ts'
 import { simRedrives } from './redrives.ts'
 import { simRetention } from './retention.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
@@ -94,6 +95,7 @@ export function simStore({ process, database, network }: SimStoreParts): Operabl
     suspects: simSuspects(context),
     leases: simLeases(context),
     retention: simRetention(context),
+    positions: simPositions(context),
     outbox: simOutbox(context),
     schema: { install: async () => {}, check: async () => {}, print: () => '' },
     classify,

@@ -19,6 +19,15 @@ CREATE TABLE justonce_inbox (
 ) WITHOUT ROWID;
 CREATE INDEX justonce_inbox_born ON justonce_inbox (born) WHERE born IS NOT NULL;
 
+CREATE TABLE justonce_positions (
+  consumer text NOT NULL,
+  source text NOT NULL,
+  part text NOT NULL,
+  next text NOT NULL,
+  incarnation text NOT NULL,
+  PRIMARY KEY (consumer, source, part)
+) WITHOUT ROWID;
+
 CREATE TABLE justonce_leases (
   name text PRIMARY KEY,
   fence integer NOT NULL,

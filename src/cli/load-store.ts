@@ -1,0 +1,23 @@
+import type { Store } from '../contracts/index.ts'
+import { UsageError } from './command.ts'
+import { importFile } from './import-file.ts'
+
+/** The store that a file of the user's exports, as default or under the name `store`. */
+export async function loadStore(file: string): Promise<Store> {
+  const { default: byDefault, store: named } = await importFile(file)
+  const store = [byDefault, named].find((each) => each !== undefined)
+  if (isStore(store)) return store
+  const found = store === undefined ? 'exports no store' : `exports ${described(store)} instead of a store`
+  throw new UsageError(
+    `${file} ${found}. Export it as default or as 'store', for example: export default postgresStore({ pool })`,
+  )
+}
+
+function isStore(value: unknown): value is Store {
+  return typeof value === 'object' && value !== null && 'schema' in value && 'transaction' in value
+}
+
+function described(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

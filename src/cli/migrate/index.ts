@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util'
+import type { Store } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import { type Command, UsageError } from '../command.ts'
+import { loadStore } from '../load-store.ts'
+import type { Terminal } from '../terminal.ts'
+
+const help = `Usage: justonce migrate --store <file> [--print | --check]
+
+Brings the tables of a store to the version that this code wants. Several processes may do it at once.
+<file> exports the store, as default or under the name 'store':
+
+  import pg from 'pg'
+  import { postgresStore } from 'justonce/postgres'
+
+  export default postgresStore({ pool: new pg.Pool() })
+
+  --print  changes nothing and prints the SQL of all tables, for somebody who may run it
+  --check  changes nothing and tells whether the tables fit
+
+The exit code is 0 if the tables fit (or were printed), 1 if --check says that they do not, 2 if it could not be done.
+An app does the same when it starts, unless it is told schema: 'check'.
+`
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: "brings a store's tables up to date, checks them or prints their SQL",
+  help,
+  async run(args, terminal) {
+    const { file, action } = parse(args)
+    const store = await loadStore(file)
+    try {
+      return await actions[action](store, terminal)
+    } finally {
+      await store.close().catch(() => {})
+    }
+  },
+}
+
+type Action = 'install' | 'print' | 'check'
+
+const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<number>> = {
+  async print({ schema }, { out }) {
+    out.write(schema.print())
+    return 0
+  },
+  async check(store, { out }) {
+    const problem = await problemOf(store)
+    out.write(`${problem ?? `The tables of the ${store.name} store are up to date.`}\n`)
+    return problem === undefined ? 0 : 1
+  },
+  async install(store, { out }) {
+    const isUpToDate = (await problemOf(store)) === undefined
+    if (!isUpToDate) await reaching(store, () => store.schema.install())
+    const done = isUpToDate ? 'were up to date already' : 'are up to date now'
+    out.write(`The tables of the ${store.name} store ${done}.\n`)
+    return 0
+  },
+}
+
+/** Why the tables do not fit this code; undefined: they do. */
+async function problemOf(store: Store): Promise<string | undefined> {
+  try {
+    await reaching(store, () => store.schema.check())
+    return undefined
+  } catch (error) {
+    if (isAboutSchema(error)) return error.message
+    throw error
+  }
+}
+
+function isAboutSchema(error: unknown): error is Error {
+  return (['SCHEMA_MISSING', 'SCHEMA_OLD', 'SCHEMA_NEW'] as const).some((code) => isJustonceError(error, code))
+}
+
+/** What a database says is for its driver; people want to know what it means for them. */
+async function reaching<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isJustonceError(error)) throw error
+    const said = saidBy(error)
+    if (store.classify(error) === 'unavailable') throw new UsageError(`the database cannot be reached: ${said}`)
+    throw new UsageError(`the database refused it: ${said}\n--print shows the SQL, for somebody who may run it.`)
+  }
+}
+
+/** Some errors of connections have no message, only others inside them. */
+function saidBy(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(saidBy).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+function parse(args: readonly string[]): { readonly file: string; readonly action: Action } {
+  try {
+    const flag = { type: 'boolean', default: false } as const
+    const options = { store: { type: 'string' }, print: flag, check: flag } as const
+    const { values } = parseArgs({ args: [...args], options })
+    if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
+    if (values.print && values.check) throw new UsageError('--print and --check do not go together.')
+    return { file: values.store, action: values.print ? 'print' : values.check ? 'check' : 'install' }
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
+  }
+}

@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest'
+import { later, note, write } from '../../test/app/open-app.ts'
+import { openEngine } from '../../test/app/open-engine.ts'
+import type { Delivery } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import { toIncoming } from '../transports/memory/message-to-send.ts'
+import { handleDeliveries } from './handle-deliveries.ts'
+import { PositionLedger } from './position-ledger.ts'
+
+type Options = Parameters<typeof openEngine>[0]
+
+/** A consumer of one topic: what it is given has a place in a partition. */
+async function openConsumer(options: Options = {}, dedup: 'position' | 'both' = 'position') {
+  const opened = openEngine(options)
+  const ledger = new PositionLedger('group')
+  const source = { ...opened.source, positions: ledger, dedup }
+  const assign = async (...partitions: readonly string[]) => {
+    const wanted = partitions.map((partition) => ({ source: 'notes', partition }))
+    const stored = await opened.store.positions.load('group', wanted)
+    wanted.forEach((each, index) => void ledger.restored(each, stored[index]))
+  }
+  await assign('0', '1')
+  const deliver = (id: string, next: number, changes: { partition?: string; type?: string } = {}): Delivery => ({
+    message: toIncoming({ ...note(id), type: changes.type ?? 'note.created' }, 'notes'),
+    lane: changes.partition ?? '0',
+    place: { partition: changes.partition ?? '0', next: String(next), incarnation: 'one' },
+  })
+  return {
+    ...opened,
+    assign,
+    deliver,
+    arrived: (...deliveries: Delivery[]) => ledger.arrived(deliveries),
+    async take(...deliveries: Delivery[]) {
+      ledger.arrived(deliveries)
+      return handleDeliveries(opened.engine, source, deliveries)
+    },
+    handleArrived: (...deliveries: Delivery[]) => handleDeliveries(opened.engine, source, deliveries),
+    stored: async (partition = '0') =>
+      (await opened.store.positions.load('group', [{ source: 'notes', partition }]))[0]?.next,
+  }
+}
+
+const tag = ({ id }: { id: string }, { tx }: { tx: Parameters<typeof write>[0] }) => write(tx, id)
+
+test('effects and the position commit together; there is no record for each message', async () => {
+  const { on, take, deliver, effects, stored, store, acknowledged } = await openConsumer()
+  on('note.created', 'tag-note', tag)
+  await take(deliver('m1', 1), deliver('m2', 5), deliver('n1', 1, { partition: '1' }))
+  expect(effects()).toEqual({ m1: 1, m2: 1, n1: 1 })
+  expect([await stored('0'), await stored('1')]).toEqual(['5', '1'])
+  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toBeUndefined()
+  expect(acknowledged()).toEqual(['m1', 'm2', 'n1'])
+})
+
+test('a consumer that has lost its partition does nothing, and acknowledges nothing', async () => {
+  const zombie = await openConsumer()
+  const { database, clock } = zombie
+  const owner = await openConsumer({ database, clock })
+  for (const { on } of [zombie, owner]) on('note.created', 'tag-note', tag)
+  await owner.take(owner.deliver('m1', 1), owner.deliver('m2', 2))
+  const report = await zombie.take(zombie.deliver('m1', 1), zombie.deliver('n1', 1, { partition: '1' }))
+  expect(owner.effects()).toEqual({ m1: 1, m2: 1, n1: 1 })
+  expect(await owner.stored()).toBe('2')
+  expect(zombie.acknowledged()).toEqual(['n1'])
+  expect(report.again).toEqual([])
+})
+
+test('what was delivered before the partition came back is not handled', async () => {
+  const { on, assign, arrived, handleArrived, deliver, effects, take, stored } = await openConsumer()
+  on('note.created', 'tag-note', tag)
+  const old = deliver('m1', 1)
+  arrived(old)
+  await assign('0')
+  await take(deliver('m1', 1), deliver('m2', 2))
+  await handleArrived(old)
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(await stored()).toBe('2')
+})
+
+test('a message that fails is parked, the partition goes on, and its retry takes effect once', async () => {
+  const { on, take, deliver, effects, stored, store, clock, retry } = await openConsumer()
+  let isBroken = true
+  on('note.created', { name: 'tag-note', retry: { backoff: () => 1_000 } }, (message, context) => {
+    tag(message, context)
+    if (message.id === 'm2' && isBroken) throw new Error('no')
+  })
+  await take(deliver('m1', 1), deliver('m2', 2), deliver('m3', 3))
+  expect(effects()).toEqual({ m1: 1, m3: 1 })
+  expect(await stored()).toBe('3')
+  isBroken = false
+  await clock.advance(1_000)
+  await retry()
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+  expect(await store.parking.count()).toBe(0)
+})
+
+test('of several handlers only the failed one is retried, and all of a message is one transaction', async () => {
+  const { on, take, deliver, effects, clock, retry } = await openConsumer()
+  let isBroken = true
+  for (const name of ['first', 'second', 'third']) {
+    on('note.created', { name, transaction: 'own', retry: { backoff: () => 1_000 } }, ({ id }, { tx }) => {
+      write(tx, `${name} ${id}`)
+      if (name === 'second' && isBroken) throw new Error('no')
+    })
+  }
+  await take(deliver('m1', 1))
+  expect(effects()).toEqual({ 'first m1': 1 })
+  isBroken = false
+  for (let rounds = 0; rounds < 2; rounds++) {
+    await clock.advance(1_000)
+    await retry()
+  }
+  expect(effects()).toEqual({ 'first m1': 1, 'second m1': 1, 'third m1': 1 })
+})
+
+test('a commit whose answer was lost is found out by its position', async () => {
+  const { on, take, deliver, effects, engine, store, acknowledged } = await openConsumer()
+  on('note.created', 'tag-note', tag)
+  let losses = 1
+  const transaction: typeof store.transaction = async (work, options) => {
+    const value = await store.transaction(work, options)
+    if (losses-- > 0) throw new JustonceError('COMMIT_UNKNOWN', { message: 'The answer is lost.' })
+    return value
+  }
+  Object.assign(engine, { store: { ...store, transaction } })
+  await take(deliver('m1', 1), deliver('m2', 2))
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+})
+
+test('messages that nobody handles, or that nobody can read, count as handled', async () => {
+  const { on, take, deliver, effects, stored, store } = await openConsumer()
+  on('note.created', 'tag-note', tag)
+  const unreadable = { ...deliver('m2', 2), message: { ...deliver('m2', 2).message, body: Buffer.from('{') } }
+  await take(deliver('m1', 1), unreadable, deliver('m3', 3, { type: 'unknown' }), deliver('m4', 4))
+  expect(effects()).toEqual({ m1: 1, m4: 1 })
+  expect(await stored()).toBe('4')
+  expect((await store.parking.list()).map(({ reason }) => reason)).toEqual(['BODY_NOT_JSON', 'TYPE_UNKNOWN'])
+})
+
+test('a producer that sent twice: by position both run, with both the second is known by its id', async () => {
+  for (const [dedup, count] of [
+    ['position', 2],
+    ['both', 1],
+  ] as const) {
+    const { on, take, deliver, effects, stored } = await openConsumer({}, dedup)
+    on('note.created', 'tag-note', tag)
+    let left = [deliver('m1', 1), deliver('m1', 2), deliver('m2', 3)]
+    while (left.length > 0) left = [...(await take(...left)).again]
+    expect(effects()).toEqual({ m1: count, m2: 1 })
+    expect(await stored()).toBe('3')
+  }
+})
+
+test('behind a breaker a partition waits in order', async () => {
+  const { on, take, deliver, stored, store } = await openConsumer()
+  on('note.created', { name: 'tag-note', breaker: { after: 1, pauseMs: 1_000 }, ...later }, () => {
+    throw new Error('a bad deploy')
+  })
+  await take(deliver('m1', 1))
+  const report = await take(deliver('m2', 2), deliver('m3', 3))
+  expect(report.stopped.map(({ message }) => message.id)).toEqual(['m2'])
+  expect(report.again.map(({ message }) => message.id)).toEqual(['m3'])
+  expect(await stored()).toBe('1')
+  expect(await store.parking.count()).toBe(1)
+})

@@ -1,0 +1,57 @@
+import type { Delivery } from '../contracts/index.ts'
+import { isRecorded } from './claim.ts'
+import type { Engine } from './engine.ts'
+import { type PositionLedger, partitionId } from './position-ledger.ts'
+import { prepare } from './prepare.ts'
+import type { Report } from './report.ts'
+import type { Source } from './source.ts'
+import type { Origin, Refusal, Work } from './work.ts'
+
+/** A delivery and what is to be done with it; neither: it only counts as handled. */
+export interface Item<Tx> {
+  readonly delivery: Delivery
+  readonly work?: Work<Tx>
+  readonly refusal?: Refusal
+}
+
+/** A source that keeps its positions in the store. */
+export type PositionSource = Source & { readonly positions: PositionLedger }
+
+/** In order, each partition up to the first that has to wait. */
+export async function itemsOf<Tx>(
+  engine: Engine<Tx>,
+  source: PositionSource,
+  deliveries: readonly Delivery[],
+  report: Report,
+  suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'>,
+): Promise<Item<Tx>[]> {
+  const items: Item<Tx>[] = []
+  const stopped = new Set<string>()
+  const claimed = new Set<string>()
+  for (const delivery of deliveries) {
+    const partition = partitionId(delivery)
+    const origin = { byPosition: source.dedup === 'position', ...suspicionOf(delivery) }
+    const prepared = await prepare(engine, delivery, origin)
+    if (stopped.has(partition)) report.again.push(delivery)
+    else if (prepared.kind === 'refused') items.push({ delivery, refusal: prepared.refusal })
+    else if (prepared.kind === 'ignored') {
+      engine.events.emit({ kind: 'ignored', messageId: delivery.message.id, type: delivery.message.type })
+      items.push({ delivery })
+    } else if (!isAdmitted(engine, prepared.work)) {
+      report.stopped.push(delivery)
+      stopped.add(partition)
+    } else if (prepared.work.runs.some((run) => isRecorded(run) && claimed.has(`${run.handler.name}\0${run.key}`))) {
+      // A copy of one before it: the next batch will find its record.
+      report.again.push(delivery)
+      stopped.add(partition)
+    } else {
+      for (const run of prepared.work.runs) claimed.add(`${run.handler.name}\0${run.key}`)
+      items.push({ delivery, work: prepared.work })
+    }
+  }
+  return items
+}
+
+function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
+  return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
+}

@@ -1,0 +1,169 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { JustonceEvent, Retention } from '../contracts/index.ts'
+import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { gate } from '../testing/waiting.ts'
+import { Maintainer, type MaintainerOptions } from './maintainer.ts'
+
+const aDay = 86_400_000
+const aMinute = 60_000
+const keep = { keepMs: 10 * aDay, keepTimelessMs: undefined }
+
+/** Several maintainers on one database; what they do is written down in order. */
+function open() {
+  const clock = fakeClock()
+  const database = new MemoryDatabase({ clock })
+  const done: string[] = []
+  const events: JustonceEvent[] = []
+  const store = memoryStore({ database })
+  const start = (name: string, options: MaintainerOptions = keep, change: Partial<Retention> = {}) => {
+    const { leases, retention: real } = memoryStore({ database })
+    const say = <Key extends keyof Retention>(step: Key): Retention[Key] =>
+      (async (...given: readonly unknown[]) => {
+        done.push(`${name} ${step}`)
+        return await ((change[step] ?? real[step]) as (...all: readonly unknown[]) => unknown)(...given)
+      }) as unknown as Retention[Key]
+    const retention = { ...real, prepare: say('prepare'), raise: say('raise'), remove: say('remove') }
+    const emit = (event: JustonceEvent) => void events.push(event)
+    const maintainer = new Maintainer(
+      { leases, retention },
+      { clock, events: { emit, listen: () => () => {} } },
+      options,
+    )
+    maintainer.start()
+    onTestFinished(() => maintainer.stop())
+    return maintainer
+  }
+  const claim = (key: string, bornDaysAgo: number | undefined) =>
+    store.transaction((tx) => {
+      const born = bornDaysAgo === undefined ? undefined : new Date(clock.now().getTime() - bornDaysAgo * aDay)
+      return store.inbox.claim(tx, [{ handler: 'tag-note', key, fingerprint: undefined, born }])
+    })
+  const has = async (key: string) => (await store.inbox.find({ handler: 'tag-note', key })) !== undefined
+  return { clock, store, done, events, start, claim, has }
+}
+
+test('it prepares, raises the horizon, and then removes what lies well behind it', async () => {
+  const { clock, start, claim, has, done, events, store } = open()
+  await claim('old', 11)
+  await claim('just below the horizon', 10 + 1 / 48)
+  await claim('young', 9)
+  await claim('timeless', undefined)
+  start('a')
+  await clock.advance(0)
+  expect(done).toEqual(['a prepare', 'a raise', 'a remove'])
+  const horizon = new Date(clock.now().getTime() - keep.keepMs)
+  expect(await store.retention.horizon()).toEqual(horizon)
+  expect(await Promise.all(['old', 'just below the horizon', 'young', 'timeless'].map(has))).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ])
+  expect(events).toEqual([{ kind: 'retained', removed: 1, horizon }])
+})
+
+test('records without a time go only where that is said, and by when they were processed', async () => {
+  const { clock, start, claim, has } = open()
+  await claim('early', undefined)
+  await clock.advance(3 * aDay)
+  await claim('late', undefined)
+  const careful = start('a')
+  await clock.advance(5 * aDay)
+  expect(await has('early')).toBe(true)
+  await careful.stop()
+  start('b', { keepMs: 10 * aDay, keepTimelessMs: 7 * aDay })
+  await clock.advance(2 * aMinute)
+  expect([await has('early'), await has('late')]).toEqual([false, true])
+})
+
+test('where nothing is to be removed it only prepares', async () => {
+  const { clock, start, store, done } = open()
+  start('a', { keepMs: undefined, keepTimelessMs: undefined })
+  await clock.advance(10 * aMinute)
+  expect(new Set(done)).toEqual(new Set(['a prepare']))
+  expect(await store.retention.horizon()).toBeUndefined()
+})
+
+test('of several only the elected one works, and another takes over when it stops', async () => {
+  const { clock, start, done } = open()
+  const hanging = gate()
+  const first = start('a', keep, {
+    async remove() {
+      await hanging.opened
+      return { removed: 0, more: false }
+    },
+  })
+  await clock.advance(0)
+  start('b')
+  await clock.advance(30_000)
+  expect(done).toEqual(['a prepare', 'a raise', 'a remove'])
+  const stopped = first.stop()
+  hanging.open()
+  await stopped
+  await clock.advance(5 * aMinute)
+  expect(done.filter((step) => step.startsWith('a'))).toHaveLength(3)
+  expect(done).toContain('b remove')
+})
+
+test('whoever has lost the lease removes no more', async () => {
+  const { clock, start, done, store } = open()
+  start('a', keep, { remove: async () => ({ removed: 1, more: true }) })
+  await clock.advance(0)
+  expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
+  await store.leases.release('maintenance', 1)
+  expect(await store.leases.acquire('maintenance', 60 * aMinute)).toEqual({ fence: 2 })
+  await clock.advance(30 * aMinute)
+  expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
+})
+
+test('it goes on in small steps until there is no more, keeping its lease', async () => {
+  const { clock, start, store } = open()
+  let left = 700
+  start('a', keep, { remove: async () => ({ removed: 1, more: --left > 0 }) })
+  while (left > 1) {
+    await clock.advance(200)
+    expect(await store.leases.acquire('maintenance', 1_000)).toBeUndefined()
+  }
+  await clock.advance(200)
+  expect(left).toBe(0)
+})
+
+test.each(['prepare', 'raise', 'remove'] as const)('it tells when %s fails, and tries again later', async (step) => {
+  const { clock, start, done, events, claim, has } = open()
+  await claim('old', 11)
+  let failures = 0
+  const error = new Error('no')
+  const real = open().store.retention
+  start('a', keep, {
+    [step]: async (...given: readonly never[]) => {
+      if (failures++ < 2) throw error
+      if (step === 'prepare') return
+      return await (real[step] as (...all: readonly never[]) => Promise<unknown>)(...given)
+    },
+  })
+  await clock.advance(0)
+  if (step === 'raise') expect(done).not.toContain('a remove')
+  await clock.advance(10 * aMinute)
+  expect(events.filter(({ kind }) => kind === 'loop-failed')).toEqual([
+    { kind: 'loop-failed', loop: 'maintenance', error },
+    { kind: 'loop-failed', loop: 'maintenance', error },
+  ])
+  expect(done.filter((each) => each === `a ${step}`).length).toBeGreaterThan(2)
+  if (step === 'prepare') expect(await has('old')).toBe(false)
+})
+
+test('it stops at once, in a pause as between two steps, and frees the lease', async () => {
+  const { clock, start, done, store } = open()
+  const maintainer = start('a', keep, { remove: async () => ({ removed: 1, more: true }) })
+  await clock.advance(1_000)
+  const before = done.length
+  await maintainer.stop()
+  expect(done).toHaveLength(before)
+  expect(clock.waiting()).toBe(0)
+  expect(await store.leases.acquire('maintenance', 1_000)).toBeDefined()
+  const resting = start('b')
+  await clock.advance(0)
+  await resting.stop()
+  expect(clock.waiting()).toBe(0)
+})

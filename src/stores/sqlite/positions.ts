@@ -1,0 +1,33 @@
+import type { Position, Positions } from '../../contracts/index.ts'
+import type { Reader } from './reader.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import type { Statements } from './statements.ts'
+import { statementsIn } from './transactions.ts'
+
+const selectOne = `SELECT next, incarnation FROM justonce_positions WHERE consumer = ? AND source = ? AND part = ?`
+const setOne = `INSERT INTO justonce_positions (consumer, source, part, next, incarnation) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET next = excluded.next, incarnation = excluded.incarnation`
+
+/** Whoever moves has the write lock by then, so a look is as good as a compare-and-set. */
+export function sqlitePositions<Database extends SqliteDatabase>(reader: Reader): Positions<Database> {
+  return {
+    load: (group, partitions) =>
+      reader.read((statements) =>
+        partitions.map(({ source, partition }) => storedIn(statements, group, source, partition)),
+      ),
+    async move(tx, group, moves) {
+      const statements = statementsIn(tx)
+      return moves.map(({ source, partition, expected, to }) => {
+        const stored = storedIn(statements, group, source, partition)
+        if (stored?.next !== expected?.next || stored?.incarnation !== expected?.incarnation) return stored ?? 'none'
+        statements.run(setOne, group, source, partition, to.next, to.incarnation)
+        return undefined
+      })
+    },
+  }
+}
+
+function storedIn(statements: Statements, group: string, source: string, partition: string): Position | undefined {
+  const row = statements.get<Position>(selectOne, group, source, partition)
+  return row && { next: row.next, incarnation: row.incarnation }
+}

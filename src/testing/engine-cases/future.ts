@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { anHour, type Bench, engineCase, note } from './bench.ts'
+import { aDay, clockAhead, madeAgo, timed } from './timed-ids.ts'
+
+/** Made in three days; by a clock that is five days ahead, two days ago. */
+const fromTheFuture = (): string => madeAgo(-3 * aDay)
+const whenItsTimeHasCome = { ...timed, clock: clockAhead(5 * aDay) }
+
+/** Ids that say they were made in the future: a clock is wrong, here or there. */
+export const futureCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'future: an id of tomorrow waits for its time, and copies add nothing',
+    needs: ['retention'],
+    async run({ store, effects, app }) {
+      const id = fromTheFuture()
+      const { app: notes, handle, transport } = app(timed)
+      notes.on('note.created', 'tag-note', (message, { tx }) => effects.write(tx, message.id))
+      await handle(note(id), note('m1'))
+      await handle(note(id))
+      assert.deepEqual([await effects.count(id), await effects.count('m1')], [0, 1])
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ key, state, reason, attempts }) => [key, state, reason, attempts]),
+        [[id, 'waiting', 'ID_FROM_THE_FUTURE', 0]],
+      )
+      assert.ok((rows[0]?.nextAt.getTime() ?? 0) > Date.now() + aDay)
+      assert.equal(await store.inbox.find({ handler: 'tag-note', key: id }), undefined)
+      assert.equal(transport.settled().length, 3)
+    },
+  }),
+  engineCase({
+    name: 'future: when its time has come it runs once, whichever copy is first',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const id = fromTheFuture()
+      for (const isCopyFirst of [true, false]) {
+        const name = isCopyFirst ? 'copy-first' : 'row-first'
+        const early = app(timed)
+        early.app.on('note.created', name, (message, { tx }) => effects.write(tx, `${name} ${message.id}`))
+        await early.handle(note(id))
+        await early.stop()
+        const due = app(whenItsTimeHasCome)
+        due.app.on('note.created', name, (message, { tx }) => effects.write(tx, `${name} ${message.id}`))
+        if (isCopyFirst) await due.handle(note(id))
+        else await due.handle()
+        await makeDue(bench)
+        await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its attempt')
+        await due.handle(note(id))
+        assert.equal(await effects.count(`${name} ${id}`), 1)
+        assert.equal((await store.inbox.find({ handler: name, key: id }))?.state, 'processed')
+      }
+    },
+  }),
+  engineCase({
+    name: 'future: each of its handlers runs once and in order, although a copy comes before the rows are due',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const id = fromTheFuture()
+      const ran: string[] = []
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        for (const name of ['first', 'second'])
+          notes.on('note.created', name, (_, { tx }) => {
+            ran.push(name)
+            return effects.write(tx, name)
+          })
+      const [early, due] = opened
+      await early.handle(note(id))
+      await early.stop()
+      assert.equal(await store.parking.count({ reason: 'ID_FROM_THE_FUTURE' }), 2)
+      await due.handle(note(id))
+      await makeDue(bench)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the end of both rows')
+      assert.deepEqual([await effects.count('first'), await effects.count('second')], [1, 1])
+      assert.deepEqual(ran, ['first', 'second'])
+    },
+  }),
+  engineCase({
+    name: 'future: a handler that keeps order runs it when its time has come, and then what waited behind it',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const [id, next] = [fromTheFuture(), madeAgo(0)]
+      const ran: string[] = []
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        notes.on('note.created', { name: 'tag-note', ordered: 'key' }, (message, { tx }) => {
+          ran.push(message.id)
+          return effects.write(tx, message.id)
+        })
+      const [early, due] = opened
+      await early.handle(note(id, { key: 'k' }), note(next, { key: 'k' }))
+      await early.stop()
+      assert.deepEqual(ran, [])
+      await due.handle()
+      await makeDue(bench)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'both messages')
+      assert.deepEqual(ran, [id, next])
+      assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
+    },
+  }),
+  engineCase({
+    name: 'future: a process whose clock is behind neither loses nor repeats what others have parked or done',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      // For the clock that is ten days behind all of them are from the future.
+      const [done, failing, waiting] = [madeAgo(aDay, 1), madeAgo(aDay, 2), madeAgo(-3 * aDay, 3)]
+      let isBroken = true
+      const opened = [app(timed), app({ ...timed, clock: clockAhead(-10 * aDay) })] as const
+      const [right, behind] = opened
+      for (const { app: notes } of opened) {
+        const where = notes === right.app ? 'store' : 'broker'
+        notes.on(
+          'note.created',
+          { name: 'tag-note', retry: { backoff: () => anHour, where } },
+          async ({ id }, { tx }) => {
+            await effects.write(tx, id)
+            if (id === failing && isBroken) throw new Error('not yet')
+          },
+        )
+      }
+      await right.handle(note(done), note(failing), note(waiting))
+      await right.stop()
+      isBroken = false
+      await behind.handle(note(done), note(failing), note(waiting))
+      await makeDue(bench)
+      await eventually(async () => ((await effects.count(failing)) === 1 ? true : undefined), 'the retry')
+      const isPutOff = async () => {
+        const [row] = await store.parking.list({ key: waiting })
+        return row !== undefined && row.nextAt.getTime() > Date.now() + anHour
+      }
+      await eventually(async () => ((await isPutOff()) ? true : undefined), 'another wait')
+      assert.deepEqual(
+        [await effects.count(done), await effects.count(failing), await effects.count(waiting)],
+        [1, 1, 0],
+      )
+      for (const key of [done, failing])
+        assert.equal((await store.inbox.find({ handler: 'tag-note', key }))?.state, 'processed')
+      const left = (await store.parking.list()).map(({ key }) => key)
+      assert.ok(left.includes(waiting) && !left.includes(failing), `parked are ${left}`)
+    },
+  }),
+]
+
+/** As if the time had come by the database's clock, which nobody can wait for. */
+async function makeDue({ store }: Bench): Promise<void> {
+  for (const { handler, key, attempts, reason, errors, shape, state } of await store.parking.list())
+    if (state === 'waiting')
+      await store.transaction((tx) =>
+        store.parking.change(tx, [{ handler, key, kind: 'again', attempts, delayMs: 0, reason, errors, shape }]),
+      )
+}

@@ -1,0 +1,26 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Clock } from '../../contracts/index.ts'
+import type { Bench, BenchAppOptions } from './bench.ts'
+
+export const aDay = 86_400_000
+
+/** A UUIDv7 that was made so long ago, or will be. Two of the same number and moment are the same. */
+export function madeAgo(ms: number, number = 1): string {
+  const time = (Math.floor(Date.now() / aDay) * aDay + aDay / 2 - ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`
+}
+
+/** The clock of a machine that is so much ahead, or behind. */
+export function clockAhead(ms: number): Clock {
+  return { ...systemClock, now: () => new Date(Date.now() + ms) }
+}
+
+/** Ids of this app carry a time. */
+export const timed = { ids: 'uuidv7' } as const satisfies BenchAppOptions
+
+/** Whoever has records of before has removed them. */
+export async function raiseHorizon({ store }: Pick<Bench, 'store'>, keepMs: number): Promise<Date> {
+  const { horizon } = (await store.retention?.raise(keepMs)) ?? {}
+  if (horizon === undefined) throw new Error('The store has no horizon.')
+  return horizon
+}

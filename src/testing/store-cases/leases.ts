@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import type { Leases } from '../../contracts/index.ts'
+import { present } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually, failureOf, hold } from '../waiting.ts'
+import { anHour } from './parked-rows.ts'
+
+export const leaseCases: readonly StoreCase[] = [
+  {
+    name: 'leases: whoever has one keeps the others out until it is released',
+    async run({ store, rival }) {
+      const { fence } = present(await store.leases.acquire('tidying', anHour), 'the lease')
+      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+      assert.equal(await store.leases.acquire('tidying', anHour), undefined, 'it was given to its own holder again')
+      assert.equal(await store.leases.release('tidying', fence), true)
+      assert.ok(await rival.leases.acquire('tidying', anHour), 'a released lease is not free')
+    },
+  },
+  {
+    name: 'leases: one name has nothing to do with another, to the last character and by case',
+    async run({ store, rival }) {
+      const names = ['tidying', 'Tidying', 'tidying ', `${'x'.repeat(199)}a`, `${'x'.repeat(199)}b`, 'größe 🙂']
+      for (const name of names) assert.ok(await store.leases.acquire(name, anHour), name)
+      for (const name of names) assert.equal(await rival.leases.acquire(name, anHour), undefined, name)
+    },
+  },
+  {
+    name: 'leases: of many who ask at once exactly one gets it',
+    async run({ store, rival }) {
+      for (const name of ['new', 'new', 'another'])
+        for (const turn of [1, 2]) {
+          const asked = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? store : rival).leases)
+          const answers = await Promise.all(asked.map((leases) => leases.acquire(name, anHour)))
+          const [won, ...more] = answers.filter((answer) => answer !== undefined)
+          assert.deepEqual(more, [], `${name}, turn ${turn}`)
+          assert.equal(await store.leases.release(name, present(won, 'the lease').fence), true)
+        }
+    },
+  },
+  {
+    name: 'leases: the fence only grows, across releases and ends, whoever asks',
+    async run({ store, rival }) {
+      const fences: number[] = []
+      for (let turn = 0; turn < 6; turn++) {
+        const leases = turn % 2 === 0 ? store.leases : rival.leases
+        const isReleased = turn < 3
+        const fence = await soonAcquired(leases, 'tidying', isReleased ? anHour : 1)
+        fences.push(fence)
+        if (isReleased) assert.equal(await leases.release('tidying', fence), true)
+      }
+      assert.deepEqual(
+        fences,
+        [...new Set(fences)].toSorted((a, b) => a - b),
+      )
+    },
+  },
+  {
+    name: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
+    async run({ store, rival }) {
+      const lost = await soonAcquired(store.leases, 'tidying', 30)
+      const fence = await soonAcquired(rival.leases, 'tidying', anHour)
+      assert.ok(fence > lost)
+      assert.equal(await store.leases.renew('tidying', lost, anHour), false)
+      assert.equal(await store.leases.release('tidying', lost), false)
+      assert.equal(
+        await store.leases.acquire('tidying', anHour),
+        undefined,
+        'the late one has freed the lease of another',
+      )
+      assert.equal(await rival.leases.renew('tidying', fence, anHour), true)
+    },
+  },
+  {
+    name: 'leases: one that has ended is lost, although nobody has taken it since',
+    async run({ store }) {
+      const fence = await soonAcquired(store.leases, 'tidying', 30)
+      // A short renewal each time: once it has ended, it stays so.
+      await eventually(async () => ((await store.leases.renew('tidying', fence, 1)) ? undefined : true), 'its end')
+      assert.equal(await store.leases.renew('tidying', fence, anHour), false)
+      assert.equal(await store.leases.release('tidying', fence), false)
+      assert.ok(await store.leases.acquire('tidying', anHour))
+    },
+  },
+  {
+    name: 'leases: a renewal counts from now, whether it makes it longer or shorter',
+    async run({ store, rival }) {
+      const short = 200
+      await eventually(async () => {
+        const fence = await soonAcquired(store.leases, 'longer', short)
+        // A slow machine may have let it end meanwhile: then it is tried again.
+        return (await store.leases.renew('longer', fence, anHour)) ? true : undefined
+      }, 'a renewal in time')
+      const shorter = await soonAcquired(store.leases, 'shorter', anHour)
+      assert.equal(await store.leases.renew('shorter', shorter, short), true)
+      // By the time that one has ended, the other one would have too.
+      await soonAcquired(rival.leases, 'shorter', anHour)
+      assert.equal(await rival.leases.acquire('longer', anHour), undefined, 'the renewal did not make it longer')
+    },
+  },
+  {
+    name: 'leases: nothing is renewed or released by a fence that was never given, or twice',
+    async run({ store, rival }) {
+      assert.equal(await store.leases.renew('unknown', 1, anHour), false)
+      assert.equal(await store.leases.release('unknown', 1), false)
+      const { fence } = present(await store.leases.acquire('tidying', anHour), 'the lease')
+      for (const wrong of [fence - 1, fence + 1]) {
+        assert.equal(await rival.leases.renew('tidying', wrong, 1), false)
+        assert.equal(await rival.leases.release('tidying', wrong), false)
+      }
+      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+      assert.equal(await store.leases.release('tidying', fence), true)
+      assert.equal(await store.leases.release('tidying', fence), false)
+      assert.equal(await store.leases.renew('tidying', fence, anHour), false)
+    },
+  },
+  {
+    name: 'leases: one that was taken beside a transaction stays when that is undone',
+    needs: ['concurrent'],
+    async run({ store, rival, effects }) {
+      const beside = await hold(store, (tx) => effects.write(tx, 'm1'))
+      assert.ok(await store.leases.acquire('tidying', anHour))
+      await beside.undo()
+      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+      await failureOf(
+        store.transaction(async () => {
+          throw new Error('the work failed')
+        }),
+        'work that throws',
+      )
+      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+    },
+  },
+]
+
+/** Its fence, once the one before it has ended by the database's clock. */
+async function soonAcquired(leases: Leases, name: string, leaseMs: number): Promise<number> {
+  const { fence } = await eventually(() => leases.acquire(name, leaseMs), `the lease ${name}`)
+  return fence
+}

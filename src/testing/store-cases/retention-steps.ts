@@ -1,0 +1,46 @@
+import type { ClaimAnswer, ClaimRequest, Retention, Store } from '../../contracts/index.ts'
+import { present, request } from '../sample-records.ts'
+
+export const aDay = 86_400_000
+
+/** The moment so many days from now; whole seconds, so that it is exact in every database. */
+export function daysFromNow(days: number): Date {
+  return new Date(Math.round((Date.now() + days * aDay) / 1_000) * 1_000)
+}
+
+export function born(key: string, moment: Date | undefined): ClaimRequest {
+  return { ...request(key), born: moment }
+}
+
+export function retentionOf<Tx>(store: Store<Tx>): Retention {
+  return present(store.retention, 'the retention of the store')
+}
+
+export function claimAll<Tx>(store: Store<Tx>, ...requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {
+  return store.transaction((tx) => store.inbox.claim(tx, requests))
+}
+
+/** `first`, `too old`, or the state of the record that was there: one word each. */
+export function verdicts({ existing, tooOld }: ClaimAnswer): readonly string[] {
+  return existing.map((record, place) => record?.state ?? (tooOld?.has(place) ? 'too old' : 'first'))
+}
+
+/** Of these keys those that have a record. */
+export async function found<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<readonly string[]> {
+  const records = await store.inbox.findMany(keys.map((key) => request(key)))
+  return keys.filter((_, place) => records[place] !== undefined)
+}
+
+/** Until there is no more; resolves to how many are gone. */
+export async function removeAll<Tx>(
+  store: Store<Tx>,
+  bornBefore: Date,
+  timelessBefore?: Date | undefined,
+): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const step = await retentionOf(store).remove({ bornBefore, timelessBefore, budgetMs: 200 })
+    removed += step.removed
+    if (!step.more) return removed
+  }
+}

@@ -1,0 +1,224 @@
+import type { Retention } from '../../src/contracts/index.ts'
+import { bindBrokenStores, inbox, retention } from './break-store.ts'
+
+const present = (given: Retention | undefined): Retention => given as Retention
+const farAhead = new Date('2999-01-01')
+const pinned = new Map<string, string>()
+
+bindBrokenStores([
+  {
+    name: 'claims whatever it has no record of, horizon or not',
+    caught: 'horizon: a claim born before it is too old and leaves nothing, however often it comes',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map(({ born, ...request }) => request),
+        ),
+    })),
+  },
+  {
+    name: 'calls a claim too old and makes a record all the same',
+    caught: 'horizon: a claim born before it is too old and leaves nothing, however often it comes',
+    break: inbox(({ claim }) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        for (const place of answer.tooOld ?? []) await claim(tx, [{ ...requests[place]!, born: undefined }])
+        return answer
+      },
+    })),
+  },
+  {
+    name: 'calls everything too old that was born before the horizon',
+    caught: 'horizon: a claim born before it that has its record is a duplicate, in whatever state',
+    break: inbox(({ claim }, store) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        const horizon = (await present(store.retention).horizon()) ?? new Date(0)
+        const tooOld = new Set([...requests.keys()].filter((place) => (requests[place]?.born ?? farAhead) < horizon))
+        return {
+          ...answer,
+          tooOld,
+          existing: answer.existing.map((record, place) => (tooOld.has(place) ? undefined : record)),
+        }
+      },
+    })),
+  },
+  {
+    name: 'counts what was born at the horizon as too old',
+    caught: 'horizon: what was born at it or after it is claimed',
+    break: inbox(({ claim }, store) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        const horizon = (await present(store.retention).horizon())?.getTime()
+        const at = [...requests.keys()].filter((place) => requests[place]?.born?.getTime() === horizon)
+        return { ...answer, tooOld: new Set([...(answer.tooOld ?? []), ...at]) }
+      },
+    })),
+  },
+  {
+    name: 'names too old ones by a place of its own',
+    caught: 'horizon: old, new, known and timeless ones in one claim are answered each in its place',
+    break: inbox(({ claim }) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        return { ...answer, tooOld: new Set([...(answer.tooOld ?? [])].map((_, place) => place)) }
+      },
+    })),
+  },
+  {
+    name: 'lowers the horizon when somebody wants to keep more',
+    caught: 'horizon: it only grows, whoever wants to keep more',
+    break: retention(({ raise }) => {
+      let last: Date | undefined
+      return {
+        async raise(keepMs) {
+          const { now } = await raise(keepMs)
+          last = new Date(now.getTime() - keepMs)
+          return { horizon: last, now }
+        },
+        horizon: async () => last,
+      }
+    }),
+  },
+  {
+    name: 'keeps the horizon to itself',
+    caught: 'horizon: there is none until it is raised, then everybody sees it, and it lies where the database says',
+    break: retention(() => {
+      let own: Date | undefined
+      return {
+        async raise(keepMs) {
+          own = new Date(Date.now() - keepMs)
+          return { horizon: own, now: new Date(own.getTime() + keepMs) }
+        },
+        horizon: async () => own,
+      }
+    }),
+  },
+  {
+    name: 'takes an id without a time for one of the beginning of time',
+    caught: 'horizon: an id without a time is never too old',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((request) => ({ ...request, born: request.born ?? new Date(0) })),
+        ),
+    })),
+  },
+  {
+    name: 'cannot claim what nothing was prepared for',
+    caught: 'horizon: without one, claims of any time work, without anything prepared for them',
+    break: inbox(({ claim }) => ({
+      async claim(tx, requests) {
+        if (requests.some(({ born }) => born !== undefined && born.getTime() > Date.now() + 14 * 86_400_000))
+          throw new Error('no partition')
+        return claim(tx, requests)
+      },
+    })),
+  },
+  {
+    name: 'removes what was born later, too',
+    caught: 'retention: remove removes what was born before, of every state, and nothing else',
+    break: retention(({ remove }) => ({ remove: (options) => remove({ ...options, bornBefore: farAhead }) })),
+  },
+  {
+    name: 'removes by the day',
+    caught: 'retention: remove keeps to the moment within a day',
+    break: retention(({ remove }) => ({
+      remove: (options) => remove({ ...options, bornBefore: new Date(options.bornBefore.getTime() + 43_200_000) }),
+    })),
+  },
+  {
+    name: 'removes records without a time although nobody has said so',
+    caught: 'retention: records without a time stay, however long ago they were processed',
+    break: retention(({ remove }) => ({
+      remove: ({ bornBefore, budgetMs }) => remove({ bornBefore, budgetMs, timelessBefore: bornBefore }),
+    })),
+  },
+  {
+    name: 'removes parked records without a time',
+    caught:
+      'retention: where it is said so, records without a time go by when they were processed, but never parked ones',
+    break: retention(({ remove }, { inbox: { update }, transaction }) => ({
+      async remove(options) {
+        if (options.timelessBefore !== undefined)
+          await transaction((tx) => update(tx, [{ handler: 'tag-note', key: 'parked', state: 'processed' }]))
+        return remove(options)
+      },
+    })),
+  },
+  {
+    name: 'says too early that there is no more to remove',
+    caught: 'retention: many are removed, in as many steps as it takes',
+    break: retention(({ remove }) => ({ remove: async (options) => ({ ...(await remove(options)), more: false }) })),
+  },
+  {
+    name: 'does not find old records without their time',
+    caught: 'retention: a record born long ago is found, changed and forgotten by its key alone',
+    break: inbox(() => ({ find: async () => undefined })),
+  },
+  {
+    name: 'does not forget old records without their time',
+    caught: 'retention: a record born long ago is found, changed and forgotten by its key alone',
+    break: inbox(() => ({ forget: async () => false })),
+  },
+  {
+    name: 'does not release a claim without its time',
+    caught: 'retention: a claim with a time is released by its key alone, and with its time',
+    break: inbox(({ release }) => ({
+      release: (tx, keys) =>
+        release(
+          tx,
+          keys.filter(({ born }) => born !== undefined),
+        ),
+    })),
+  },
+  {
+    name: 'makes a record for each of two rivals with the same time',
+    caught: 'retention: equal keys with equal times are one record, also of rivals; other handlers and keys are others',
+    break: inbox(({ claim }) => ({
+      claim: (tx, requests) =>
+        claim(
+          tx,
+          requests.map((request) => ({ ...request, key: `${request.key} ${Math.random()}` })),
+        ),
+    })),
+  },
+  {
+    name: 'cannot prepare twice',
+    caught: 'retention: to prepare twice, at once, and again later is no error, and claims go on meanwhile',
+    break: retention(({ prepare }) => {
+      let isPrepared = false
+      return {
+        async prepare(aheadMs) {
+          if (isPrepared) throw new Error('it exists already')
+          isPrepared = true
+          await prepare(aheadMs)
+        },
+      }
+    }),
+  },
+  {
+    name: 'keeps the scheme that was pinned last',
+    caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
+    break: retention(() => ({
+      async pinScheme(handler, scheme) {
+        pinned.set(handler, scheme)
+        return scheme
+      },
+    })),
+  },
+  {
+    name: 'looks which scheme is pinned before it pins one',
+    caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
+    break: retention(({ horizon }) => ({
+      async pinScheme(handler, scheme) {
+        const known = pinned.get(handler)
+        await horizon()
+        if (known === undefined) pinned.set(handler, scheme)
+        return known ?? scheme
+      },
+    })),
+  },
+])

@@ -1,0 +1,35 @@
+import type { OperableStore } from '../../src/contracts/index.ts'
+import { outboxMessage, parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
+
+const aDay = 86_400_000
+export const tenDaysAgo = new Date(Date.now() - 10 * aDay)
+
+/** Puts at least one row into every table that a store has today. */
+export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
+  const { inbox, parking, letters, redrives, audit, suspects, leases, retention, outbox, queue, positions } = store
+  await store.transaction(async (tx) => {
+    await inbox.claim(tx, [
+      { ...request('failed'), fingerprint: Uint8Array.of(0, 255) },
+      { ...request('old'), born: tenDaysAgo },
+      request('timeless'),
+      { ...request('young'), born: new Date() },
+    ])
+    await inbox.update(tx, [
+      { ...request('failed'), state: 'parked' },
+      { ...request('timeless'), state: 'processed', result: '{"so":"ß"}' },
+    ])
+    await parking.park(tx, [parkedMessage('failed', { state: 'dead' }), parkedMessage('waiting', { orderKey: 'k1' })])
+    await letters.annotate(tx, { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'no' }, 'since Monday')
+    const settings = { by: 'ana', why: 'mended', canary: 1, perSecond: 2.5, stopAfterFailures: 3 }
+    await redrives.start(tx, { id: 'r1', ...settings }, {})
+    await audit.append(tx, [{ action: 'redrive', by: 'ana', why: 'mended', subject: '{}' }])
+    await outbox?.append(tx, [outboxMessage('o1')])
+    const to = { next: '42', incarnation: 'first' }
+    await positions?.move(tx, 'group', [{ source: 'notes', partition: '3', expected: undefined, to }])
+  })
+  await suspects.begin(['m1'])
+  await leases.acquire('tidying', aDay)
+  await retention?.pinScheme('tag-note', 'uuidv7')
+  await retention?.raise(100 * aDay)
+  await queue?.send(undefined, 'notes', [toQueue('q1', 'k1')])
+}
