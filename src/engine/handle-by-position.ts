@@ -20,10 +20,7 @@ export async function handleByPosition<Tx>(
   report: Report,
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'>,
 ): Promise<Report> {
-  const ours = deliveries.filter((delivery) => source.positions.isOurs(delivery))
-  // Delivered under an assignment that is over: whoever has the partition now gets them again.
-  report.settled.push(...deliveries.filter((delivery) => !source.positions.isOurs(delivery)))
-  const items = await itemsOf(engine, source, ours, report, suspicionOf)
+  const items = await itemsOf(engine, source, deliveries, report, suspicionOf)
   if (items.length === 0) return report
   if (!(await handledTogether(engine, source, items, report))) await handleOneByOne(engine, source, items, report)
   return report
@@ -33,11 +30,13 @@ export async function handleByPosition<Tx>(
 async function handledTogether<Tx>(
   engine: Engine<Tx>,
   source: PositionSource,
-  items: readonly Item<Tx>[],
+  given: readonly Item<Tx>[],
   report: Report,
 ): Promise<boolean> {
   let { partSize } = engine.isolation
   for (let lostCommits = 0; ; ) {
+    const items = stillOurs(source, given, report)
+    if (items.length === 0) return true
     try {
       const committed = await processBatch(engine, source, batchOf(engine, source, items, partSize))
       await afterTheCommit(engine, source, committed, report)
@@ -64,6 +63,7 @@ async function handleOneByOne<Tx>(
   const held = new Set<string>()
   for (const item of items) {
     const partition = partitionId(item.delivery)
+    if (stillOurs(source, [item], report).length === 0) continue
     if (held.has(partition)) report.held.push(item.delivery)
     else if ((await settle(engine, source, item, report)) === 'held') {
       report.held.push(item.delivery)
@@ -82,6 +82,7 @@ async function settle<Tx>(
   const { timing, clock } = engine
   let item = given
   for (let tries = 1; ; tries++) {
+    if (stillOurs(source, [item], report).length === 0) return 'settled'
     try {
       const batch = batchOf(engine, source, [item], 1)
       const lockTimeoutMs = Math.min(timing.batchLockTimeoutMs * 2 ** (tries - 1), timing.aloneLockTimeoutMs)
@@ -104,6 +105,17 @@ async function settle<Tx>(
       }
     }
   }
+}
+
+/**
+ * Without what was delivered under an assignment that is over: whoever has the partition now gets it again. Asked before
+ * every attempt, because an assignment can end and begin while one is under way.
+ */
+function stillOurs<Tx>({ positions }: PositionSource, items: readonly Item<Tx>[], report: Report): readonly Item<Tx>[] {
+  if (items.every(({ delivery }) => positions.isOurs(delivery))) return items
+  const isOurs = ({ delivery }: Item<Tx>): boolean => positions.isOurs(delivery)
+  report.settled.push(...items.filter((item) => !isOurs(item)).map(({ delivery }) => delivery))
+  return items.filter(isOurs)
 }
 
 /** The same work with the culprit, or all where that is not known, known to fail. */

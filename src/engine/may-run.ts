@@ -7,8 +7,8 @@ import { isUnborn, type Outcomes, type Run, type RunOutcome } from './work.ts'
 /** What has to be asked before a run may start. */
 export interface Permits<Tx> {
   readonly order: KeyOrder<Tx>
-  /** Tells when a batch must not begin another handler. */
-  timeIsUp(): boolean
+  /** Tells when a batch must not begin another run. */
+  timeIsUp(run: Run<Tx>): boolean
 }
 
 /** Decides the runs that must not start; what was decided by the claim stays as it is. */
@@ -16,7 +16,7 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   if (outcomes.has(run)) return false
   const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
-  else if (permits.timeIsUp() || !isAdmitted(engine, run)) outcomes.set(run, { kind: 'unstarted' })
+  else if (permits.timeIsUp(run) || !isAdmitted(engine, run)) outcomes.set(run, { kind: 'unstarted' })
   else return true
   return false
 }

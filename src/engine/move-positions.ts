@@ -1,4 +1,4 @@
-import type { Delivery, InboxRecord, PositionMove, Positions } from '../contracts/index.ts'
+import type { Delivery, InboxRecord, Position, PositionMove, Positions } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
 import { nameOf, partitionId } from './position-ledger.ts'
 import type { Batch } from './process-batch.ts'
@@ -31,10 +31,11 @@ export async function movePositions<Tx>(
   const answers = await moveAll(engine, tx, store, source.positions.group, moves)
   const done = new Set<string>()
   const lost = new Set<string>()
-  moves.forEach(({ source: topic, partition, to }, index) => {
-    const found = answers[index]
+  moves.forEach(({ source: topic, partition, expected, to }, index) => {
+    // A move to where it is already: all of it was handled before.
+    const found = answers[index] ?? (isSame(expected, to) ? expected : undefined)
     if (found === undefined) return
-    const isOurOwn = found !== 'none' && found.next === to.next && found.incarnation === to.incarnation
+    const isOurOwn = found !== 'none' && isSame(found, to)
     ;(isOurOwn ? done : lost).add(nameOf(topic, partition))
   })
   if (done.size + lost.size === 0) return { batch, moves, lost: [] }
@@ -77,4 +78,8 @@ async function moveAll<Tx>(
   } catch (error) {
     throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
   }
+}
+
+function isSame(a: Position | undefined, b: Position): boolean {
+  return a?.next === b.next && a.incarnation === b.incarnation
 }

@@ -12,6 +12,8 @@ export class PositionLedger {
   readonly group: string
   readonly #entries = new Map<string, Entry>()
   readonly #arrived = new WeakMap<Delivery, number>()
+  /** The assignment that a move was made for. */
+  readonly #assignments = new WeakMap<PositionMove, Entry>()
 
   constructor(group: string) {
     this.group = group
@@ -41,17 +43,20 @@ export class PositionLedger {
       if (place === undefined) continue
       const { partition, next, incarnation } = place
       const id = nameOf(message.source, partition)
-      const expected = this.#entries.get(id)?.stored
-      moves.set(id, { source: message.source, partition, expected, to: { next, incarnation } })
+      const entry = this.#entries.get(id)
+      const move = { source: message.source, partition, expected: entry?.stored, to: { next, incarnation } }
+      moves.set(id, move)
+      if (entry !== undefined) this.#assignments.set(move, entry)
     }
     // Sorted, so that two processes never wait for each other's partitions in a circle.
     return [...moves].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, move]) => move)
   }
 
+  /** They are committed. A partition that was assigned anew meanwhile has its own idea of what is stored. */
   moved(moves: readonly PositionMove[]): void {
-    for (const { source, partition, to } of moves) {
-      const entry = this.#entries.get(nameOf(source, partition))
-      if (entry !== undefined) entry.stored = to
+    for (const move of moves) {
+      const entry = this.#entries.get(nameOf(move.source, move.partition))
+      if (entry !== undefined && entry === this.#assignments.get(move)) entry.stored = move.to
     }
   }
 }

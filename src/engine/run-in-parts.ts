@@ -33,8 +33,11 @@ export async function runInParts<Tx>(
   tx: Tx,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes<Tx>,
-  permits: Permits<Tx>,
+  given: Permits<Tx>,
 ): Promise<void> {
+  // What has run once runs again when its part has failed, however late it is: otherwise a batch could end with nothing.
+  const begun = new Set<Run<Tx>>()
+  const permits: Permits<Tx> = { order: given.order, timeIsUp: (run) => !begun.has(run) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
   const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
   const queue = chunks(
@@ -65,6 +68,7 @@ export async function runInParts<Tx>(
       for (const execution of open) {
         running = execution
         const runs = toBeRun(engine, execution, outcomes, permits)
+        for (const run of runs) begun.add(run)
         if (runs.length > 0) await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
       }
     } catch (error) {
