@@ -18,13 +18,21 @@ export async function simulate(scenario: Scenario, program: Program = realApp, t
 
 /** The scenario of a seed as an exhibit can take it, and as it shows best. */
 export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' | 'program'>, seed: number): Scenario {
-  const { plain, broughtOutBy, deliveryLimit } = exhibit
+  const { plain, broughtOutBy, deliveryLimit, shape = 'queue' } = exhibit
   const scenario = scenarioOf(seed)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
   })
-  return { ...scenario, messages, ...(deliveryLimit === undefined ? {} : { deliveryLimit }) }
+  const once = messages.map((message) => ({ ...message, sentAt: message.sentAt.slice(0, 1) }))
+  const order = shape === 'queue' ? scenario.order : 'keep'
+  return {
+    ...scenario,
+    shape,
+    order,
+    messages: shape === 'log by position' ? once : messages,
+    ...(deliveryLimit === undefined ? {} : { deliveryLimit }),
+  }
 }
 
 /** The first seed whose run shows the given kind of damage. */

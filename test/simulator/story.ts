@@ -2,11 +2,11 @@ import type { Result } from './simulate.ts'
 
 /** A failing run for a person to read: what was violated, in which world, and what happened when. */
 export function story({ scenario, violations, world }: Result): string {
-  const { processes, concurrency, batchMax, messages, faults, disasters, order } = scenario
+  const { processes, concurrency, batchMax, messages, faults, disasters, order, shape } = scenario
   return [
     ...violations.map((violation) => `  ${violation}`),
     '',
-    `  ${processes} process(es) with ${concurrency} lane(s), batches of up to ${batchMax}, a broker that ${order === 'keep' ? 'keeps order' : 'reorders'}`,
+    `  ${processes} process(es) with ${concurrency} lane(s), batches of up to ${batchMax}, a ${shape}${shape === 'queue' ? ` that ${order === 'keep' ? 'keeps order' : 'reorders'}` : ''}`,
     ...messages.map(
       ({ id, type, key, behaviour, sentAt }) =>
         `  ${id} (${type}, key ${key ?? 'none'}, ${behaviour}) is sent at ${sentAt.join(', ')} ms`,
@@ -21,7 +21,10 @@ export function story({ scenario, violations, world }: Result): string {
 
 /** Without the idle looking around of relays and retries. */
 function interesting(trace: readonly string[]): string[] {
-  const busy = trace.filter((line) => line.includes('FAULT') || !/ (lease|reserve|ping)$/.test(line))
+  const busy = trace.filter(
+    (line) =>
+      line.includes('FAULT') || !/ (lease|reserve|ping|pin-scheme|(acquire|release)-lease|take-redrive)$/.test(line),
+  )
   const told = busy.filter((_, index) => !isEmptyTransaction(busy, index))
   return told.length <= 120 ? told : [...told.slice(0, 100), `… ${told.length - 100} more`]
 }

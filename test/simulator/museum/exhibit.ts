@@ -1,4 +1,4 @@
-import type { Behaviour } from '../scenario.ts'
+import type { Behaviour, Scenario } from '../scenario.ts'
 import type { Program } from '../world.ts'
 
 /** A consumer that breaks the promise in one known way. The simulator has to find out. */
@@ -14,5 +14,7 @@ export interface Exhibit {
   readonly broughtOutBy?: Behaviour
   /** It is given a broker with this limit. */
   readonly deliveryLimit?: number
+  /** It is given a broker of this shape. */
+  readonly shape?: Scenario['shape']
   readonly program: Program
 }
