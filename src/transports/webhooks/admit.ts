@@ -1,0 +1,72 @@
+import type { IncomingMessage } from '../../contracts/index.ts'
+import type { Refusal } from './answers.ts'
+import { describeCloudEvent } from './cloud-event-request.ts'
+import { readBody } from './read-body.ts'
+import type { Described, Verdict, VerifyRequest } from './signature-scheme.ts'
+import { unlessAborted } from './unless-aborted.ts'
+import type { Receiving } from './webhook-options.ts'
+import { type WebhookRequest, webhookRequest } from './webhook-request.ts'
+
+export type Admission = { readonly message: IncomingMessage } | { readonly refusal: Refusal }
+
+/** Not part of the message: secrets, which a parked message would keep, and what is about the connection alone. */
+const leftOut: ReadonlySet<string> = new Set([
+  ...['authorization', 'proxy-authorization', 'cookie'],
+  ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'content-length'],
+])
+
+/** Makes a message of a request that is genuine. The signal ends the wait for a body that does not come. */
+export async function admit(request: Request, options: Receiving, signal: AbortSignal): Promise<Admission> {
+  const { pathname } = new URL(request.url)
+  if (options.path !== undefined && pathname !== options.path) return refused(404, 'wrong-path')
+  if (request.method !== 'POST') return refused(405, 'wrong-method')
+  const body = await readBody(request, options.maxBodyBytes, signal)
+  if (body === 'too-large') return refused(413, 'body-too-large')
+  if (body === 'cut-off') return refused(408, 'body-incomplete')
+  const read = webhookRequest({
+    headers: Object.fromEntries(request.headers),
+    body,
+    path: pathname,
+    now: options.clock.now(),
+  })
+  const refusal = await checkSignature(read, options, signal)
+  return refusal === undefined ? toMessage(read, options) : { refusal }
+}
+
+async function checkSignature(
+  request: WebhookRequest,
+  { verify }: Receiving,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  try {
+    const asking = typeof verify === 'function' ? ask(verify, request) : verify.verify(request)
+    const verdict = await unlessAborted(asking, signal)
+    if (verdict === 'genuine') return undefined
+    return { status: 401, reason: verdict === 'stale' ? 'signature-too-old' : 'signature-wrong' }
+  } catch (error) {
+    return { status: 503, reason: 'cannot-verify', error }
+  }
+}
+
+async function ask(verify: VerifyRequest, { headers, body }: WebhookRequest): Promise<Verdict> {
+  return (await verify(headers, body)) === true ? 'genuine' : 'forged'
+}
+
+function toMessage(request: WebhookRequest, { verify, identify, type, source }: Receiving): Admission {
+  try {
+    // A scheme is believed alone: a header that its signature does not cover must not give a copy another id.
+    const described: Described = typeof verify === 'function' ? describeCloudEvent(request) : verify.describe(request)
+    const id = identify === undefined ? described.id : identify(request)
+    if (typeof id !== 'string' || id === '') return refused(400, 'no-id')
+    const given = typeof type === 'function' ? type(request) : type
+    const own = Object.entries(request.headers).filter(([name]) => !leftOut.has(name))
+    const headers = Object.fromEntries(own)
+    return { message: { ...described, id, type: given ?? described.type, body: request.body, headers, source } }
+  } catch (error) {
+    return { refusal: { status: 500, reason: 'cannot-identify', error } }
+  }
+}
+
+function refused(status: Refusal['status'], reason: Refusal['reason']): Admission {
+  return { refusal: { status, reason } }
+}

@@ -1,0 +1,38 @@
+/** Why a request was not taken. What can be tried again has a 5xx. */
+export interface Refusal {
+  readonly status: 400 | 401 | 404 | 405 | 408 | 413 | 500 | 503
+  readonly reason:
+    | 'request-invalid'
+    | 'wrong-path'
+    | 'wrong-method'
+    | 'body-too-large'
+    | 'body-incomplete'
+    | 'signature-wrong'
+    | 'signature-too-old'
+    | 'no-id'
+    | 'no-type'
+    | 'cannot-verify'
+    | 'cannot-identify'
+    | 'too-many-in-flight'
+    | 'nobody-consumes'
+    | 'not-settled-in-time'
+    | 'released'
+    | 'body-read-before'
+    | 'not-queued'
+  /** What was thrown, where something was. */
+  readonly error?: unknown
+}
+
+/** Plain text and constant: nothing that came with a request goes back in an answer. */
+const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+export function doneAnswer(): Response {
+  return new Response('done\n', { status: 200, headers: plain })
+}
+
+export function refusedAnswer({ status, reason }: Refusal, retryAfterMs: number): Response {
+  const headers: Record<string, string> = { ...plain }
+  if (status === 503) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))
+  if (status === 405) headers.allow = 'POST'
+  return new Response(`${reason}\n`, { status, headers })
+}

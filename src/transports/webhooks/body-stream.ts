@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * The body of a request as a web stream. Not `Readable.toWeb`: cancelling that destroys the connection, and with it the
+ * answer that says why.
+ */
+export function bodyStream(request: IncomingMessage): ReadableStream<Uint8Array> {
+  let ended = false
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const end = (how: () => void): void => {
+          if (ended) return
+          ended = true
+          how()
+        }
+        request.on('data', (chunk: Uint8Array) => {
+          if (ended) return
+          controller.enqueue(chunk)
+          if ((controller.desiredSize ?? 0) <= 0) request.pause()
+        })
+        request.on('end', () => end(() => controller.close()))
+        request.on('error', (error) => end(() => controller.error(error)))
+        request.on('close', () => end(() => controller.error(new Error('The sender went away.'))))
+        request.pause()
+      },
+      pull() {
+        request.resume()
+      },
+      cancel() {
+        ended = true
+        request.pause()
+      },
+    },
+    { highWaterMark: 65_536, size: (chunk) => chunk.byteLength },
+  )
+}

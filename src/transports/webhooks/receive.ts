@@ -1,0 +1,36 @@
+import type { IncomingMessage } from '../../contracts/index.ts'
+import { admit } from './admit.ts'
+import { doneAnswer, type Refusal, refusedAnswer } from './answers.ts'
+import type { Receiving } from './webhook-options.ts'
+
+export interface Receiver {
+  /** Asked before a body is read: whether it makes sense now. */
+  refuseNow(): Refusal | undefined
+  /** Resolves when the message is in safe hands, or to why it is not; must not outlast the signal. */
+  accept(message: IncomingMessage, signal: AbortSignal): Promise<Refusal | undefined>
+}
+
+/** Answers requests: 200 only for a message that was accepted, and everything within the time that the sender waits. */
+export function receive(options: Receiving, receiver: Receiver): (request: Request) => Promise<Response> {
+  const { clock, answerWithinMs, retryAfterMs, onRefused } = options
+
+  const outcome = async (request: Request, signal: AbortSignal): Promise<Refusal | undefined> => {
+    const refusal = receiver.refuseNow()
+    if (refusal !== undefined) return refusal
+    const admission = await admit(request, options, signal)
+    return 'refusal' in admission ? admission.refusal : await receiver.accept(admission.message, signal)
+  }
+
+  return async (request) => {
+    const late = new AbortController()
+    const deadline = clock.timer(answerWithinMs, () => late.abort())
+    try {
+      const refusal = await outcome(request, late.signal)
+      if (refusal === undefined) return doneAnswer()
+      onRefused(refusal)
+      return refusedAnswer(refusal, retryAfterMs)
+    } finally {
+      deadline.cancel()
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import type { Delivery, IncomingMessage, Settlement } from '../../contracts/index.ts'
+import type { Refusal } from './answers.ts'
+import type { Receiver } from './receive.ts'
+
+interface Reader {
+  readonly maxInFlight: number
+  /** Not yielded yet. */
+  readonly arrived: Delivery[]
+  /** Yielded or not: all that take room. */
+  unsettled: number
+  wake(): void
+}
+
+interface Waiting {
+  readonly reader: Reader
+  answer(refusal: Refusal | undefined): void
+}
+
+/** Requests that wait for their delivery to be settled, and the consumers that settle them. */
+export interface WaitingRequests extends Receiver {
+  read(options: { readonly signal: AbortSignal; readonly maxInFlight: number }): AsyncIterable<readonly Delivery[]>
+  settle(deliveries: readonly Delivery[], settlement: Settlement): void
+  /** Ends all reading and releases everything. */
+  close(): void
+}
+
+const released: Refusal = { status: 503, reason: 'released' }
+const late: Refusal = { status: 503, reason: 'not-settled-in-time' }
+
+export function waitingRequests(): WaitingRequests {
+  const readers = new Set<Reader>()
+  // A delivery stays here until it is settled, also when its request was answered long ago: it still takes room.
+  const held = new Map<Delivery, Waiting>()
+
+  const letGo = (delivery: Delivery, refusal: Refusal | undefined): void => {
+    const waiting = held.get(delivery)
+    if (waiting === undefined) return
+    held.delete(delivery)
+    waiting.reader.unsettled--
+    waiting.answer(refusal)
+  }
+
+  const end = (reader: Reader): void => {
+    readers.delete(reader)
+    for (const delivery of reader.arrived.splice(0)) letGo(delivery, released)
+    reader.wake()
+  }
+
+  const withRoom = (): Reader | undefined =>
+    [...readers]
+      .filter((reader) => reader.unsettled < reader.maxInFlight)
+      .sort((a, b) => a.unsettled - b.unsettled)
+      .at(0)
+
+  const refuseNow = (): Refusal | undefined => {
+    if (readers.size === 0) return { status: 503, reason: 'nobody-consumes' }
+    return withRoom() === undefined ? { status: 503, reason: 'too-many-in-flight' } : undefined
+  }
+
+  return {
+    refuseNow,
+    accept: (message, signal) => {
+      if (signal.aborted) return Promise.resolve(late)
+      const reader = withRoom()
+      return reader === undefined ? Promise.resolve(refuseNow()) : hold(held, reader, message, signal)
+    },
+    async *read({ signal, maxInFlight }) {
+      if (signal.aborted) return
+      const reader: Reader = { maxInFlight, arrived: [], unsettled: 0, wake() {} }
+      const onAbort = (): void => end(reader)
+      readers.add(reader)
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        while (readers.has(reader)) {
+          const arrived = reader.arrived.splice(0)
+          if (arrived.length > 0) yield arrived
+          else await woken(reader)
+        }
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+        end(reader)
+      }
+    },
+    settle(deliveries, { kind }) {
+      for (const delivery of deliveries) letGo(delivery, kind === 'done' ? undefined : released)
+    },
+    close() {
+      for (const reader of [...readers]) end(reader)
+      for (const delivery of [...held.keys()]) letGo(delivery, released)
+    },
+  }
+}
+
+function hold(
+  held: Map<Delivery, Waiting>,
+  reader: Reader,
+  message: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  const delivery: Delivery = { message }
+  const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+  const onLate = (): void => {
+    const place = reader.arrived.indexOf(delivery)
+    // Nobody has begun with it, and its sender comes again: then it need not be done now.
+    if (place !== -1) {
+      reader.arrived.splice(place, 1)
+      held.delete(delivery)
+      reader.unsettled--
+    }
+    resolve(late)
+  }
+  signal.addEventListener('abort', onLate, { once: true })
+  held.set(delivery, {
+    reader,
+    answer(refusal) {
+      signal.removeEventListener('abort', onLate)
+      resolve(refusal)
+    },
+  })
+  reader.unsettled++
+  reader.arrived.push(delivery)
+  reader.wake()
+  return promise
+}
+
+function woken(reader: Reader): Promise<void> {
+  return new Promise((resolve) => {
+    reader.wake = resolve
+  })
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, OutgoingMessage, PublishResult, Transport } from '../../contracts/index.ts'
+import { checkFunction } from '../../errors/index.ts'
+import type { Refusal } from './answers.ts'
+import { type NodeHandler, nodeHandler } from './node-handler.ts'
+import { receive } from './receive.ts'
+import { unlessAborted } from './unless-aborted.ts'
+import { decideReceiving, type ReceivingOptions } from './webhook-options.ts'
+
+export interface WebhookIntakeOptions extends ReceivingOptions {
+  /** Where messages are kept until they are handled: the database as a queue, or a broker. */
+  readonly into: Pick<Transport, 'publish'>
+}
+
+export interface WebhookIntake {
+  handle(request: Request): Promise<Response>
+  readonly nodeHandler: NodeHandler
+}
+
+/**
+ * Takes webhooks into a queue and answers as soon as they are there, for senders that do not wait for handlers. They
+ * keep their ids, so that copies are recognised when they are handled.
+ */
+export function webhookIntake(options: WebhookIntakeOptions): WebhookIntake {
+  const receiving = decideReceiving(options, ['into'], 'webhookIntake()')
+  checkFunction(options.into?.publish, 'into.publish')
+  const handle = receive(receiving, {
+    refuseNow: () => undefined,
+    async accept(message, signal) {
+      const outgoing = toOutgoing(message, receiving.clock.now())
+      if (outgoing === undefined) return { status: 400, reason: 'no-type' }
+      try {
+        const [result] = await unlessAborted<readonly PublishResult[]>(options.into.publish([outgoing]), signal)
+        return result?.kind === 'sent' ? undefined : notQueued(result?.error)
+      } catch (error) {
+        return notQueued(error)
+      }
+    },
+  })
+  return { handle, nodeHandler: nodeHandler(handle, receiving.onRefused) }
+}
+
+function notQueued(error: unknown): Refusal {
+  return { status: 503, reason: 'not-queued', error }
+}
+
+function toOutgoing(message: IncomingMessage, now: Date): OutgoingMessage | undefined {
+  const { id = '', type, body, headers, key, sentAt = now, expiresAt } = message
+  return type === undefined ? undefined : { id, type, body, headers, key, sentAt, expiresAt }
+}

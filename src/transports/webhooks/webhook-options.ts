@@ -1,0 +1,77 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Clock } from '../../contracts/index.ts'
+import { checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import type { Refusal } from './answers.ts'
+import type { SignatureScheme, VerifyRequest } from './signature-scheme.ts'
+import type { WebhookRequest } from './webhook-request.ts'
+
+/** What receiving needs, whatever becomes of a message then. */
+export interface ReceivingOptions {
+  /** `stripeSignature(…)`, `githubSignature(…)`, `standardWebhooks(…)`, or a check of your own. */
+  readonly verify: SignatureScheme | VerifyRequest
+  /** Only requests to this path are taken; others get 404. Default: any. */
+  readonly path?: string
+  /** The id of the message. Default: where the signature's vendor puts it, or `ce-id`. Without one the answer is 400. */
+  readonly identify?: (request: WebhookRequest) => string | undefined
+  /** The type of the message. Default: where the signature's vendor puts it, or `ce-type`. */
+  readonly type?: string | ((request: WebhookRequest) => string | undefined)
+  /** Default 1 MiB. More is answered with 413, and never read. */
+  readonly maxBodyBytes?: number
+  /** A request is answered within this time, with 503 if need be: stay below the sender's timeout. Default 8,000. */
+  readonly answerWithinMs?: number
+  /** What `Retry-After` says on a 503. Default 10,000. */
+  readonly retryAfterMs?: number
+  /** Told of every request that was not answered with 200: for logs and alerts. */
+  readonly onRefused?: (refusal: Refusal) => void
+  readonly clock?: Clock
+}
+
+const known = [
+  'verify',
+  'path',
+  'identify',
+  'type',
+  'maxBodyBytes',
+  'answerWithinMs',
+  'retryAfterMs',
+  'onRefused',
+  'clock',
+]
+
+/** The options with their defaults. */
+export type Receiving = Required<Pick<ReceivingOptions, 'maxBodyBytes' | 'answerWithinMs' | 'retryAfterMs' | 'clock'>> &
+  Pick<ReceivingOptions, 'verify' | 'path' | 'identify' | 'type'> & {
+    readonly source: string
+    onRefused(refusal: Refusal): void
+  }
+
+export function decideReceiving(options: ReceivingOptions, more: readonly string[], where: string): Receiving {
+  checkOptions(options, [...known, ...more], where)
+  const { verify, path, identify, type, maxBodyBytes = 1_048_576, answerWithinMs = 8_000 } = options
+  const { retryAfterMs = 10_000, clock = systemClock, onRefused } = options
+  if (typeof verify !== 'object' || verify === null) checkFunction(verify, 'verify')
+  else checkFunction(verify.verify, 'verify.verify')
+  if (path !== undefined && (typeof path !== 'string' || !path.startsWith('/')))
+    throw new JustonceError('OPTION_INVALID', { message: `path is ${JSON.stringify(path)}, but must begin with /.` })
+  if (identify !== undefined) checkFunction(identify, 'identify')
+  if (type !== undefined && typeof type !== 'string') checkFunction(type, 'type')
+  if (onRefused !== undefined) checkFunction(onRefused, 'onRefused')
+  checkNumber(maxBodyBytes, 'maxBodyBytes', 1)
+  checkNumber(answerWithinMs, 'answerWithinMs', 1)
+  checkNumber(retryAfterMs, 'retryAfterMs', 0)
+  const origin = path ?? (typeof verify === 'function' ? undefined : verify.name)
+  return {
+    ...{ verify, path, identify, type, maxBodyBytes, answerWithinMs, retryAfterMs, clock },
+    source: origin === undefined ? 'webhooks' : `webhooks:${origin}`,
+    onRefused: quiet(onRefused),
+  }
+}
+
+/** A report that fails must not become a failure of what it reports. */
+function quiet(onRefused: ((refusal: Refusal) => void) | undefined): (refusal: Refusal) => void {
+  return (refusal) => {
+    try {
+      onRefused?.(refusal)
+    } catch {}
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { stripeSignature, webhookIntake, webhookTransport } from '../../src/transports/webhooks/index.ts'
+
+const verify = stripeSignature({ secret: 'whsec_1' })
+
+test('it says honestly what it can do', () => {
+  const { name, capabilities } = webhookTransport({ verify })
+  expect(name).toBe('webhooks:stripe')
+  expect(capabilities).toEqual({
+    order: 'none',
+    deliveryCount: 'none',
+    delayedRetry: false,
+    redeliversForMs: 3 * 86_400_000,
+  })
+  expect(webhookTransport({ verify, redeliversForMs: 5 }).capabilities.redeliversForMs).toBe(5)
+  expect(webhookTransport({ verify: () => true, path: '/in' })).toMatchObject({
+    name: 'webhooks:/in',
+    capabilities: { redeliversForMs: undefined },
+  })
+})
+
+test.for([
+  [{ verify, secrets: [] }, 'has no option'],
+  [{}, 'verify is undefined, not a function'],
+  [{ verify: {} }, 'verify.verify is undefined'],
+  [{ verify, path: 'hooks' }, 'must begin with /'],
+  [{ verify, maxBodyBytes: 0 }, 'maxBodyBytes is 0'],
+  [{ verify, answerWithinMs: Number.NaN }, 'answerWithinMs is NaN'],
+  [{ verify, maxInFlight: 0 }, 'maxInFlight is 0'],
+  [{ verify, identify: 'id' }, 'identify is "id"'],
+  [{ verify, type: 1 }, 'type is 1'],
+] as const)('%j is refused', ([options, message]) => {
+  expect(() => webhookTransport(options as never)).toThrow(message)
+})
+
+test('an intake needs somewhere to put things', () => {
+  expect(() => webhookIntake({ verify } as never)).toThrow('into.publish is undefined')
+})
