@@ -275,6 +275,10 @@ export const catalog = {
     title: 'The server does not tell how it is set up',
     fix: 'See to it that maxmemory-policy is noeviction and appendonly is yes.',
   },
+  PARTITION_MISSING: {
+    title: 'The records of a day have no partition, and the role of the store may not make one',
+    fix: 'Let the store connect as the owner of its tables, or let a process that does run app.start(): it prepares them.',
+  },
 } as const satisfies Record<string, { title: string; fix: string }>
 
 export type ErrorCode = keyof typeof catalog

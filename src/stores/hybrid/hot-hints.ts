@@ -1,0 +1,80 @@
+import type { ClaimRequest, Hints } from '../../contracts/index.ts'
+import type { Hot } from './hot.ts'
+
+export interface HotSettings {
+  readonly prefix: string
+  readonly lifeMs: number
+  readonly timeoutMs: number
+  readonly restMs: number
+}
+
+/**
+ * Asks and fills the hot side. Whatever goes wrong there costs speed and nothing else: an error or a slow answer means
+ * "not known", and then it is left alone for a while, or for as long as a call hangs.
+ */
+export class HotHints implements Hints {
+  readonly #hot: Hot
+  readonly #settings: HotSettings
+  #restUntil = Number.NEGATIVE_INFINITY
+  #hanging = 0
+
+  constructor(hot: Hot, settings: HotSettings) {
+    this.#hot = hot
+    this.#settings = settings
+  }
+
+  async known(requests: readonly ClaimRequest[], epoch: string): Promise<readonly boolean[]> {
+    const keys = requests.map((request) => this.#keyOf(request, epoch))
+    const values = await this.#carefully(() => this.#hot.get(keys))
+    return requests.map((request, place) => values?.[place] === entryOf(request))
+  }
+
+  committed(requests: readonly ClaimRequest[], epoch: string): void {
+    const entries = requests.map((request) => [this.#keyOf(request, epoch), entryOf(request)] as const)
+    void this.#carefully(() => this.#hot.set(entries, this.#settings.lifeMs))
+  }
+
+  /** The epoch is part of the name: entries of another one are never found again. */
+  #keyOf({ handler, key }: ClaimRequest, epoch: string): string {
+    return `${this.#settings.prefix}${JSON.stringify([epoch, handler, key])}`
+  }
+
+  /** Never rejects. */
+  async #carefully<T>(call: () => Promise<T>): Promise<T | undefined> {
+    const { timeoutMs, restMs } = this.#settings
+    if (this.#hanging > 0 || performance.now() < this.#restUntil) return undefined
+    const rest = (): undefined => {
+      this.#restUntil = performance.now() + restMs
+    }
+    const late = Promise.withResolvers<undefined>()
+    let answer: Promise<T>
+    try {
+      answer = call()
+    } catch {
+      return rest()
+    }
+    let isOver = false
+    const giveUp = (): void => {
+      if (isOver) return
+      this.#hanging++
+      const settled = (): void => void this.#hanging--
+      answer.then(settled, settled)
+      late.resolve(rest())
+    }
+    // One more turn: where this process itself was busy, the answer may have been waiting for it.
+    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
+    try {
+      return await Promise.race([answer, late.promise])
+    } catch {
+      return rest()
+    } finally {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Other content under the same key is a conflict, and only the cold side may say so. */
+function entryOf({ fingerprint }: ClaimRequest): string {
+  return fingerprint === undefined ? '-' : `=${Buffer.from(fingerprint).toString('base64')}`
+}

@@ -1,0 +1,49 @@
+/** A `createClient()` or `createClientPool()` of node-redis, as far as it is used here. */
+export interface NodeRedisClient {
+  sendCommand(args: string[]): Promise<unknown>
+}
+
+/** A `createCluster()` of node-redis. */
+export interface NodeRedisCluster {
+  readonly masters: readonly unknown[]
+  sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown>
+}
+
+/** A `Redis` or `Cluster` of ioredis. */
+export interface IoredisClient {
+  call(command: string, args: (string | Buffer | number)[]): Promise<unknown>
+}
+
+/** A connected client of the user's; it stays theirs. */
+export type RedisClient = NodeRedisClient | NodeRedisCluster | IoredisClient
+
+/** What a command may be given. Bytes are sent as they are. */
+export type RedisArgument = string | number | Uint8Array
+
+/** Sends one command to where the key lives. */
+export type Send = (key: string, args: readonly (string | Uint8Array)[]) => Promise<unknown>
+
+export interface OpenedClient {
+  readonly send: Send
+  /** Every key of a transaction has to be in one slot. */
+  readonly isCluster: boolean
+}
+
+/** Undefined: it has none of the known shapes. */
+export function openClient(client: unknown): OpenedClient | undefined {
+  if (typeof client !== 'object' || client === null) return undefined
+  const shape = client as Partial<NodeRedisCluster & IoredisClient> & { readonly isCluster?: unknown }
+  if (typeof shape.sendCommand === 'function' && 'masters' in client) {
+    const cluster = client as NodeRedisCluster
+    return { isCluster: true, send: (key, args) => cluster.sendCommand(key, false, args as string[]) }
+  }
+  // ioredis has a sendCommand of its own, which wants an object: it is known by its call.
+  if (typeof shape.call === 'function') {
+    const { call } = client as IoredisClient
+    const send: Send = (_, [name, ...args]) => call.call(client, name as string, args as (string | Buffer)[])
+    return { isCluster: shape.isCluster === true, send }
+  }
+  if (typeof shape.sendCommand !== 'function') return undefined
+  const single = client as NodeRedisClient
+  return { isCluster: false, send: (_, args) => single.sendCommand(args as string[]) }
+}

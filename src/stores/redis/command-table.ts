@@ -1,0 +1,80 @@
+import { JustonceError } from '../../errors/index.ts'
+import type { RedisArgument } from './client-shapes.ts'
+import { type Connection, text, texts } from './connection.ts'
+import { hashTagOf } from './names.ts'
+
+interface CommandInfo {
+  /** With the name; negative: at least so many. */
+  readonly arity: number
+  readonly flags: ReadonlySet<string>
+  readonly keys: { readonly first: number; readonly last: number; readonly step: number }
+  readonly subcommands: ReadonlyMap<string, CommandInfo>
+}
+
+/** Lua hands at most so many values to a command. */
+const mostArguments = 7_000
+
+/**
+ * What the server says about its commands, asked once for each: a command that cannot work is refused when it is queued,
+ * and not found out at the commit, when the commands before it have been applied.
+ */
+export class CommandTable {
+  readonly #connection: Connection
+  readonly #hashTag: string
+  readonly #infos = new Map<string, CommandInfo | undefined>()
+
+  constructor(connection: Connection, hashTag: string) {
+    this.#connection = connection
+    this.#hashTag = hashTag
+  }
+
+  /** Rejects with why the command may not be queued. */
+  async check(args: readonly RedisArgument[]): Promise<void> {
+    const name = String(args[0]).toUpperCase()
+    if (!this.#infos.has(name)) this.#infos.set(name, await this.#ask(name))
+    const command = this.#infos.get(name)
+    const info = command?.subcommands.get(String(args[1]).toUpperCase()) ?? command
+    const refuse = (why: string): never => {
+      throw new JustonceError('STORE_CANNOT', { message: `tx.command(${JSON.stringify(name)}) ${why}.` })
+    }
+    if (info === undefined) return refuse('is no command of this server')
+    if (info.arity >= 0 ? args.length !== info.arity : args.length < -info.arity)
+      refuse(`was given ${args.length - 1} arguments, which is not how many it takes`)
+    if (args.length > mostArguments) refuse(`was given more than ${mostArguments} arguments`)
+    if (info.flags.has('noscript')) refuse('cannot be part of a transaction')
+    if (info.flags.has('readonly')) refuse('only reads, and nothing is sent before the commit')
+    if (this.#connection.isCluster) this.#checkSlot(args, info, refuse)
+  }
+
+  #checkSlot(args: readonly RedisArgument[], { keys }: CommandInfo, refuse: (why: string) => never): void {
+    if (keys.first <= 0) return
+    const last = keys.last < 0 ? args.length + keys.last : keys.last
+    for (let place = keys.first; place <= last; place += Math.max(keys.step, 1)) {
+      const key = String(args[place])
+      if (hashTagOf(key) !== this.#hashTag)
+        refuse(`uses the key ${JSON.stringify(key)}, which has not the hash tag {${this.#hashTag}} of its store`)
+    }
+  }
+
+  async #ask(name: string): Promise<CommandInfo | undefined> {
+    const [reply] = (await this.#connection.send('COMMAND', 'INFO', name)) as unknown[]
+    return readInfo(reply)
+  }
+}
+
+function readInfo(reply: unknown): CommandInfo | undefined {
+  if (!Array.isArray(reply)) return undefined
+  const [, arity, flags, first, last, step] = reply
+  const subcommands = new Map<string, CommandInfo>()
+  for (const each of (reply[9] as unknown[] | undefined) ?? []) {
+    const info = readInfo(each)
+    const name = text((each as unknown[])[0]).split('|')[1]
+    if (info !== undefined && name !== undefined) subcommands.set(name.toUpperCase(), info)
+  }
+  return {
+    arity: Number(arity),
+    flags: new Set(texts([...(flags as Iterable<unknown>)])),
+    keys: { first: Number(first), last: Number(last), step: Number(step) },
+    subcommands,
+  }
+}

@@ -1,0 +1,99 @@
+import type { NewParkedMessage, RecordState } from '../../contracts/index.ts'
+import type { ScriptArgument } from './connection.ts'
+import { pairName, rowName } from './names.ts'
+import { rowFields } from './parked-row.ts'
+import { recordTail, stateLetters } from './record-value.ts'
+import type { Step, Transaction } from './transaction.ts'
+
+interface ClaimedRecord {
+  readonly fingerprint: Uint8Array | undefined
+  /** Undefined: it was given up. */
+  state: RecordState | undefined
+  result: string | undefined
+}
+
+/** The transaction as the arguments of the commit script; undefined: it has nothing to do there. */
+export function commitArguments(transaction: Transaction, recordTtlMs: number): ScriptArgument[] | undefined {
+  const { token, steps, held, locks, groups } = transaction
+  const lifeOf = (state: RecordState): number => (state === 'parked' ? 0 : Math.ceil(recordTtlMs))
+  const claims = new Map<string, ClaimedRecord>()
+  const actions: ScriptArgument[] = []
+  const act = (kind: string, ...args: readonly ScriptArgument[]): void => void actions.push(kind, args.length, ...args)
+  const groupOf = (name: string): number => groups.get(name) ?? 0
+  for (const step of steps) {
+    const claimed = claimedBy(step, claims)
+    if (claimed === undefined) write(step)
+    else if (step.kind === 'release' || step.kind === 'forget') claimed.state = undefined
+    else if (step.kind === 'update') Object.assign(claimed, { state: step.change.state, result: step.change.result })
+  }
+  function write(step: Step): void {
+    switch (step.kind) {
+      case 'claim': {
+        const { fingerprint } = step.request
+        // A record that is there already is changed, not made.
+        if (!step.isPartly) claims.set(rowName(step.request), { fingerprint, state: 'processed', result: undefined })
+        break
+      }
+      case 'update': {
+        const { state, result } = step.change
+        const name = rowName(step.change)
+        const tail = result === undefined ? '' : ` ${result}`
+        act('update', groupOf(name), name, stateLetters[state], lifeOf(state), tail)
+        break
+      }
+      case 'forget':
+        act('forget', step.name)
+        break
+      case 'command':
+        act('command', step.group, ...step.args)
+        break
+      case 'park':
+        act('park', ...parkArguments(step.message))
+        break
+      case 'change': {
+        const { change } = step
+        const name = rowName(change)
+        if (change.kind === 'done') act('change', groupOf(name), name, 'done')
+        else {
+          const { attempts, reason, errors, shape } = change
+          const [state, delay] = change.kind === 'again' ? ['waiting', Math.ceil(change.delayMs)] : ['dead', 0]
+          act('change', groupOf(name), name, state as string, delay as number, attempts, reason, errors, shape)
+        }
+        break
+      }
+      case 'clear':
+        act('clear', ...step.ids)
+        break
+      case 'append': {
+        const { id, message } = step.message
+        act('append', id, base64(message.envelope), base64(message.body))
+        break
+      }
+    }
+  }
+  if (actions.length === 0 && held.size === 0 && locks.size === 0) return undefined
+  const records = [...held].flatMap((name): ScriptArgument[] => {
+    const { state, fingerprint, result } = claims.get(name) ?? { state: undefined, fingerprint: undefined }
+    if (state === undefined) return [name, '', 0, ' -', groupOf(name)]
+    return [name, stateLetters[state], lifeOf(state), recordTail(fingerprint, result), groupOf(name)]
+  })
+  const at = new Date().toISOString()
+  return [token, at, held.size, ...records, locks.size, ...locks, ...actions]
+}
+
+/** The claim of this same transaction that the step changes. */
+function claimedBy(step: Step, claims: ReadonlyMap<string, ClaimedRecord>): ClaimedRecord | undefined {
+  if (step.kind === 'release' || step.kind === 'forget') return claims.get(step.name)
+  return step.kind === 'update' ? claims.get(rowName(step.change)) : undefined
+}
+
+function parkArguments(message: NewParkedMessage): ScriptArgument[] {
+  const { handler, orderKey, source, type, messageId, step, delayMs } = message
+  const scope = orderKey === undefined ? '' : pairName(handler, orderKey)
+  const steps = JSON.stringify([source, type, messageId])
+  return [rowName(message), scope, steps, step, Math.ceil(delayMs), ...rowFields(message)]
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

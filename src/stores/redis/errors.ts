@@ -1,0 +1,32 @@
+import type { StoreTrouble } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+
+/** What a server that is up answers while it cannot do the work: it loads, has failed over, or cannot write. */
+const unableCodes = ['LOADING', 'MASTERDOWN', 'READONLY', 'CLUSTERDOWN', 'TRYAGAIN', 'MISCONF', 'NOREPLICAS', 'BUSY']
+const unable = new RegExp(`^(${unableCodes.join('|')}) |^ERR .*: (${unableCodes.join('|')}) `)
+const full = /^OOM |^ERR .*: ?-?OOM /
+
+/** Servers begin their errors with a code in capitals; whatever else a client rejects with is about the connection. */
+const reply = /^[A-Z][A-Z0-9_]+ /
+
+export function isReply(error: unknown, code: string): boolean {
+  return error instanceof Error && error.message.startsWith(code)
+}
+
+/** The same for every client library: a refusal of the server stays as it is, everything else means that it cannot be reached. */
+export function asStoreError(error: unknown): unknown {
+  if (isJustonceError(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (full.test(message)) {
+    return new JustonceError('STORE_FULL', { message: `Redis has no memory left: ${message}`, cause: error })
+  }
+  if (reply.test(message) && !unable.test(message)) return error
+  return new JustonceError('STORE_UNREACHABLE', { message: `Redis cannot be used now: ${message}.`, cause: error })
+}
+
+export function classify(error: unknown): StoreTrouble {
+  if (isJustonceError(error, 'CLAIM_HELD') || isJustonceError(error, 'CLAIM_LOST')) return 'conflict'
+  if (isJustonceError(error, 'STORE_BUSY')) return 'conflict'
+  const unavailable = ['STORE_UNREACHABLE', 'STORE_FULL', 'STORE_CLOSED', 'COMMIT_UNKNOWN'] as const
+  return unavailable.some((code) => isJustonceError(error, code)) ? 'unavailable' : 'none'
+}

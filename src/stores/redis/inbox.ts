@@ -1,0 +1,88 @@
+import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { text, texts } from './connection.ts'
+import { rowName } from './names.ts'
+import { partlyLetter, readRecord } from './record-value.ts'
+import { claimScript } from './scripts/claim.ts'
+import type { Transaction } from './transaction.ts'
+import type { Transactions } from './transactions.ts'
+import { answersInOrder } from './wait-for-rivals.ts'
+
+export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): Inbox<Tx> {
+  const { connection, factory, leaseMs } = transactions
+  const values = async (keys: readonly RecordKey[]): Promise<(string | undefined)[]> => {
+    if (keys.length === 0) return []
+    const names = keys.map((key) => `${connection.prefix}inbox:${rowName(key)}`)
+    const found = (await connection.send('MGET', ...names)) as unknown[]
+    return found.map((value) => (value === null ? undefined : text(value)))
+  }
+  const findMany = async (keys: readonly RecordKey[]): Promise<(InboxRecord | undefined)[]> =>
+    (await values(keys)).map(readRecord)
+
+  return {
+    async claim(tx, requests) {
+      const transaction = factory.transactionOf(tx)
+      let epoch = ''
+      const claimNames = async (names: readonly string[]): Promise<string[]> => {
+        const { token, asked } = transaction
+        for (const name of names) asked.claims.add(name)
+        const [seen = '', ...answers] = texts(await connection.run(claimScript, token, leaseMs, ...names))
+        epoch = seen
+        for (const [place, answer] of answers.entries()) if (answer === '') transaction.held.add(names[place] as string)
+        return answers
+      }
+      const answers = await answersInOrder(transaction, requests.map(rowName), claimNames)
+      const ours = transaction.claimed()
+      const existing = requests.map((request, place) => {
+        const answer = answers[place] as string
+        return decide(transaction, ours.get(rowName(request)), request, answer)
+      })
+      return { epoch, existing }
+    },
+    async release(tx, keys) {
+      const { steps } = factory.transactionOf(tx)
+      for (const key of keys) steps.push({ kind: 'release', name: rowName(key) })
+    },
+    async update(tx, changes) {
+      const { steps } = factory.transactionOf(tx)
+      for (const change of changes) steps.push({ kind: 'update', change })
+    },
+    async find(key) {
+      return (await findMany([key]))[0]
+    },
+    findMany,
+    async forget(tx, key) {
+      const { steps } = factory.transactionOf(tx)
+      const [value] = await values([key])
+      const record = readRecord(value)
+      if (record === undefined || (record.state === 'parked' && !isPartly(value))) return false
+      steps.push({ kind: 'forget', name: rowName(key) })
+      return true
+    },
+  }
+}
+
+function isPartly(value: string | undefined): boolean {
+  return value?.startsWith(partlyLetter) ?? false
+}
+
+/** What the answer to one request means; a claim that is ours is noted down. */
+function decide(
+  transaction: Transaction,
+  earlier: ClaimRequest | undefined,
+  request: ClaimRequest,
+  answer: string,
+): InboxRecord | undefined {
+  const partly = isPartly(answer)
+  if (answer !== '' && !partly) return readRecord(answer)
+  if (partly && request.willNotRun !== true) {
+    throw new JustonceError('PARTLY_APPLIED', {
+      message: `Of the commands that handler ${request.handler} gave for ${request.key}, some failed and others were applied.`,
+      details: { records: [{ handler: request.handler, key: request.key }], errors: [] },
+    })
+  }
+  if (earlier !== undefined)
+    return { state: 'processed', fingerprint: earlier.fingerprint, processedAt: new Date(), result: undefined }
+  transaction.steps.push({ kind: 'claim', request, isPartly: partly })
+  return undefined
+}

@@ -1,0 +1,70 @@
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import { type OpenedClient, openClient, type RedisClient } from './client-shapes.ts'
+import type { RedisWarning } from './schema.ts'
+
+interface CommonOptions {
+  /** A connected client of node-redis or ioredis, single or cluster. It stays yours: `close()` does not end it. */
+  readonly client: RedisClient
+  /** Every key of this store has it in braces, so that a cluster keeps them in one slot. Default `justonce`. */
+  readonly hashTag?: string | undefined
+  /** How long a claim outlives a process that has died with it. Default 30 000. */
+  readonly leaseMs?: number | undefined
+  /** How long to wait for an answer of the server before it counts as unreachable. Default 5 000. */
+  readonly commandTimeoutMs?: number | undefined
+  /** Told at `schema.install()` and `schema.check()` about settings of the server that endanger records. Default: a process warning. */
+  readonly onWarning?: ((warning: RedisWarning) => void) | undefined
+}
+
+export interface IsolatedOptions extends CommonOptions {
+  readonly mode: 'isolated'
+  /**
+   * How long records are kept. A copy of a message that comes later than this runs again, so it has to be longer than
+   * anything that may still redeliver.
+   */
+  readonly recordTtlMs: number
+}
+
+export interface LeaseOptions extends CommonOptions {
+  readonly mode: 'lease'
+  /** How long it is remembered that a message was handled. Default 30 days. */
+  readonly keepMs?: number | undefined
+}
+
+export interface CheckedOptions {
+  readonly client: OpenedClient
+  readonly hashTag: string
+  readonly leaseMs: number
+  readonly commandTimeoutMs: number
+  readonly recordTtlMs: number
+  readonly onWarning: (warning: RedisWarning) => void
+}
+
+const common = ['client', 'mode', 'hashTag', 'leaseMs', 'commandTimeoutMs', 'onWarning']
+const aMonthMs = 30 * 24 * 3_600_000
+
+export function checkedOptions(options: IsolatedOptions | LeaseOptions): CheckedOptions {
+  checkChoice(options.mode, 'mode', ['isolated', 'lease'])
+  checkOptions(options, [...common, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs'], 'redisStore()')
+  const { hashTag = 'justonce', leaseMs = 30_000, commandTimeoutMs = 5_000, onWarning = warnProcess } = options
+  const recordTtlMs = options.mode === 'isolated' ? options.recordTtlMs : (options.keepMs ?? aMonthMs)
+  checkNumber(leaseMs, 'leaseMs', 30)
+  checkNumber(commandTimeoutMs, 'commandTimeoutMs', 1)
+  checkNumber(recordTtlMs, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs', 1)
+  checkFunction(onWarning, 'onWarning')
+  if (typeof hashTag !== 'string' || !/^[^{}]+$/.test(hashTag))
+    throw invalid(`hashTag is ${JSON.stringify(hashTag)}, but must be a text without braces.`)
+  const client = openClient(options.client)
+  if (client === undefined) throw invalid('client is no client of node-redis or ioredis.')
+  const { keyPrefix } = (options.client as { options?: { keyPrefix?: unknown } }).options ?? {}
+  if (keyPrefix !== undefined && keyPrefix !== '')
+    throw invalid(`The client has the keyPrefix ${JSON.stringify(keyPrefix)}, which scripts do not see. Use hashTag.`)
+  return { client, hashTag, leaseMs, commandTimeoutMs, recordTtlMs, onWarning }
+}
+
+function warnProcess({ code, message }: RedisWarning): void {
+  process.emitWarning(message, { type: 'justonce', code })
+}
+
+function invalid(message: string): JustonceError {
+  return new JustonceError('OPTION_INVALID', { message })
+}

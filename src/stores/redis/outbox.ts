@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
+import { text } from './connection.ts'
+import { failedScript, leaseScript, sentScript } from './scripts/outbox.ts'
+import type { Transactions } from './transactions.ts'
+
+export function redisOutbox<Tx extends object>({ connection, factory }: Transactions<Tx>): Outbox<Tx> {
+  const pairs = (messages: readonly LeasedMessage[]) => messages.flatMap(({ id, lease }) => [id, lease])
+  const size = async (list: string) => Number(await connection.send('ZCARD', `${connection.prefix}outbox-${list}`))
+  return {
+    async append(tx, messages) {
+      const { steps } = factory.transactionOf(tx)
+      for (const message of messages) steps.push({ kind: 'append', message })
+    },
+    async lease(limit, leaseMs) {
+      const lease = randomBytes(9).toString('base64url')
+      const rows = (await connection.run(leaseScript, limit, Math.ceil(leaseMs), lease)) as unknown[][]
+      return rows.map(([id, attempts, envelope, body]) => ({
+        id: text(id),
+        lease,
+        attempts: Number(attempts),
+        message: { envelope: bytes(envelope), body: bytes(body) },
+      }))
+    },
+    async markSent(messages) {
+      if (messages.length === 0) return 0
+      return Number(await connection.run(sentScript, ...pairs(messages)))
+    },
+    async markFailed(messages, { delayMs, error, dead }) {
+      if (messages.length === 0) return
+      await connection.run(failedScript, Math.ceil(delayMs), error, dead ? 1 : 0, ...pairs(messages))
+    },
+    async count() {
+      const [ready, later, dead] = await Promise.all([size('ready'), size('later'), size('dead')])
+      return { pending: ready + later, dead }
+    },
+  }
+}
+
+function bytes(value: unknown): Uint8Array {
+  return new Uint8Array(Buffer.from(text(value), 'base64'))
+}

@@ -1,0 +1,71 @@
+import type { NewParkedMessage, StoredParkedMessage } from '../../contracts/index.ts'
+import { text } from './connection.ts'
+
+/** Those that a search may look at, and the place of the row. */
+export const searchedFields = [
+  'sequence',
+  'handler',
+  'key',
+  'state',
+  'type',
+  'source',
+  'reason',
+  'shape',
+  'messageId',
+  'orderKey',
+  'changedAt',
+  'errors',
+] as const
+
+export type SearchedRow = Readonly<Partial<Record<(typeof searchedFields)[number], string>>>
+
+/** A new row as names and values; what is counted and timed is added by the server. */
+export function rowFields(message: NewParkedMessage): (string | number)[] {
+  const { handler, key, messageId, type, source, state, attempts, reason, errors, shape, independent, orderKey } =
+    message
+  const { envelope, body } = message.message
+  const fields = { handler, key, messageId, type, source, state, attempts, reason, errors, shape }
+  const named = Object.entries(fields).flat()
+  const bytes = ['envelope', base64(envelope), 'body', base64(body)]
+  const order = orderKey === undefined ? [] : ['orderKey', orderKey]
+  return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order]
+}
+
+/** A row from the flat answer of the server; undefined: it is gone. */
+export function readRow(reply: unknown): StoredParkedMessage | undefined {
+  const flat = (reply as unknown[]).map(text)
+  const row = new Map(Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] as string, flat[i * 2 + 1] ?? '']))
+  if (row.size === 0) return undefined
+  const at = (name: string): string => row.get(name) ?? ''
+  const number = (name: string): number => Number(at(name))
+  const date = (name: string): Date => new Date(number(name))
+  const bytes = (name: string): Uint8Array => new Uint8Array(Buffer.from(at(name), 'base64'))
+  return {
+    handler: at('handler'),
+    key: at('key'),
+    messageId: at('messageId'),
+    type: at('type'),
+    source: at('source'),
+    message: { envelope: bytes('envelope'), body: bytes('body') },
+    state: at('state') === 'dead' ? 'dead' : 'waiting',
+    attempts: number('attempts'),
+    reason: at('reason'),
+    errors: at('errors'),
+    shape: at('shape'),
+    step: number('step'),
+    independent: at('independent') === '1',
+    orderKey: row.get('orderKey'),
+    sequence: number('sequence'),
+    revision: number('revision'),
+    begun: number('begun'),
+    parkedAt: date('parkedAt'),
+    changedAt: date('changedAt'),
+    nextAt: date('nextAt'),
+    originalBody: undefined,
+    redrive: undefined,
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

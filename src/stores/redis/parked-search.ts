@@ -1,0 +1,71 @@
+import type { ParkedFilter, StoredParkedMessage } from '../../contracts/index.ts'
+import { type Connection, text } from './connection.ts'
+import { pairName } from './names.ts'
+import { fits } from './parked-filter.ts'
+import { readRow, type SearchedRow, searchedFields } from './parked-row.ts'
+import { rowsScript, scanScript } from './scripts/parking.ts'
+
+/** So many at a time: other clients are served between two pages. */
+const page = 500
+/** Whole rows carry their messages, so fewer. */
+const wholePage = 100
+
+export async function listRows(
+  connection: Connection,
+  filter: ParkedFilter,
+  limit: number,
+  after: number,
+): Promise<StoredParkedMessage[]> {
+  const names: string[] = []
+  if (limit > 0) {
+    for await (const row of search(connection, filter, after)) {
+      names.push(pairName(row.handler ?? '', row.key ?? ''))
+      if (names.length >= limit) break
+    }
+  }
+  const rows: StoredParkedMessage[] = []
+  for (let from = 0; from < names.length; from += wholePage) {
+    const replies = (await connection.run(rowsScript, ...names.slice(from, from + wholePage))) as unknown[]
+    rows.push(...replies.flatMap((reply) => readRow(reply) ?? []))
+  }
+  return rows
+}
+
+export async function countRows(connection: Connection, filter: ParkedFilter): Promise<number> {
+  const { state, ...rest } = filter
+  if (Object.values(rest).every((value) => value === undefined)) {
+    const size = async (list: string) => Number(await connection.send('ZCARD', connection.prefix + list))
+    if (state === 'dead') return await size('parked-dead')
+    const [all, dead] = await Promise.all([size('parked-all'), size('parked-dead')])
+    return state === 'waiting' ? all - dead : all
+  }
+  let count = 0
+  for await (const _ of search(connection, filter, 0)) count++
+  return count
+}
+
+async function* search(connection: Connection, filter: ParkedFilter, after: number): AsyncGenerator<SearchedRow> {
+  const isWanted = fits(filter)
+  // Error histories are long, and seldom asked for.
+  const fields = searchedFields.filter((name) => name !== 'errors' || filter.errorText !== undefined)
+  const list = filter.state === 'dead' ? 'parked-dead' : 'parked-all'
+  for (let place = after; ; ) {
+    const replies = (await connection.run(scanScript, list, place, page, ...fields)) as (unknown[] | undefined)[]
+    for (const reply of replies) {
+      const row = readFields(fields, reply ?? [])
+      if (row.sequence === undefined) continue
+      place = Number(row.sequence)
+      if (isWanted(row)) yield row
+    }
+    if (replies.length < page) return
+  }
+}
+
+function readFields(fields: readonly (keyof SearchedRow)[], values: readonly unknown[]): SearchedRow {
+  const row: { -readonly [Name in keyof SearchedRow]: SearchedRow[Name] } = {}
+  for (const [place, name] of fields.entries()) {
+    const value = values[place]
+    if (value !== null && value !== undefined) row[name] = text(value)
+  }
+  return row
+}

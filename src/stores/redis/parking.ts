@@ -1,0 +1,100 @@
+import type { OrderScope, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import { texts } from './connection.ts'
+import { pairName, rowName } from './names.ts'
+import { readRow } from './parked-row.ts'
+import { countRows, listRows } from './parked-search.ts'
+import { blockedScript, forgiveScript, reserveScript, takeScript } from './scripts/parking.ts'
+import type { Transaction } from './transaction.ts'
+import type { Transactions } from './transactions.ts'
+import { answersInOrder } from './wait-for-rivals.ts'
+
+export function redisParking<Tx extends object>(transactions: Transactions<Tx>): Parking<Tx> {
+  const { connection, factory, leaseMs } = transactions
+  return {
+    async park(tx, messages) {
+      const { steps } = factory.transactionOf(tx)
+      for (const message of messages) steps.push({ kind: 'park', message })
+    },
+    async reserve({ limit, forMs, handlers, pastDead }) {
+      if (handlers.length === 0 || limit < 1) return []
+      const past = pastDead.filter((name) => handlers.includes(name))
+      const args = [limit, Math.ceil(forMs), handlers.length, ...handlers, ...past]
+      const rows = (await connection.run(reserveScript, ...args)) as unknown[]
+      return rows.map((row) => readRow(row) as StoredParkedMessage)
+    },
+    async forgive(tickets) {
+      if (tickets.length === 0) return
+      await connection.run(forgiveScript, ...tickets.flatMap((ticket) => [rowName(ticket), ticket.revision]))
+    },
+    async take(tx, tickets) {
+      const transaction = factory.transactionOf(tx)
+      if (tickets.length === 0) return []
+      const asked = tickets.flatMap((ticket) => [rowName(ticket), ticket.revision])
+      for (const ticket of tickets) transaction.asked.locks.add(`row:${rowName(ticket)}`)
+      const answers = (await connection.run(takeScript, transaction.token, leaseMs, ...asked)) as unknown[]
+      return tickets.map((ticket, place) => {
+        const isOurs = Number(answers[place]) === 1
+        if (isOurs) transaction.locks.add(`row:${rowName(ticket)}`)
+        return isOurs
+      })
+    },
+    async change(tx, changes) {
+      const { steps } = factory.transactionOf(tx)
+      for (const change of changes) steps.push({ kind: 'change', change })
+    },
+    async blocked(tx, scopes) {
+      const transaction = factory.transactionOf(tx)
+      const own = ownChanges(transaction)
+      const rows = await answersInOrder(transaction, scopes, async (left) => {
+        const asked = left.flatMap((scope) => [nameOf(scope), scope.pastDead ? 1 : 0])
+        for (const scope of left) transaction.asked.locks.add(`scope:${nameOf(scope)}`)
+        // One more than this transaction itself may have taken away.
+        const howMany = own.gone.size + own.dead.size + 1
+        const answers = (await connection.run(
+          blockedScript,
+          transaction.token,
+          leaseMs,
+          howMany,
+          ...asked,
+        )) as unknown[]
+        for (const scope of left.slice(0, answers.length)) transaction.locks.add(`scope:${nameOf(scope)}`)
+        return answers.map(texts)
+      })
+      return scopes.map((scope, place) => {
+        const left = (rows[place] ?? []).filter((row) => !own.gone.has(row) && !(scope.pastDead && own.dead.has(row)))
+        const parked = own.scopes.get(nameOf(scope))
+        return left.length > 0 || parked === 'waiting' || (parked === 'dead' && !scope.pastDead)
+      })
+    },
+    list: (filter = {}, { limit = 1_000, after = 0 } = {}) => listRows(connection, filter, limit, after),
+    count: (filter = {}) => countRows(connection, filter),
+  }
+}
+
+function nameOf({ handler, orderKey }: OrderScope): string {
+  return pairName(handler, orderKey)
+}
+
+interface OwnChanges {
+  readonly gone: ReadonlySet<string>
+  readonly dead: ReadonlySet<string>
+  readonly scopes: ReadonlyMap<string, 'waiting' | 'dead'>
+}
+
+/** What this very transaction has done to rows, and nobody else can see yet. */
+function ownChanges({ steps }: Transaction): OwnChanges {
+  const gone = new Set<string>()
+  const dead = new Set<string>()
+  const scopes = new Map<string, 'waiting' | 'dead'>()
+  for (const step of steps) {
+    if (step.kind === 'park' && step.message.orderKey !== undefined) {
+      const { handler, orderKey, state } = step.message
+      const scope = pairName(handler, orderKey)
+      if (state === 'waiting' || !scopes.has(scope)) scopes.set(scope, state)
+    }
+    if (step.kind !== 'change') continue
+    if (step.change.kind === 'done') gone.add(rowName(step.change))
+    if (step.change.kind === 'dead') dead.add(rowName(step.change))
+  }
+  return { gone, dead, scopes }
+}

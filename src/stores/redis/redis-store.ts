@@ -1,0 +1,76 @@
+import type { Outbox, Parts, Store } from '../../contracts/index.ts'
+import { CommandTable } from './command-table.ts'
+import { Connection } from './connection.ts'
+import { classify } from './errors.ts'
+import { redisInbox } from './inbox.ts'
+import { redisLeases } from './leases.ts'
+import { keyPrefix } from './names.ts'
+import { type CheckedOptions, checkedOptions, type IsolatedOptions, type LeaseOptions } from './options.ts'
+import { redisOutbox } from './outbox.ts'
+import { redisParking } from './parking.ts'
+import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
+import { redisSchema } from './schema.ts'
+import { redisSuspects } from './suspects.ts'
+import { Transactions } from './transactions.ts'
+import { joinedStore, redisParts } from './within.ts'
+
+/** Effects are commands that are applied with the record; see `Guarantee`. */
+export interface IsolatedRedisStore extends Store<RedisTx> {
+  readonly guarantee: 'isolated'
+  readonly parts: Parts<RedisTx>
+  readonly outbox: Outbox<RedisTx>
+}
+
+/** Effects live elsewhere; a crash between them and the record repeats them. */
+export interface LeaseRedisStore extends Store<NoTx> {
+  readonly guarantee: 'lease'
+  readonly outbox: Outbox<NoTx>
+}
+
+/**
+ * Keeps everything in Redis, over a client of node-redis or ioredis.
+ *
+ * @example
+ * const store = redisStore({ client, mode: 'isolated', recordTtlMs: 30 * 24 * 3_600_000 })
+ * app.on('order.placed', 'take-stock', (message, { tx }) => tx.command('INCRBY', `stock:${message.body.sku}`, -1))
+ */
+export function redisStore(options: IsolatedOptions): IsolatedRedisStore
+export function redisStore(options: LeaseOptions): LeaseRedisStore
+export function redisStore(options: IsolatedOptions | LeaseOptions): IsolatedRedisStore | LeaseRedisStore {
+  const checked = checkedOptions(options)
+  const connection = new Connection(checked.client, keyPrefix(checked.hashTag), checked.commandTimeoutMs)
+  if (options.mode === 'lease') return { ...store<NoTx>(connection, new TxFactory(undefined), checked, 'lease') }
+  const factory = new TxFactory<RedisTx>(new CommandTable(connection, checked.hashTag))
+  return { ...store(connection, factory, checked, 'isolated'), parts: redisParts(factory) }
+}
+
+type WithOutbox<Tx, G> = Store<Tx> & { readonly outbox: Outbox<Tx>; readonly guarantee: G }
+
+function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
+  connection: Connection,
+  factory: TxFactory<Tx>,
+  { onWarning, ...settings }: CheckedOptions,
+  guarantee: G,
+): WithOutbox<Tx, G> {
+  const name = 'redis'
+  const transactions = new Transactions(connection, factory, settings)
+  const inbox = redisInbox(transactions)
+  return {
+    name,
+    guarantee,
+    // What a lease store's handlers do cannot be undone, so a failure must not make its neighbours run again.
+    capabilities: { revocable: guarantee === 'isolated', connections: 100 },
+    transaction: (work, options) => transactions.run(work, options),
+    lend: (tx, options) => factory.lend(tx, options),
+    within: (tx) => joinedStore(tx, { factory, inbox, name, guarantee }),
+    inbox,
+    parking: redisParking(transactions),
+    suspects: redisSuspects(transactions),
+    leases: redisLeases(connection),
+    outbox: redisOutbox(transactions),
+    schema: redisSchema(connection, onWarning),
+    classify,
+    ping: async () => void (await connection.send('PING')),
+    close: async () => connection.close(),
+  }
+}

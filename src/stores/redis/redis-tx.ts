@@ -1,0 +1,120 @@
+import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import type { RedisArgument } from './client-shapes.ts'
+import type { CommandTable } from './command-table.ts'
+import { classify } from './errors.ts'
+import { rowName } from './names.ts'
+import { OpenCalls } from './open-calls.ts'
+import type { Transaction } from './transaction.ts'
+
+/** What handlers write through: commands that are kept and applied together at the commit. There is no answer to read. */
+export interface RedisTx {
+  /**
+   * Resolves when the command is queued; rejects when the server has no such command, or it cannot be part of a
+   * transaction.
+   *
+   * @example
+   * await tx.command('INCRBY', `stock:${sku}`, -1)
+   */
+  command(name: string, ...args: RedisArgument[]): Promise<void>
+}
+
+/** The effects of a lease store live elsewhere: there is nothing to write through. */
+export type NoTx = Readonly<Record<never, never>>
+
+const control = new Set(['MULTI', 'EXEC', 'DISCARD', 'WATCH', 'UNWATCH', 'RESET', 'QUIT'])
+
+interface Lent {
+  readonly transaction: Transaction
+  /** Throws when it is over. */
+  check(): void
+}
+
+/** Makes what is handed out as `tx`, and knows its transaction again. */
+export class TxFactory<Tx extends object> {
+  readonly #lents = new WeakMap<object, Lent>()
+  readonly #table: CommandTable | undefined
+
+  /** Without a table there are no commands. */
+  constructor(table: CommandTable | undefined) {
+    this.#table = table
+  }
+
+  own(transaction: Transaction): Tx {
+    const check = (): void => {
+      if (transaction.ended) throw closed('The transaction')
+    }
+    const note = (error: unknown): void => {
+      if (isJustonceError(error, 'TX_CONTROL')) transaction.broken ??= error
+    }
+    return this.#make({ transaction, check }, 0, new OpenCalls(), note)
+  }
+
+  /** The transaction behind a `tx`, lent on or not; throws when it is over. */
+  transactionOf(tx: Tx): Transaction {
+    const lent = this.#lents.get(tx)
+    if (lent === undefined)
+      throw new JustonceError('OPTION_INVALID', { message: 'This tx is not of this Redis store.' })
+    lent.check()
+    return lent.transaction
+  }
+
+  lend(tx: Tx, { borrower, onLateCall, records = [] }: LoanOptions): Loan<Tx> {
+    const transaction = this.transactionOf(tx)
+    const calls = new OpenCalls()
+    const group = records.length === 0 ? 0 : transaction.newGroup()
+    for (const record of records) transaction.groups.set(rowName(record), group)
+    let ended = false
+    let broken: JustonceError | undefined
+    let trouble: StoreTrouble = 'none'
+    const check = (): void => {
+      if (!ended && !transaction.ended) return
+      const error = closed(`The handler ${JSON.stringify(borrower)}`)
+      onLateCall(error)
+      throw error
+    }
+    const note = (error: unknown): void => {
+      if (isJustonceError(error, 'TX_CONTROL')) broken ??= error
+      if (trouble === 'none') trouble = classify(error)
+    }
+    return {
+      tx: this.#make({ transaction, check }, group, calls, note),
+      openCalls: () => calls.count,
+      settled: () => calls.settled(),
+      broken: () => broken,
+      trouble: () => trouble,
+      end() {
+        ended = true
+      },
+    }
+  }
+
+  #make(lent: Lent, group: number, calls: OpenCalls, note: (error: unknown) => void): Tx {
+    const table = this.#table
+    const { transaction } = lent
+    const command = (...args: RedisArgument[]): Promise<void> =>
+      calls.track(async () => {
+        lent.check()
+        const name = String(args[0]).toUpperCase()
+        if (control.has(name)) throw new JustonceError('TX_CONTROL', { message: `tx.command was called with ${name}.` })
+        // Queued first: what is called later must not be applied earlier because its name was known already.
+        const copy = args.map((each) => (typeof each === 'object' ? Buffer.from(each) : each))
+        const step = { kind: 'command', group, args: copy } as const
+        transaction.steps.push(step)
+        try {
+          await table?.check(args)
+        } catch (error) {
+          const place = transaction.steps.indexOf(step)
+          if (place !== -1) transaction.steps.splice(place, 1)
+          throw error
+        }
+      }, note)
+    const tx = (table === undefined ? {} : { command }) as unknown as Tx
+    this.#lents.set(tx, lent)
+    return tx
+  }
+}
+
+function closed(borrower: string): JustonceError {
+  return new JustonceError('TX_CLOSED', { message: `${borrower} used tx after it had settled.` })
+}

@@ -1,0 +1,68 @@
+import { script } from '../connection.ts'
+import { preludeLua } from './shared.ts'
+
+/** A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. */
+const epochLua = `
+local function epoch()
+  local info = redis.pcall('INFO', 'replication')
+  local id = type(info) == 'string' and string.match(info, 'master_replid:(%w+)') or ''
+  local counter = redis.call('GET', P .. 'epoch')
+  if not counter then
+    counter = clock[1] .. clock[2] .. ':0'
+    redis.call('SET', P .. 'epoch', counter)
+  end
+  return counter .. ':' .. id
+end
+`
+
+/**
+ * Arguments: token, lease, then the names of records. Takes them in order up to the first that a rival has claimed.
+ * Answers the epoch, then for each one taken or known: an empty text, ours, or the record.
+ */
+export const claimScript = script(
+  preludeLua,
+  epochLua,
+  `
+local claim = 'C' .. ARGV[2]
+local answers = { epoch() }
+for i = 4, #ARGV do
+  local key = P .. 'inbox:' .. ARGV[i]
+  local value = redis.call('GET', key)
+  if not value or value == claim then
+    if not value then redis.call('SET', key, claim, 'PX', ARGV[3]) end
+    answers[#answers + 1] = ''
+  elseif string.sub(value, 1, 1) == 'C' then
+    break
+  else
+    answers[#answers + 1] = value
+  end
+end
+return answers
+`,
+)
+
+/** Arguments: token, how many claims, their names, then the names of locks. Gives up those that are still ours. */
+export const releaseScript = script(
+  `
+local P = ARGV[1]
+local claims = tonumber(ARGV[3])
+for i = 4, #ARGV do
+  local isClaim = i - 3 <= claims
+  local key = P .. (isClaim and 'inbox:' or 'lock:') .. ARGV[i]
+  if redis.call('GET', key) == (isClaim and 'C' or '') .. ARGV[2] then redis.call('DEL', key) end
+end
+`,
+)
+
+/** The same with the lease before the number: makes those that are still ours last longer. */
+export const renewScript = script(
+  `
+local P = ARGV[1]
+local claims = tonumber(ARGV[4])
+for i = 5, #ARGV do
+  local isClaim = i - 4 <= claims
+  local key = P .. (isClaim and 'inbox:' or 'lock:') .. ARGV[i]
+  if redis.call('GET', key) == (isClaim and 'C' or '') .. ARGV[2] then redis.call('PEXPIRE', key, ARGV[3]) end
+end
+`,
+)

@@ -1,0 +1,110 @@
+import { script } from '../connection.ts'
+import { preludeLua, rowsLua } from './shared.ts'
+
+/**
+ * Everything a transaction does, in one go. Arguments: token; the time for error histories; how many claims, then five for each:
+ * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
+ * their names; then what is to be done, each as its kind, how many arguments it has, and these.
+ *
+ * Nothing is written before every claim and lock is seen to be ours. After that a command that fails cannot undo those
+ * before it: the records of its group are marked, so that nobody runs their messages again.
+ */
+export const commitScript = script(
+  preludeLua,
+  rowsLua,
+  `
+local token = ARGV[2]
+local marker = P .. 'committed:' .. token
+-- A client that lost the connection may send the same commit again.
+if redis.call('EXISTS', marker) == 1 then return { 'committed' } end
+
+local claims = tonumber(ARGV[4])
+local locksAt = 5 + claims * 5
+local locks = tonumber(ARGV[locksAt])
+for i = 5, locksAt - 1, 5 do
+  if redis.call('GET', P .. 'inbox:' .. ARGV[i]) ~= 'C' .. token then return { 'lost', ARGV[i] } end
+end
+for i = locksAt + 1, locksAt + locks do
+  if redis.call('GET', P .. 'lock:' .. ARGV[i]) ~= token then return { 'lost', ARGV[i] } end
+end
+redis.call('SET', marker, '1', 'PX', 60000)
+
+local partly = {}
+local failures = {}
+local function keep(key, value, life)
+  if life == '0' then redis.call('SET', key, value) else redis.call('SET', key, value, 'PX', life) end
+end
+-- Added as text: a history may hold what Lua cannot read and write back.
+local function historyWith(message, errors)
+  local note = cjson.encode({ at = ARGV[3], message = message })
+  if errors == '' or errors == '[]' then return '[' .. note .. ']' end
+  return string.sub(errors, 1, -2) .. ',' .. note .. ']'
+end
+
+local does = {}
+function does.command(a)
+  local reply = redis.pcall(unpack(a, 2))
+  if type(reply) == 'table' and reply.err then
+    partly[a[1]] = partly[a[1]] or (tostring(a[2]) .. ': ' .. reply.err)
+    failures[#failures + 1] = a[1]
+    failures[#failures + 1] = tostring(a[2]) .. ': ' .. reply.err
+  end
+end
+function does.update(a)
+  local key = P .. 'inbox:' .. a[2]
+  local value = redis.call('GET', key)
+  if partly[a[1]] or not value or string.sub(value, 1, 1) == 'C' then return end
+  keep(key, a[3] .. now .. ' ' .. string.match(value, '^%l%d+ (%S+)') .. a[5], a[4])
+end
+function does.forget(a)
+  local key = P .. 'inbox:' .. a[1]
+  local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
+  if letter == 'C' or letter == 'k' then return end
+  redis.call('DEL', key)
+  redis.call('SET', P .. 'epoch', clock[1] .. clock[2] .. ':' .. redis.call('INCR', P .. 'epochs'))
+end
+function does.park(a)
+  park(a[1], a[2], a[3], tonumber(a[4]), tonumber(a[5]), { unpack(a, 6) })
+end
+function does.change(a)
+  local id = a[2]
+  if partly[a[1]] then
+    local row = redis.call('HMGET', rowKey(id), 'attempts', 'errors')
+    if row[1] then
+      changeRow(id, 'dead', 0, row[1] + 1, 'PARTLY_APPLIED', historyWith(partly[a[1]], row[2]), partly[a[1]])
+    end
+  elseif a[3] == 'done' then
+    removeRow(id)
+  else
+    changeRow(id, a[3], tonumber(a[4]), unpack(a, 5))
+  end
+end
+function does.clear(a)
+  redis.call('HDEL', P .. 'suspects', unpack(a))
+end
+function does.append(a)
+  local key = P .. 'outbox:' .. a[1]
+  if redis.call('EXISTS', key) == 1 then return end
+  local number = redis.call('INCR', P .. 'outbox-number')
+  redis.call('HSET', key, 'number', number, 'attempts', 0, 'envelope', a[2], 'body', a[3])
+  redis.call('ZADD', P .. 'outbox-ready', number, a[1])
+end
+
+local at = locksAt + locks + 1
+while at <= #ARGV do
+  local count = tonumber(ARGV[at + 1])
+  does[ARGV[at]]({ unpack(ARGV, at + 2, at + 1 + count) })
+  at = at + 2 + count
+end
+
+for i = 5, locksAt - 1, 5 do
+  local key = P .. 'inbox:' .. ARGV[i]
+  if partly[ARGV[i + 4]] then redis.call('SET', key, 'x' .. now .. ' ' .. string.match(ARGV[i + 3], '^ (%S+)'))
+  elseif ARGV[i + 1] == '' then redis.call('DEL', key)
+  else keep(key, ARGV[i + 1] .. now .. ARGV[i + 3], ARGV[i + 2]) end
+end
+for i = locksAt + 1, locksAt + locks do redis.call('DEL', P .. 'lock:' .. ARGV[i]) end
+if #failures > 0 then return { 'partly', unpack(failures, 1, math.min(#failures, 200)) } end
+return { 'committed' }
+`,
+)

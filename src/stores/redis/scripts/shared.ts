@@ -1,0 +1,112 @@
+/** Begins every script: `P` begins every key, `now` is the server's time. */
+export const preludeLua = `
+local P = ARGV[1]
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function first(zset)
+  return redis.call('ZRANGE', zset, 0, 0)[1]
+end
+local function lowest(zset)
+  return tonumber(redis.call('ZRANGE', zset, 0, 0, 'WITHSCORES')[2])
+end
+`
+
+/**
+ * How parked rows are found. A row is a hash. `parked-all` has them in the order in which they were parked, `parked-dead` the dead ones, `steps:` those
+ * of one message, `scope:` those of one order key (`scope-waiting:` without dead ones). `due:` and `due-past-dead:` of a
+ * handler hold only rows that nothing stands before: whoever looks for due ones never wades through a pile.
+ */
+export const rowsLua = `
+local function rowKey(id) return P .. 'parked:' .. id end
+local function dueMember(sequence, id) return string.format('%016d', sequence) .. id end
+
+local function place(id)
+  local row = redis.call('HMGET', rowKey(id), 'state', 'nextAt', 'handler', 'steps', 'step', 'independent', 'scope', 'sequence')
+  if not row[1] then return end
+  local due, past = P .. 'due:' .. row[3], P .. 'due-past-dead:' .. row[3]
+  local member = dueMember(row[8], id)
+  redis.call('ZREM', due, member)
+  redis.call('ZREM', past, member)
+  if row[1] ~= 'waiting' then return end
+  if row[6] ~= '1' and lowest(P .. 'steps:' .. row[4]) < tonumber(row[5]) then return end
+  if row[7] then
+    if first(P .. 'scope-waiting:' .. row[7]) ~= id then return end
+    if first(P .. 'scope:' .. row[7]) ~= id then
+      redis.call('ZADD', past, row[2], member)
+      return
+    end
+  end
+  redis.call('ZADD', due, row[2], member)
+end
+
+-- The head of a scope may have changed: the new one and the one that was it.
+local function placeScope(scope)
+  if not scope then return end
+  for _, id in ipairs(redis.call('ZRANGE', P .. 'scope-waiting:' .. scope, 0, 1)) do place(id) end
+end
+
+-- Other steps of a message wait for the lowest one, so only a new lowest one matters to them.
+local function placeSteps(steps, before)
+  local after = lowest(steps)
+  if before == after then return end
+  for _, step in ipairs({ before or after, after or before }) do
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', steps, step, step)) do place(id) end
+  end
+end
+
+local function park(id, scope, steps, step, delay, fields)
+  if redis.call('EXISTS', rowKey(id)) == 1 then return end
+  local sequence = redis.call('INCR', P .. 'sequence')
+  redis.call('HSET', rowKey(id), 'sequence', sequence, 'revision', 1, 'begun', 0, 'parkedAt', now, 'changedAt', now,
+    'nextAt', now + delay, 'steps', steps, 'step', step, unpack(fields))
+  if scope ~= '' then redis.call('HSET', rowKey(id), 'scope', scope) end
+  local state = redis.call('HGET', rowKey(id), 'state')
+  redis.call('ZADD', P .. 'parked-all', sequence, id)
+  if state == 'dead' then redis.call('ZADD', P .. 'parked-dead', sequence, id) end
+  local before = lowest(P .. 'steps:' .. steps)
+  redis.call('ZADD', P .. 'steps:' .. steps, step, id)
+  if scope ~= '' then
+    redis.call('ZADD', P .. 'scope:' .. scope, sequence, id)
+    if state == 'waiting' then redis.call('ZADD', P .. 'scope-waiting:' .. scope, sequence, id) end
+  end
+  place(id)
+  if before then placeSteps(P .. 'steps:' .. steps, before) end
+end
+
+local function removeRow(id)
+  local row = redis.call('HMGET', rowKey(id), 'handler', 'steps', 'scope', 'sequence')
+  if not row[1] then return end
+  local member = dueMember(row[4], id)
+  redis.call('DEL', rowKey(id))
+  redis.call('ZREM', P .. 'parked-all', id)
+  redis.call('ZREM', P .. 'parked-dead', id)
+  redis.call('ZREM', P .. 'due:' .. row[1], member)
+  redis.call('ZREM', P .. 'due-past-dead:' .. row[1], member)
+  local steps = P .. 'steps:' .. row[2]
+  local before = lowest(steps)
+  redis.call('ZREM', steps, id)
+  if lowest(steps) then placeSteps(steps, before) end
+  if row[3] then
+    redis.call('ZREM', P .. 'scope:' .. row[3], id)
+    redis.call('ZREM', P .. 'scope-waiting:' .. row[3], id)
+    placeScope(row[3])
+  end
+end
+
+local function changeRow(id, state, delay, attempts, reason, errors, shape)
+  local key = rowKey(id)
+  local row = redis.call('HMGET', key, 'scope', 'sequence')
+  if not row[2] then return end
+  redis.call('HSET', key, 'state', state, 'begun', 0, 'changedAt', now, 'nextAt', now + delay, 'attempts', attempts,
+    'reason', reason, 'errors', errors, 'shape', shape)
+  redis.call('HINCRBY', key, 'revision', 1)
+  if state == 'dead' then redis.call('ZADD', P .. 'parked-dead', row[2], id)
+  else redis.call('ZREM', P .. 'parked-dead', id) end
+  if row[1] then
+    if state == 'waiting' then redis.call('ZADD', P .. 'scope-waiting:' .. row[1], row[2], id)
+    else redis.call('ZREM', P .. 'scope-waiting:' .. row[1], id) end
+  end
+  place(id)
+  placeScope(row[1])
+end
+`

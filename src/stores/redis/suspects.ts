@@ -1,0 +1,27 @@
+import type { Suspects } from '../../contracts/index.ts'
+import { suspectScript } from './scripts/small.ts'
+import type { Transactions } from './transactions.ts'
+
+/** Fewer than Lua hands to one command. */
+const chunk = 1_000
+
+export function redisSuspects<Tx extends object>({ connection, factory }: Transactions<Tx>): Suspects<Tx> {
+  return {
+    async look(ids) {
+      if (ids.length === 0) return []
+      const counts = (await connection.send('HMGET', `${connection.prefix}suspects`, ...ids)) as unknown[]
+      return counts.map((count) => Number(count ?? 0))
+    },
+    async begin(ids) {
+      if (ids.length > 0) await connection.run(suspectScript, 1, ...ids)
+    },
+    async clear(tx, ids) {
+      const { steps } = factory.transactionOf(tx)
+      for (let from = 0; from < ids.length; from += chunk)
+        steps.push({ kind: 'clear', ids: ids.slice(from, from + chunk) })
+    },
+    async forgive(ids) {
+      if (ids.length > 0) await connection.run(suspectScript, -1, ...ids)
+    },
+  }
+}

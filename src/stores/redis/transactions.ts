@@ -1,0 +1,106 @@
+import type { RecordKey, TransactionOptions } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { unlessAborted } from '../sql/unless-aborted.ts'
+import { commitArguments } from './commit-arguments.ts'
+import { type Connection, texts } from './connection.ts'
+import type { TxFactory } from './redis-tx.ts'
+import { releaseScript, renewScript } from './scripts/claim.ts'
+import { commitScript } from './scripts/commit.ts'
+import { Transaction } from './transaction.ts'
+
+export interface TransactionSettings {
+  readonly recordTtlMs: number
+  readonly leaseMs: number
+}
+
+const patienceMs = 10_000
+
+export class Transactions<Tx extends object> {
+  readonly connection: Connection
+  readonly factory: TxFactory<Tx>
+  readonly leaseMs: number
+  readonly #recordTtlMs: number
+
+  constructor(connection: Connection, factory: TxFactory<Tx>, { recordTtlMs, leaseMs }: TransactionSettings) {
+    this.connection = connection
+    this.factory = factory
+    this.leaseMs = leaseMs
+    this.#recordTtlMs = recordTtlMs
+  }
+
+  async run<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const { lockTimeoutMs = patienceMs, signal } = options
+    const transaction = new Transaction(lockTimeoutMs, signal)
+    const tx = this.factory.own(transaction)
+    const renewing = setInterval(() => this.#renew(transaction), this.leaseMs / 3)
+    renewing.unref()
+    try {
+      const value = await unlessAborted(async () => work(tx), signal)
+      signal?.throwIfAborted()
+      transaction.ended = true
+      if (transaction.broken !== undefined) throw transaction.broken
+      await this.#commit(transaction)
+      return value
+    } catch (error) {
+      transaction.ended = true
+      await this.#giveUp(transaction)
+      throw error
+    } finally {
+      clearInterval(renewing)
+    }
+  }
+
+  async #commit(transaction: Transaction): Promise<void> {
+    const args = commitArguments(transaction, this.#recordTtlMs)
+    if (args === undefined) return
+    const [answer, ...rest] = await this.#sendCommit(args)
+    if (answer === 'lost') {
+      throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours when it was to be committed.` })
+    }
+    if (answer === 'partly') throw partlyApplied(transaction, rest)
+  }
+
+  async #sendCommit(args: Parameters<Connection['run']>[1][]): Promise<string[]> {
+    try {
+      return texts(await this.connection.run(commitScript, ...args))
+    } catch (error) {
+      if (!isJustonceError(error, 'STORE_UNREACHABLE')) throw error
+      throw new JustonceError('COMMIT_UNKNOWN', { message: 'Redis did not answer the commit.', cause: error })
+    }
+  }
+
+  /** What cannot be given up now runs out by itself; a commit that arrives after this finds nothing that is its own. */
+  async #giveUp({ token, asked: { claims, locks } }: Transaction): Promise<void> {
+    if (claims.size + locks.size === 0) return
+    try {
+      await this.connection.run(releaseScript, token, claims.size, ...claims, ...locks)
+    } catch {
+      // There is an error already, and this one would hide it.
+    }
+  }
+
+  async #renew({ token, held, locks }: Transaction): Promise<void> {
+    if (held.size + locks.size === 0) return
+    try {
+      await this.connection.run(renewScript, token, this.leaseMs, held.size, ...held, ...locks)
+    } catch {
+      // The commit will find out.
+    }
+  }
+}
+
+/** Pairs of the group and what went wrong. */
+function partlyApplied(transaction: Transaction, failures: readonly string[]): JustonceError {
+  const failed = new Set(failures.filter((_, place) => place % 2 === 0).map(Number))
+  const errors = failures.filter((_, place) => place % 2 === 1)
+  const records = [...transaction.groups].filter(([, group]) => failed.has(group)).map(([name]) => recordOf(name))
+  return new JustonceError('PARTLY_APPLIED', {
+    message: `Of the commands of a transaction ${errors.length} failed, and the others were applied: ${errors[0]}`,
+    details: { records, errors },
+  })
+}
+
+function recordOf(name: string): RecordKey {
+  const [handler, key] = JSON.parse(name) as [string, string]
+  return { handler, key }
+}

@@ -1,0 +1,183 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isJustonceError } from '../../src/index.ts'
+import { redisStore } from '../../src/stores/redis/index.ts'
+import { parkedMessage } from '../../src/testing/sample-records.ts'
+import { requireServer } from '../servers/require.ts'
+import { aDayMs, connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
+
+const redis = await requireServer('redis')
+const request = (key: string) => ({ handler: 'tag-note', key, fingerprint: undefined })
+const recordOf = (tag: string, key: string): string => `justonce:{${tag}}:inbox:${JSON.stringify(['tag-note', key])}`
+
+describe.skipIf(!redis.available)('claims in Redis', () => {
+  let client: TestClient
+  beforeAll(async () => {
+    client = await connected(redis.url)
+  })
+  afterAll(() => client?.destroy())
+
+  test('a claim that ran out and went to a rival cannot be committed, and nothing of it is applied', async () => {
+    const tag = freshTag()
+    const store = isolatedStore(client, tag)
+    const rival = isolatedStore(client, tag)
+    const counter = `effects:{${tag}}`
+    const frozen = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1'), request('m2')])
+      await tx.command('INCR', counter)
+      // As when the lease runs out while the process is frozen.
+      await client.del(recordOf(tag, 'm2'))
+      await rival.transaction((other) => rival.inbox.claim(other, [request('m2')]))
+    })
+    const error = await frozen.catch((reason: unknown) => reason)
+    expect(isJustonceError(error, 'CLAIM_LOST')).toBe(true)
+    expect(store.classify(error)).toBe('conflict')
+    expect(await client.get(counter)).toBeNull()
+    expect(await store.inbox.find(request('m1'))).toBeUndefined()
+    expect((await store.inbox.find(request('m2')))?.state).toBe('processed')
+  })
+
+  test('nor can what was done with a parked message, or under an order key, whose lock went to a rival', async () => {
+    const tag = freshTag()
+    const store = isolatedStore(client, tag)
+    const rival = isolatedStore(client, tag)
+    const counter = `effects:{${tag}}`
+    const scope = { handler: 'tag-note', orderKey: 'a', pastDead: false }
+    await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1')]))
+    const rows = await store.parking.list()
+    const row = `justonce:{${tag}}:lock:row:${JSON.stringify(['tag-note', 'm1'])}`
+    const order = `justonce:{${tag}}:lock:scope:${JSON.stringify(['tag-note', 'a'])}`
+    for (const lock of [row, order]) {
+      const frozen = store.transaction(async (tx) => {
+        expect(await store.parking.take(tx, rows)).toEqual([true])
+        expect(await store.parking.blocked(tx, [scope])).toEqual([false])
+        await tx.command('INCR', counter)
+        await client.del(lock)
+        await rival.transaction(async (other) => {
+          if (lock === row) expect(await rival.parking.take(other, rows)).toEqual([true])
+          else expect(await rival.parking.blocked(other, [scope])).toEqual([false])
+        })
+      })
+      await expect(frozen).rejects.toSatisfy((error) => isJustonceError(error, 'CLAIM_LOST'))
+      expect(await client.get(counter)).toBeNull()
+    }
+  })
+
+  test('a claim of a process that died runs out, and not before', async () => {
+    const tag = freshTag()
+    const dying = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 60_000 })
+    const claimed = Promise.withResolvers<void>()
+    void dying.transaction(async (tx) => {
+      await dying.inbox.claim(tx, [request('m1')])
+      claimed.resolve()
+      await new Promise(() => {})
+    })
+    await claimed.promise
+    const ttl = await client.pTTL(recordOf(tag, 'm1'))
+    expect(ttl).toBeGreaterThan(50_000)
+    expect(ttl).toBeLessThanOrEqual(60_000)
+    const store = isolatedStore(client, tag)
+    const early = store.transaction((tx) => store.inbox.claim(tx, [request('m1')]), { lockTimeoutMs: 50 })
+    expect(store.classify(await early.catch((error: unknown) => error))).toBe('conflict')
+    await client.pExpire(recordOf(tag, 'm1'), 1)
+    const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
+    expect(existing).toEqual([undefined])
+  })
+
+  test('a claim is renewed for as long as its transaction is open', async () => {
+    const tag = freshTag()
+    const store = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 300 })
+    const key = recordOf(tag, 'm1')
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1')])
+      // It lasts longer than it did a moment ago, which only a renewal can bring about, and twice.
+      for (let renewals = 0; renewals < 2; ) {
+        const before = await client.pTTL(key)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        const after = await client.pTTL(key)
+        expect(after).toBeGreaterThan(0)
+        if (after > before) renewals++
+      }
+    })
+    expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+  })
+
+  test('records live as long as was said, parked ones until they are done', async () => {
+    const tag = freshTag()
+    const store = isolatedStore(client, tag)
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1'), request('m2')])
+      await store.inbox.update(tx, [{ ...request('m2'), state: 'parked' }])
+    })
+    expect(await client.pTTL(recordOf(tag, 'm1'))).toBeGreaterThan(aDayMs - 60_000)
+    expect(await client.pTTL(recordOf(tag, 'm2'))).toBe(-1)
+    await store.transaction((tx) => store.inbox.update(tx, [{ ...request('m2'), state: 'processed' }]))
+    expect(await client.pTTL(recordOf(tag, 'm2'))).toBeGreaterThan(aDayMs - 60_000)
+  })
+
+  test('a commit that a client sends twice, as one does after a lost connection, is applied once', async () => {
+    const tag = freshTag()
+    const counter = `effects:{${tag}}`
+    const answers: unknown[] = []
+    const doubling = {
+      async sendCommand(args: string[]): Promise<unknown> {
+        const answer = await client.sendCommand(args)
+        if (!args[0]?.startsWith('EVAL')) return answer
+        answers.push(answer)
+        return await client.sendCommand(args)
+      },
+    }
+    const store = redisStore({ client: doubling, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs })
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1')])
+      await tx.command('INCR', counter)
+    })
+    await store.transaction((tx) => tx.command('INCR', counter))
+    expect(await client.get(counter)).toBe('2')
+    expect(answers).toHaveLength(3)
+  })
+
+  test('scripts that the server has forgotten are sent again', async () => {
+    const tag = freshTag()
+    const store = isolatedStore(client, tag)
+    const claim = (key: string) => store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
+    await claim('m1')
+    await client.scriptFlush()
+    expect((await claim('m1')).existing[0]?.state).toBe('processed')
+    expect((await claim('m2')).existing).toEqual([undefined])
+  })
+
+  test('ioredis does as well, side by side with node-redis; bytes are bytes', async () => {
+    const tag = freshTag()
+    const other = new Redis(redis.url)
+    try {
+      const store = redisStore({ client: other, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs })
+      const rival = isolatedStore(client, tag)
+      const key = `effects:{${tag}}:bytes`
+      await store.schema.install()
+      await store.transaction(async (tx) => {
+        await store.inbox.claim(tx, [request('m1')])
+        await tx.command('SETRANGE', key, 1, Uint8Array.of(255, 0, 128))
+      })
+      const { existing } = await rival.transaction((tx) => rival.inbox.claim(tx, [request('m1'), request('m2')]))
+      expect(existing.map((record) => record?.state)).toEqual(['processed', undefined])
+      expect([...((await other.getBuffer(key)) ?? [])]).toEqual([0, 255, 0, 128])
+      await expect(store.transaction((tx) => tx.command('NOSUCH'))).rejects.toThrow('NOSUCH')
+    } finally {
+      other.disconnect()
+    }
+  })
+
+  test('leases of one name go to one at a time, with a fence that only grows', async () => {
+    const tag = freshTag()
+    const [one, other] = [isolatedStore(client, tag).leases, isolatedStore(client, tag).leases]
+    const first = await one.acquire('maintainer', 60_000)
+    expect(await other.acquire('maintainer', 60_000)).toBeUndefined()
+    expect(await other.release('maintainer', (first?.fence ?? 0) + 1)).toBe(false)
+    expect(await one.renew('maintainer', first?.fence ?? 0, 60_000)).toBe(true)
+    expect(await one.release('maintainer', first?.fence ?? 0)).toBe(true)
+    const second = await other.acquire('maintainer', 60_000)
+    expect(second?.fence).toBeGreaterThan(first?.fence ?? 0)
+    expect(await one.renew('maintainer', first?.fence ?? 0, 60_000)).toBe(false)
+  })
+})

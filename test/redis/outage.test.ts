@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isJustonceError, type JustonceEvent, justonce, once } from '../../src/index.ts'
+import { memoryTransport } from '../../src/memory.ts'
+import { redisStore } from '../../src/stores/redis/index.ts'
+import { startProxy } from '../servers/proxy.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { requireBinaries } from '../servers/require.ts'
+import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
+
+const binaries = await requireBinaries('redis')
+
+describe.skipIf(!binaries.available)('Redis goes away', () => {
+  let server: RedisServer
+  let client: TestClient
+  beforeAll(async () => {
+    server = await startRedis({ settings: { appendfsync: 'always' } })
+    client = await connected(server.url)
+  })
+  afterAll(async () => {
+    client?.destroy()
+    await server?.stop()
+  })
+
+  function open() {
+    const hashTag = freshTag()
+    const onWarning = (): void => {}
+    const store = redisStore({
+      client,
+      mode: 'isolated',
+      hashTag,
+      recordTtlMs: aDayMs,
+      leaseMs: 1_000,
+      commandTimeoutMs: 500,
+      onWarning,
+    })
+    const transport = memoryTransport()
+    const app = justonce({ store, transport, pollMs: 20, batch: { max: 5 } })
+    const events: JustonceEvent[] = []
+    app.events.listen((event) => events.push(event))
+    const heard = (kind: JustonceEvent['kind']) =>
+      expect.poll(() => events.some((event) => event.kind === kind), { timeout: 15_000 }).toBe(true)
+    const count = async (id: string): Promise<number> => Number((await client.get(`effects:{${hashTag}}:${id}`)) ?? 0)
+    return { hashTag, store, transport, app, heard, count }
+  }
+
+  test.for(['kill -9', 'freeze'])('by %s, in the middle of the work: every message takes effect once', async (how) => {
+    const { hashTag, transport, app, heard, count } = open()
+    let handled = 0
+    app.on('note.created', 'tag-note', async (message, { tx }) => {
+      await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
+      if (++handled !== 12) return
+      if (how === 'freeze') server.freeze()
+      else await server.kill9()
+    })
+    const ids = Array.from({ length: 30 }, (_, index) => `m${index}`)
+    transport.send(ids.map((id) => ({ id, type: 'note.created', body: { id } })))
+    await app.start()
+    await heard('store-down')
+    if (how === 'freeze') server.thaw()
+    else await server.restart()
+    await heard('store-up')
+    await transport.idle()
+    transport.send(ids.map((id) => ({ id, type: 'note.created', body: { id } })))
+    await transport.idle()
+    await app.stop()
+    expect(await Promise.all(ids.map(count))).toEqual(ids.map(() => 1))
+  })
+
+  test.for([
+    ['before', 0],
+    ['after-forward', 1],
+  ] as const)(
+    'a connection that is cut at the commit, %s, is told as unknown, and once() finds out',
+    async ([when, expected]) => {
+      const hashTag = freshTag()
+      const key = `effects:{${hashTag}}:m1`
+      const proxy = await startProxy('127.0.0.1', server.port)
+      const cut = await connected(proxy.url(server.url))
+      try {
+        const store = redisStore({ client: cut, mode: 'isolated', hashTag, recordTtlMs: aDayMs, onWarning: () => {} })
+        // The key is sent with the commit and not before.
+        const happened = proxy.cutWhenClientSends(key, when)
+        const work = store.transaction(async (tx) => {
+          await store.inbox.claim(tx, [{ handler: 'tag-note', key: 'm1', fingerprint: undefined }])
+          await tx.command('INCR', key)
+        })
+        const error = await work.catch((reason: unknown) => reason)
+        await happened
+        expect(isJustonceError(error, 'COMMIT_UNKNOWN')).toBe(true)
+        expect(Number((await client.get(key)) ?? 0)).toBe(expected)
+        const outcome = await once(store, { handler: 'tag-note', key: 'm1' }, (tx) => tx.command('INCR', key))
+        expect(outcome.status).toBe(expected === 1 ? 'duplicate' : 'processed')
+        expect(await client.get(key)).toBe('1')
+      } finally {
+        cut.destroy()
+        await proxy.stop()
+      }
+    },
+  )
+
+  test('a commit without an answer is told as unknown, and the next claim finds out', async () => {
+    const { hashTag, store, count } = open()
+    const claim = { handler: 'tag-note', key: 'm1', fingerprint: undefined }
+    const work = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [claim])
+      await tx.command('INCR', `effects:{${hashTag}}:m1`)
+      server.freeze()
+    })
+    const error = await work.catch((reason: unknown) => reason)
+    expect(isJustonceError(error, 'COMMIT_UNKNOWN')).toBe(true)
+    await expect(store.ping()).rejects.toSatisfy((reason) => store.classify(reason) === 'unavailable')
+    server.thaw()
+    const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [claim]))
+    expect(await count('m1')).toBe(existing[0] === undefined ? 0 : 1)
+  })
+})

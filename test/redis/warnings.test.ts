@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isJustonceError } from '../../src/index.ts'
+import { type RedisWarning, redisStore } from '../../src/stores/redis/index.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { requireBinaries } from '../servers/require.ts'
+import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
+
+const binaries = await requireBinaries('redis')
+
+describe.skipIf(!binaries.available)('how the server is set up', () => {
+  let server: RedisServer
+  let client: TestClient
+  beforeAll(async () => {
+    server = await startRedis()
+    client = await connected(server.url)
+  })
+  afterAll(async () => {
+    client?.destroy()
+    await server?.stop()
+  })
+
+  async function warnings(): Promise<string[]> {
+    const heard: RedisWarning[] = []
+    const onWarning = (warning: RedisWarning): void => void heard.push(warning)
+    const store = redisStore({ client, mode: 'isolated', recordTtlMs: aDayMs, hashTag: freshTag(), onWarning })
+    await store.schema.install()
+    await store.schema.check()
+    return [...new Set(heard.map(({ code, message }) => `${code} ${message}`))]
+  }
+
+  test('is no reason to warn when records are safe', async () => {
+    expect(await warnings()).toEqual([])
+  })
+
+  test('is warned about when records may be evicted, or are gone after a restart', async () => {
+    await client.configSet('maxmemory-policy', 'allkeys-lru')
+    expect(await warnings()).toEqual(['RECORDS_MAY_BE_EVICTED maxmemory-policy is allkeys-lru.'])
+    await client.configSet('maxmemory-policy', 'volatile-ttl')
+    await client.configSet('appendonly', 'no')
+    expect(await warnings()).toEqual([
+      'RECORDS_MAY_BE_EVICTED maxmemory-policy is volatile-ttl.',
+      'RECORDS_NOT_DURABLE appendonly is no.',
+    ])
+    await client.configSet({ 'maxmemory-policy': 'noeviction', appendonly: 'yes' })
+  })
+
+  test('is said to be unknown where the server does not tell', async () => {
+    await client.sendCommand(['ACL', 'SETUSER', 'default', '-config'])
+    try {
+      expect(await warnings()).toEqual([expect.stringMatching(/^SERVER_NOT_CHECKED CONFIG GET was refused: NOPERM/)])
+    } finally {
+      await client.sendCommand(['ACL', 'SETUSER', 'default', '+config'])
+    }
+  })
+
+  test('keys of a newer format are refused', async () => {
+    const hashTag = freshTag()
+    const store = redisStore({ client, mode: 'lease', hashTag })
+    await client.set(`justonce:{${hashTag}}:format`, '2')
+    await expect(store.schema.check()).rejects.toSatisfy((error) => isJustonceError(error, 'SCHEMA_NEW'))
+  })
+
+  test('memory that is full means: hold everything, and nothing is half done', async () => {
+    const hashTag = freshTag()
+    const store = redisStore({ client, mode: 'isolated', recordTtlMs: aDayMs, hashTag, onWarning: () => {} })
+    const work = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [{ handler: 'tag-note', key: 'm1', fingerprint: undefined }])
+      await tx.command('INCR', `effects:{${hashTag}}`)
+      await client.configSet('maxmemory', '1')
+    })
+    const error = await work.catch((reason: unknown) => reason)
+    await client.configSet('maxmemory', '0')
+    expect(isJustonceError(error, 'STORE_FULL')).toBe(true)
+    expect(store.classify(error)).toBe('unavailable')
+    expect(await client.get(`effects:{${hashTag}}`)).toBeNull()
+    const { existing } = await store.transaction((tx) =>
+      store.inbox.claim(tx, [{ handler: 'tag-note', key: 'm1', fingerprint: undefined }]),
+    )
+    expect(existing).toEqual([undefined])
+  })
+
+  test.for([
+    [{ mode: 'isolated', client: {} }, 'client is no client'],
+    [{ mode: 'isolated' }, 'recordTtlMs'],
+    [{ mode: 'atomic', recordTtlMs: 1 }, 'mode'],
+    [{ mode: 'lease', recordTtlMs: 1 }, 'recordTtlMs'],
+    [{ mode: 'lease', hashTag: 'a{b}' }, 'hashTag'],
+    [{ mode: 'lease', leaseMs: 0 }, 'leaseMs'],
+  ] as const)('options that make no sense are refused: %o', ([options, message]) => {
+    const given = {
+      client,
+      ...(options.mode === 'isolated' && 'client' in options ? { recordTtlMs: 1 } : {}),
+      ...options,
+    }
+    expect(() => redisStore(given as never)).toThrow(message)
+  })
+})
