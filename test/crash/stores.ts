@@ -3,10 +3,11 @@ import { requireServer } from '../servers/require.ts'
 import { type Acknowledging, openWorld, type World } from './world.ts'
 
 const postgres = await requireServer('postgres')
+const mariadb = await requireServer('mariadb')
 
 /** A kind of database that crash tests run on. */
 export interface StoreUnderTest {
-  readonly name: 'sqlite' | 'postgres'
+  readonly name: 'sqlite' | 'postgres' | 'mysql'
   readonly isMissing: boolean
   open(acknowledging: Acknowledging): Promise<World>
 }
@@ -23,6 +24,12 @@ export const onPostgres: StoreUnderTest = {
   open: (acknowledging) => openWorld({ acknowledging, postgresUrl: postgres.url }),
 }
 
-export const stores: readonly StoreUnderTest[] = [onSqlite, onPostgres]
+export const onMysql: StoreUnderTest = {
+  name: 'mysql',
+  isMissing: !mariadb.available,
+  open: (acknowledging) => openWorld({ acknowledging, mariadbUrl: mariadb.url }),
+}
+
+export const stores: readonly StoreUnderTest[] = [onSqlite, onPostgres, onMysql]
 
 export const acknowledgings: readonly Acknowledging[] = ['inside', 'separate']

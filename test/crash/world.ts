@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { OutgoingMessage } from '../../src/contracts/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
+import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { ConsumerChild } from './consumer-child.ts'
 import {
@@ -22,8 +23,9 @@ import { judge, type Verdict } from './verdict.ts'
 export type Acknowledging = 'inside' | 'separate'
 
 export interface WorldOptions {
-  /** Of a Postgres server; SQLite if not given. */
+  /** Of a Postgres server, or of a MariaDB one; SQLite if neither is given. */
   readonly postgresUrl?: string | undefined
+  readonly mariadbUrl?: string | undefined
   readonly acknowledging: Acknowledging
   /** Where the files are; by default in a new folder, which goes with the world. */
   readonly folder?: string | undefined
@@ -61,14 +63,20 @@ export interface World extends AsyncDisposable {
 
 const usualPatienceMs = 20_000
 
-export async function openWorld({ postgresUrl, acknowledging, folder: given }: WorldOptions): Promise<World> {
+async function newDatabase(
+  { postgresUrl, mariadbUrl }: Pick<WorldOptions, 'postgresUrl' | 'mariadbUrl'>,
+  folder: string,
+): Promise<DatabaseAddress> {
+  if (postgresUrl !== undefined) return { kind: 'postgres', url: await createDatabase(postgresUrl) }
+  if (mariadbUrl !== undefined) return { kind: 'mysql', url: await createMysqlDatabase(mariadbUrl) }
+  return { kind: 'sqlite', path: join(folder, 'app.db') }
+}
+
+export async function openWorld({ acknowledging, folder: given, ...servers }: WorldOptions): Promise<World> {
   await using opening = new AsyncDisposableStack()
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'justonce-crash-')))
   if (given === undefined) opening.defer(() => rm(folder, { recursive: true, force: true }))
-  const database: DatabaseAddress =
-    postgresUrl === undefined
-      ? { kind: 'sqlite', path: join(folder, 'app.db') }
-      : { kind: 'postgres', url: await createDatabase(postgresUrl) }
+  const database = await newDatabase(servers, folder)
   const opened = await openStore(database)
   opening.defer(() => opened.close().catch(() => {}))
   const { store } = opened

@@ -8,7 +8,7 @@ export function nameThisRun(): void {
   process.env[runVariable] ??= randomBytes(4).toString('hex')
 }
 
-function prefixOfThisRun(): string {
+export function prefixOfThisRun(): string {
   return `justonce_test_${process.env[runVariable] ?? process.pid}_`
 }
 

@@ -1,0 +1,66 @@
+/** A value of ours as the server sends it: bytes, whatever the user's client does with types. */
+export type Cell = Buffer | null
+
+/**
+ * Values stand in our statements as numbers and as hexadecimal bytes. So neither the character set of the connection nor
+ * `NO_BACKSLASH_ESCAPES` nor any option of the user's client can change what is stored or compared.
+ */
+export function bytes(value: Uint8Array | string | undefined): string {
+  if (value === undefined) return 'NULL'
+  const buffer =
+    typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return `x'${buffer.toString('hex')}'`
+}
+
+export function integer(value: number | undefined): string {
+  if (value === undefined) return 'NULL'
+  const whole = Math.ceil(value)
+  if (!Number.isSafeInteger(whole)) throw new RangeError(`${value} is not a number that a table can hold.`)
+  return String(whole)
+}
+
+/** Digits that came from a column of ours. */
+export function digits(text: string | undefined): string {
+  return text !== undefined && /^\d{1,20}$/.test(text) ? text : '0'
+}
+
+export function boolean(value: boolean): string {
+  return value ? '1' : '0'
+}
+
+/** The database's clock in milliseconds since 1970, without a time zone in between. */
+export const nowMs = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)`
+
+/** The same in microseconds. */
+export const nowMicros = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+
+export function textIn(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) throw new TypeError('A column that is never null is null.')
+  return cell.toString('utf8')
+}
+
+export function optionalTextIn(cell: Cell | undefined): string | undefined {
+  return cell === null || cell === undefined ? undefined : cell.toString('utf8')
+}
+
+export function bytesIn(cell: Cell | undefined): Uint8Array {
+  if (cell === null || cell === undefined) throw new TypeError('A column that is never null is null.')
+  return cell
+}
+
+export function numberIn(cell: Cell | undefined): number {
+  return Number(textIn(cell))
+}
+
+export function optionalNumberIn(cell: Cell | undefined): number | undefined {
+  return cell === null || cell === undefined ? undefined : Number(cell.toString('latin1'))
+}
+
+export function dateIn(cell: Cell | undefined): Date {
+  return new Date(numberIn(cell))
+}
+
+export function optionalDateIn(cell: Cell | undefined): Date | undefined {
+  const ms = optionalNumberIn(cell)
+  return ms === undefined ? undefined : new Date(ms)
+}

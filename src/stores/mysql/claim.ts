@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import type { ClaimRequest, InboxRecord, RecordState } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { bytes, type Cell, dateIn, integer, nowMs, optionalTextIn, textIn } from './cells.ts'
+import { changedSinceSnapshot, duplicateKey, errorNumber } from './errors.ts'
+import type { Runner } from './runner.ts'
+import { foundByKey, handlerValue, inGroups, keyValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+/** What the last claim was like, to guess what the next will be like. */
+export interface ClaimHabit {
+  /** Most keys were there already: then it is cheaper to look before claiming. */
+  mostlyKnown: boolean
+}
+
+export interface Claimed {
+  readonly existing: readonly (InboxRecord | undefined)[]
+  readonly tooOld: ReadonlySet<number>
+  /** What the rows of this claim are marked with. */
+  readonly token: string
+}
+
+/** A record can vanish between the two statements, but hardly this often. */
+const mostTurns = 20
+
+/**
+ * Claims by a plain INSERT and, where that says "duplicate", looks which were there and claims the rest. An INSERT that
+ * has succeeded tells for certain that every row is ours, without a look; one that has not leaves nothing.
+ * `INSERT IGNORE` would cut keys, and ON DUPLICATE KEY UPDATE would lock every duplicate against its rivals.
+ */
+export async function claimAll(
+  runner: Runner,
+  { inbox }: Tables,
+  {
+    requests,
+    horizonMs,
+    habit,
+  }: { requests: readonly ClaimRequest[]; horizonMs: number | undefined; habit: ClaimHabit },
+): Promise<Claimed> {
+  const existing: (InboxRecord | undefined)[] = requests.map(() => undefined)
+  const old = requests.flatMap(({ born }, place) => (isBefore(born, horizonMs) ? [place] : []))
+  const tooOld = new Set(old)
+  let open = requests.map((_, place) => place)
+  const token = `x'${randomBytes(8).toString('hex')}'`
+  let looks = habit.mostlyKnown || old.length > 0
+  for (let turn = 1; open.length > 0; turn++) {
+    if (turn > mostTurns) throw new Error(`${open.length} claims could neither be made nor found, ${mostTurns} times.`)
+    if (looks) {
+      const found = await look(
+        runner,
+        inbox,
+        open.map((place) => requests[place] as ClaimRequest),
+        { locked: turn > 2 },
+      )
+      for (const place of open) existing[place] = found.get(nameOf(requests[place] as ClaimRequest))
+      for (const place of open) if (existing[place] !== undefined) tooOld.delete(place)
+      open = open.filter((place) => existing[place] === undefined && !tooOld.has(place))
+    } else if (
+      await insert(
+        runner,
+        { inbox, token },
+        open.map((place) => requests[place] as ClaimRequest),
+      )
+    )
+      open = []
+    looks = !looks
+  }
+  habit.mostlyKnown = existing.filter((record) => record !== undefined).length > existing.length / 2
+  return { existing, tooOld, token }
+}
+
+function isBefore(born: Date | undefined, horizonMs: number | undefined): boolean {
+  return born !== undefined && horizonMs !== undefined && born.getTime() < horizonMs
+}
+
+/** True when all of them are ours now; otherwise none. */
+async function insert(
+  runner: Runner,
+  { inbox, token }: { readonly inbox: string; readonly token: string },
+  requests: readonly ClaimRequest[],
+): Promise<boolean> {
+  const rows = requests.map(
+    ({ handler, key, born, fingerprint }) =>
+      `(${handlerValue(handler)}, ${keyValue(key)}, ${integer(born?.getTime())}, ${bytes(fingerprint)}, ${nowMs}, ${token})`,
+  )
+  const columns = '(handler, `key`, born, fingerprint, processed_at, token)'
+  try {
+    await runner.run(`INSERT INTO ${inbox} ${columns} VALUES ${rows.join(', ')}`)
+    return true
+  } catch (error) {
+    if (errorNumber(error) === duplicateKey) return false
+    throw error
+  }
+}
+
+/**
+ * In a transaction of the caller that is stricter than ours only a look that locks sees what a rival has committed. It is
+ * used when the ordinary one has not found what stood in the way.
+ */
+export async function look(
+  runner: Runner,
+  inbox: string,
+  keys: readonly { readonly handler: string; readonly key: string }[],
+  { locked }: { readonly locked: boolean },
+): Promise<Map<string, InboxRecord>> {
+  const found = new Map<string, InboxRecord>()
+  try {
+    for (const group of inGroups(keys)) {
+      const { rows } = await runner.run(
+        `SELECT known.handler, known.\`key\`, known.state, known.fingerprint, known.processed_at, known.result
+         FROM ${foundByKey(inbox, 'PRIMARY', group)}${locked ? ' LOCK IN SHARE MODE' : ''}`,
+      )
+      for (const row of rows) found.set(nameOf({ handler: textIn(row[0]), key: textIn(row[1]) }), recordIn(row, 2))
+    }
+  } catch (error) {
+    if (errorNumber(error) !== changedSinceSnapshot) throw error
+    throw new JustonceError('ISOLATION_TOO_STRICT', {
+      message: 'A rival has claimed the same key after the snapshot of this transaction was taken.',
+      cause: error,
+    })
+  }
+  return found
+}
+
+/** No two pairs have the same. */
+export function nameOf({ handler, key }: { readonly handler: string; readonly key: string }): string {
+  return JSON.stringify([handler, key])
+}
+
+/** The record that begins at the given column. */
+export function recordIn(row: readonly Cell[], from = 0): InboxRecord {
+  return {
+    state: textIn(row[from]) as RecordState,
+    fingerprint: row[from + 1] ?? undefined,
+    processedAt: dateIn(row[from + 2]),
+    result: optionalTextIn(row[from + 3]),
+  }
+}

@@ -1,0 +1,88 @@
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { type Answer, type Runner, runOn } from './runner.ts'
+import { giveSessionBack, type Server, type SessionLimits, takeSession } from './session.ts'
+
+export interface ConnectionOptions {
+  readonly server: Server
+  /** Ends a session of the server that goes on with a statement although nobody waits for it any more. */
+  terminate(threadId: number): void
+}
+
+/** A pooled connection that is ours alone, from the check-out until `giveBack` or `discard`. */
+export class MysqlConnection<Native extends MysqlConnectionShape> implements Runner {
+  readonly native: Native
+  readonly server: Server
+  readonly #terminate: (threadId: number) => void
+  readonly #waiting = new Set<(error: Error) => void>()
+  #sessionTaken = false
+  #lost: Error | undefined
+  #gone = false
+
+  constructor(native: Native, { server, terminate }: ConnectionOptions) {
+    this.native = native
+    this.server = server
+    this.#terminate = terminate
+    // Without a listener an ended connection would be an uncaught error of the process.
+    native.on('error', this.#onError)
+    native.on('end', this.#onEnd)
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#lost ??= error
+  }
+
+  readonly #onEnd = (): void => {
+    this.#lost ??= Object.assign(new Error('Connection lost: it has ended'), { code: 'PROTOCOL_CONNECTION_LOST' })
+  }
+
+  async run(sql: string): Promise<Answer> {
+    if (this.#lost !== undefined) throw this.#lost
+    return await this.untilGone(runOn(this.native, sql))
+  }
+
+  /** The promise's own end, or that of the connection: mysql2 never settles what is under way when it is destroyed. */
+  untilGone<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      promise.finally(() => this.#waiting.delete(reject)).then(resolve, reject)
+    })
+  }
+
+  async takeSession(limits: SessionLimits): Promise<void> {
+    this.#sessionTaken = true
+    await this.run(takeSession(this.server, limits))
+  }
+
+  /** Set when the connection is known to be gone; after that nothing may be run on it. */
+  lost(): Error | undefined {
+    return this.#lost
+  }
+
+  /** Back to the pool, for a connection that is known to be without a transaction. Nobody needs to wait for it. */
+  async giveBack(): Promise<void> {
+    if (this.#gone) return
+    try {
+      if (this.#sessionTaken) await this.run(giveSessionBack(this.server))
+    } catch {
+      return this.discard()
+    }
+    if (this.#gone) return
+    this.#gone = true
+    this.native.removeListener('error', this.#onError)
+    this.native.removeListener('end', this.#onEnd)
+    this.native.release()
+  }
+
+  /** Never to be used again; what runs on it is cut off, here and in the server. */
+  discard(): void {
+    if (this.#gone) return
+    this.#gone = true
+    const wasAlive = this.#lost === undefined
+    this.#onEnd()
+    const { threadId } = this.native
+    this.native.destroy()
+    for (const reject of [...this.#waiting]) reject(this.#lost as unknown as Error)
+    // The server would only notice when the statement that is running has ended, which may be a long wait for a lock.
+    if (wasAlive && typeof threadId === 'number') this.#terminate(threadId)
+  }
+}

@@ -1,0 +1,108 @@
+import type { StoreTrouble } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+
+export const duplicateKey = 1062
+export const deadlock = 1213
+export const lockTimeout = 1205
+/** A row was changed after the snapshot of a transaction that is stricter than ours. */
+export const changedSinceSnapshot = 1020
+
+/** The number of an error that the server has sent. */
+export function errorNumber(error: unknown): number | undefined {
+  if (!(error instanceof Error) || isJustonceError(error)) return undefined
+  const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown }
+  return typeof errno === 'number' && errno > 0 && typeof sqlState === 'string' ? errno : undefined
+}
+
+/** What mysql2 and Node itself say when there is no connection. */
+const lostCodes = new Set([
+  ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR'],
+  ...['PROTOCOL_ENQUEUE_AFTER_QUIT', 'PROTOCOL_PACKETS_OUT_OF_ORDER', 'PROTOCOL_UNEXPECTED_PACKET'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
+])
+const lostMessages =
+  /^(?:Can't add new command when connection is in closed state|Can't write in closed state|Connection lost|Connection is closed)/
+
+/** Said by the server on its way out, or about a connection that is gone: shutting down, aborted, killed, idle too long. */
+const lostNumbers = new Set([1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2055, 4031])
+
+/**
+ * Full disks and tables, no memory, no more connections, a server that takes no writes, a cluster that is not ready.
+ * 1290 is only sometimes about that; see below.
+ */
+const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1114, 1129, 1203, 1206, 1226, 1792, 1836, 3100, 3169])
+
+/**
+ * Deadlock, lock timeout, an XA transaction that was rolled back. A statement that was killed or took too long, too: it
+ * says that it took too long this time, mostly behind somebody's lock; whoever runs it again does so a bounded number of
+ * times.
+ */
+const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969, 3024, 3058, 3101, 3572])
+
+export function classify(error: unknown): StoreTrouble {
+  if (isJustonceError(error)) return ownTrouble(error)
+  const number = errorNumber(error)
+  if (isLostConnection(error)) return 'unavailable'
+  if (number === undefined) return 'none'
+  if (conflictNumbers.has(number)) return 'conflict'
+  return unavailableNumbers.has(number) || isFull(error) || isReadOnly(error) ? 'unavailable' : 'none'
+}
+
+function ownTrouble(error: JustonceError): StoreTrouble {
+  const { code } = error
+  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT') return 'conflict'
+  // A deadlock ends the whole transaction, and whoever ran into it is not to blame.
+  if (code === 'TX_ENDED') return classify(error.cause)
+  // Until a new claim has found out what became of the commit, nothing else can be done either.
+  return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
+}
+
+export function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error) || isJustonceError(error)) return false
+  const number = errorNumber(error)
+  if (number !== undefined) return lostNumbers.has(number)
+  return lostCodes.has(String((error as { code?: unknown }).code)) || lostMessages.test(error.message)
+}
+
+/** The server has undone the whole transaction, not only the statement; what comes next would stand alone. */
+export function endsTransaction(error: unknown, timeoutsDo: boolean): boolean {
+  const number = errorNumber(error)
+  if (number === lockTimeout) return timeoutsDo
+  return number === deadlock || number === 1206 || (number === 1305 && isMissingSavepoint(error))
+}
+
+/** The number is the same for a missing procedure. */
+export function isMissingSavepoint(error: unknown): boolean {
+  return errorNumber(error) === 1305 && messageOf(error).startsWith('SAVEPOINT')
+}
+
+function isFull(error: unknown): boolean {
+  const number = errorNumber(error)
+  if (number === 1021 || number === 1114) return true
+  // Writing a file, or the engine, has failed with the "no space left" of the system.
+  return (number === 3 || number === 1026 || number === 1030) && /\b28\b|No space left/.test(messageOf(error))
+}
+
+function isReadOnly(error: unknown): boolean {
+  return errorNumber(error) === 1290 && /read[-_]only/.test(messageOf(error))
+}
+
+/** Says of a failed statement of ours what is behind it, where that is not plain. */
+export function explained(error: unknown): unknown {
+  const says = `The server says: ${messageOf(error)}.`
+  const number = errorNumber(error)
+  if (number === 1146 || number === 1049) return new JustonceError('SCHEMA_MISSING', { message: says, cause: error })
+  if (number === 1054) return new JustonceError('SCHEMA_OLD', { message: says, cause: error })
+  if (isFull(error)) return new JustonceError('STORE_FULL', { message: says, cause: error })
+  if (!(error instanceof Error) || isJustonceError(error)) return error
+  if (error.message === 'Pool is closed.')
+    return new JustonceError('STORE_CLOSED', { message: 'The pool of the MySQL store has ended.', cause: error })
+  if (error.message === 'No connections available.' || error.message === 'Queue limit reached.')
+    return new JustonceError('STORE_BUSY', { message: `The pool says: ${error.message}`, cause: error })
+  return error
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,107 @@
+import type { ClaimAnswer, ClaimRequest, Inbox } from '../../contracts/index.ts'
+import { bytes, nowMs, optionalNumberIn, textIn } from './cells.ts'
+import { type ClaimHabit, claimAll, look, nameOf } from './claim.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { deadlock, errorNumber } from './errors.ts'
+import { newEpoch } from './migrations/index.ts'
+import { mark, type OpenTransactions } from './open-transaction.ts'
+import type { Runner } from './runner.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { foundByKey, givenRows, handlerValue, inChunks, inGroups, isOneOf, keyValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+export interface InboxParts<Native extends MysqlConnectionShape> {
+  readonly short: ShortTransactions<Native>
+  readonly transactions: OpenTransactions<Native>
+  readonly tables: Tables
+}
+
+/** Each turn whoever stood in the way has been undone, so that it cannot go on for long. */
+const mostTurns = 20
+
+export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxParts<Native>): Inbox<Native> {
+  const { short, transactions, tables } = parts
+  const { inbox, meta } = tables
+  const habit: ClaimHabit = { mostlyKnown: false }
+  return {
+    async claim(tx, requests) {
+      const transaction = transactions.find(tx)
+      if (transaction === undefined) return (await claimOn(transactions.runner(tx), tables, requests, habit)).answer
+      const { connection } = transaction
+      for (let turn = 1; ; turn++) {
+        try {
+          const { answer, token } = await claimOn(connection, tables, requests, habit)
+          transaction.claimed(token, ours(requests, answer))
+          return answer
+        } catch (error) {
+          // Of several who wait for one that is undone, InnoDB makes all but one victims of a deadlock. The transaction is
+          // gone, but so far nothing else was in it.
+          if (errorNumber(error) !== deadlock || transaction.touched || turn === mostTurns) throw error
+          await connection.run(`SAVEPOINT ${mark}`)
+        }
+      }
+    },
+    async release(tx, keys) {
+      const runner = transactions.runner(tx)
+      for (const group of inGroups(keys)) await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', group)}`)
+    },
+    async update(tx, changes) {
+      const runner = transactions.runner(tx)
+      const rows = changes.map(
+        ({ handler, key, state, result }) => `${handlerValue(handler)}, ${keyValue(key)}, '${state}', ${bytes(result)}`,
+      )
+      for (const chunk of inChunks(rows)) {
+        const given = givenRows(
+          ['handler', '`key`', 'state', 'result'],
+          chunk.map((row) => row.split(', ')),
+        )
+        await runner.run(
+          `UPDATE ${given} STRAIGHT_JOIN ${inbox} AS known FORCE INDEX (PRIMARY)
+             ON known.handler = given.handler AND known.\`key\` = given.\`key\`
+           SET known.processed_at = IF(known.state = 'parked' AND given.state <> 'parked', ${nowMs}, known.processed_at),
+               known.state = given.state, known.result = given.result`,
+        )
+      }
+    },
+    async find(key) {
+      return (await look({ run: onceRead }, inbox, [key], { locked: false })).get(nameOf(key))
+    },
+    async findMany(keys) {
+      const found = await look({ run: onceRead }, inbox, keys, { locked: false })
+      return keys.map((key) => found.get(nameOf(key)))
+    },
+    async forget(tx, key) {
+      const runner = transactions.runner(tx)
+      const { count } = await runner.run(`DELETE FROM ${inbox} WHERE ${isOneOf([key])} AND state <> 'parked'`)
+      if (count > 0) await runner.run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
+      return count > 0
+    },
+  }
+
+  async function onceRead(sql: string) {
+    const rows = await short.read(sql)
+    return { rows, count: rows.length, status: 0 }
+  }
+}
+
+async function claimOn(
+  runner: Runner,
+  tables: Tables,
+  requests: readonly ClaimRequest[],
+  habit: ClaimHabit,
+): Promise<{ readonly answer: ClaimAnswer; readonly token: string }> {
+  // Before the claim: rather an epoch and a horizon that are too old than too new.
+  const { rows } = await runner.run(`SELECT epoch, horizon FROM ${tables.meta}`)
+  const epoch = textIn(rows[0]?.[0])
+  if (requests.length === 0) return { answer: { epoch, existing: [] }, token: '' }
+  const { existing, tooOld, token } = await claimAll(runner, tables, {
+    requests,
+    horizonMs: optionalNumberIn(rows[0]?.[1]),
+    habit,
+  })
+  return { answer: { epoch, existing, ...(tooOld.size > 0 && { tooOld }) }, token }
+}
+
+function ours(requests: readonly ClaimRequest[], { existing, tooOld }: ClaimAnswer): readonly ClaimRequest[] {
+  return requests.filter((_, place) => existing[place] === undefined && !tooOld?.has(place))
+}

@@ -1,0 +1,46 @@
+import type { Leases } from '../../contracts/index.ts'
+import { bytes, nowMs, numberIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { laterMs } from './parking-statements.ts'
+import type { Runner } from './runner.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { textValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+export function mysqlLeases<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  { leases }: Tables,
+): Leases {
+  /** Whoever has locked the row decides alone. */
+  const locked = async (runner: Runner, name: string) => {
+    const { rows } = await runner.run(
+      `SELECT fence, held_until > ${nowMs} FROM ${leases} WHERE name = ${textValue(name)} FOR UPDATE`,
+    )
+    return rows[0] && { fence: numberIn(rows[0][0]), isHeld: numberIn(rows[0][1]) === 1 }
+  }
+  const change = (name: string, fence: number, held: string, also = '') =>
+    short.run(async (runner) => {
+      const row = await locked(runner, name)
+      if (row === undefined || row.fence !== fence || !row.isHeld) return false
+      await runner.run(`UPDATE ${leases} SET held_until = ${held}${also} WHERE name = ${bytes(name)}`)
+      return true
+    })
+  return {
+    acquire: (name, leaseMs) =>
+      short.run(async (runner) => {
+        await runner.run(
+          `INSERT INTO ${leases} (name, fence, held_until) VALUES (${textValue(name)}, 0, 0)
+           ON DUPLICATE KEY UPDATE name = ${leases}.name`,
+        )
+        const row = await locked(runner, name)
+        if (row === undefined || row.isHeld) return undefined
+        const fence = row.fence + 1
+        await runner.run(
+          `UPDATE ${leases} SET fence = ${fence}, held_until = ${laterMs(leaseMs)} WHERE name = ${bytes(name)}`,
+        )
+        return { fence }
+      }),
+    renew: (name, fence, leaseMs) => change(name, fence, laterMs(leaseMs)),
+    release: (name, fence) => change(name, fence, '0'),
+  }
+}

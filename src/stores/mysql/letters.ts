@@ -1,0 +1,77 @@
+import type { CountedGroup, Letters } from '../../contracts/index.ts'
+import { bytes, type Cell, dateIn, integer, numberIn, optionalTextIn, textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { conditionOf } from './parked-filter.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { foundByValue, handlerValue, inGroups, isOneOf, textValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+export function mysqlLetters<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  transactions: OpenTransactions<Native>,
+  tables: Tables,
+): Letters<Native> {
+  const { parked, notes } = tables
+  return {
+    async groups(filter, limit) {
+      // Grouped first: there may be a million letters, and few groups.
+      const rows = await short.read(
+        `SELECT found.handler, found.reason, found.shape, letters, first_at, last_at, note
+         FROM (SELECT handler, reason, shape, COUNT(*) AS letters, MIN(parked_at) AS first_at, MAX(changed_at) AS last_at
+               FROM ${parked} WHERE ${conditionOf({ ...filter, state: 'dead' }, tables)} GROUP BY handler, reason, shape
+               ORDER BY letters DESC, handler, reason, shape LIMIT ${integer(limit)}) AS found
+         LEFT JOIN ${notes} AS noted ON noted.handler = found.handler AND noted.reason = found.reason
+                                    AND noted.shape = found.shape
+         ORDER BY letters DESC, found.handler, found.reason, found.shape`,
+      )
+      return rows.map(groupIn)
+    },
+    async annotate(tx, { handler, reason, shape }, note) {
+      const group = [handlerValue(handler), textValue(reason), textValue(shape)] as const
+      const sql =
+        note === ''
+          ? `DELETE FROM ${notes} WHERE handler = ${group[0]} AND reason = ${group[1]} AND shape = ${group[2]}`
+          : `INSERT INTO ${notes} (handler, reason, shape, note) VALUES (${group.join(', ')}, ${bytes(note)})
+             ON DUPLICATE KEY UPDATE note = ${bytes(note)}`
+      await transactions.runner(tx).run(sql)
+    },
+    async discard(tx, filter, limit) {
+      const runner = transactions.runner(tx)
+      const { rows } = await runner.run(
+        `SELECT id, handler, \`key\` FROM ${parked} WHERE ${conditionOf({ ...filter, state: 'dead' }, tables)}
+         ORDER BY id LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
+      )
+      if (rows.length === 0) return []
+      const ids = rows.map(([id]) => textIn(id))
+      for (const group of inGroups(ids)) await runner.run(`DELETE known FROM ${foundByValue(parked, 'id', group)}`)
+      return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
+    },
+    async replace(tx, key, { envelope, body }) {
+      const runner = transactions.runner(tx)
+      const { rows } = await runner.run(
+        `SELECT id FROM ${parked} FORCE INDEX (parked_key) WHERE ${isOneOf([key])} AND state = 'dead'
+         FOR UPDATE SKIP LOCKED`,
+      )
+      if (rows.length === 0) return false
+      // From left to right, as MySQL does it: the body that goes is the one that is kept.
+      await runner.run(
+        `UPDATE ${parked} SET original_body = COALESCE(original_body, body), envelope = ${bytes(envelope)},
+           body = ${bytes(body)}, revision = revision + 1 WHERE id = ${numberIn(rows[0]?.[0])}`,
+      )
+      return true
+    },
+  }
+}
+
+function groupIn([handler, reason, shape, count, firstAt, lastAt, note]: readonly Cell[]): CountedGroup {
+  return {
+    handler: textIn(handler),
+    reason: textIn(reason),
+    shape: textIn(shape),
+    count: numberIn(count),
+    firstAt: dateIn(firstAt),
+    lastAt: dateIn(lastAt),
+    note: optionalTextIn(note),
+  }
+}

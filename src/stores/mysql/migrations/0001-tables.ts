@@ -1,0 +1,108 @@
+import type { Tables } from '../tables.ts'
+import { createLetters } from './letter-tables.ts'
+import { tableOptions } from './table-options.ts'
+
+/**
+ * Names and keys are bytes: no collation takes two of them for one or ignores a space at the end, and none depends on the
+ * connection. Times are milliseconds since 1970, so that no time zone of a session can change them.
+ */
+export function createTables(tables: Tables): string[] {
+  const { inbox, parked, scopes, outbox, queue, suspects, leases, schemes, positions } = tables
+  return [
+    `CREATE TABLE IF NOT EXISTS ${inbox} (
+  handler      varbinary(400) NOT NULL,
+  \`key\`        varbinary(1024) NOT NULL,
+  state        enum('processed', 'parked', 'expired', 'discarded') NOT NULL DEFAULT 'processed',
+  born         bigint NULL COMMENT 'where the id carries a time',
+  processed_at bigint NOT NULL,
+  token        binary(8) NOT NULL COMMENT 'of the claim that made it',
+  fingerprint  varbinary(64) NULL,
+  result       longblob NULL,
+  PRIMARY KEY (handler, \`key\`),
+  KEY inbox_born (born, processed_at)
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${parked} (
+  id            bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  revision      bigint NOT NULL COMMENT 'grows with every change; begins with the time',
+  parked_at     bigint NOT NULL,
+  changed_at    bigint NOT NULL COMMENT 'last tried, given up or released',
+  next_at       bigint NOT NULL,
+  attempts      int NOT NULL,
+  begun         int NOT NULL DEFAULT 0 COMMENT 'attempts since one last ended',
+  step          int NOT NULL,
+  independent   tinyint NOT NULL,
+  is_released   tinyint NOT NULL DEFAULT 0 COMMENT 'by its redrive',
+  state         enum('waiting', 'dead') NOT NULL,
+  handler       varbinary(400) NOT NULL,
+  \`key\`         varbinary(1024) NOT NULL,
+  message_id    varbinary(1200) NOT NULL,
+  source        varbinary(1200) NOT NULL,
+  type          varbinary(1200) NOT NULL,
+  reason        varbinary(1200) NOT NULL,
+  shape         varbinary(1200) NOT NULL,
+  order_key     varbinary(1200) NULL,
+  redrive       varbinary(1200) NULL COMMENT 'the last it was selected for; a mark only while that is running',
+  errors        longblob NOT NULL COMMENT 'JSON: [{ "at", "message" }], oldest first',
+  envelope      longblob NOT NULL,
+  body          longblob NOT NULL,
+  original_body longblob NULL COMMENT 'as received, where a person has edited it',
+  UNIQUE KEY parked_key (handler, \`key\`),
+  KEY parked_due (state, next_at, id),
+  KEY parked_steps (source, message_id, step),
+  KEY parked_order (handler, order_key, state, id),
+  KEY parked_groups (state, handler, reason, shape),
+  KEY parked_redrive (redrive, is_released, id)
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${scopes} (
+  scope   bigint unsigned NOT NULL PRIMARY KEY COMMENT 'a hash of handler and order key; locked, never read',
+  made_at bigint NOT NULL,
+  KEY scopes_made (made_at)
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${outbox} (
+  seq      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  next_at  bigint NOT NULL,
+  lease    bigint NOT NULL DEFAULT 0 COMMENT 'grows with every lease, so that an old one is recognised',
+  attempts int NOT NULL DEFAULT 0,
+  state    enum('pending', 'dead') NOT NULL DEFAULT 'pending',
+  id       longblob NOT NULL,
+  error    longblob NULL,
+  envelope longblob NOT NULL,
+  body     longblob NOT NULL,
+  KEY outbox_pending (state, seq)
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${queue} (
+  seq        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  visible_at bigint NOT NULL,
+  lane       bigint NULL COMMENT 'a hash of the message''s key; those of one lane are taken in order',
+  deliveries int NOT NULL DEFAULT 0,
+  queue      varbinary(1024) NOT NULL,
+  envelope   longblob NOT NULL,
+  body       longblob NOT NULL,
+  KEY queue_order (queue, seq),
+  KEY queue_lanes (queue, lane, seq)
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${suspects} (
+  id      varbinary(400) NOT NULL PRIMARY KEY,
+  count   int NOT NULL COMMENT 'attempts that were begun and have not ended otherwise than by a death',
+  seen_at bigint NOT NULL
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${leases} (
+  name       varbinary(1200) NOT NULL PRIMARY KEY,
+  fence      bigint NOT NULL COMMENT 'grows with every acquisition',
+  held_until bigint NOT NULL
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${schemes} (
+  handler varbinary(400) NOT NULL PRIMARY KEY,
+  scheme  varbinary(1200) NOT NULL COMMENT 'how born is derived from its keys'
+) ${tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${positions} (
+  consumer_group varbinary(400) NOT NULL,
+  source         varbinary(1200) NOT NULL,
+  part           varbinary(1200) NOT NULL,
+  next_position  longblob NOT NULL COMMENT 'where to go on reading',
+  incarnation    longblob NOT NULL COMMENT 'of the source; in another one the numbers have begun anew',
+  PRIMARY KEY (consumer_group, source, part)
+) ${tableOptions}`,
+    ...createLetters(tables),
+  ]
+}

@@ -1,0 +1,30 @@
+import type { Tables } from '../tables.ts'
+import { createTables } from './0001-tables.ts'
+
+/**
+ * Numbered from 1 by their place. What has been released is never changed, only followed by the next. Each is a list of
+ * statements that do no harm when they are run again: MySQL commits every one of them by itself.
+ */
+export const migrations: readonly ((tables: Tables) => readonly string[])[] = [createTables]
+
+/** Where the version, the epoch and the horizon are kept; made before the first migration. */
+export function createMeta({ meta }: Tables): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${meta} (
+  only_row tinyint unsigned NOT NULL PRIMARY KEY,
+  version  int NOT NULL,
+  horizon  bigint NULL COMMENT 'milliseconds since 1970; what was born before it and has no record is too old',
+  epoch    varbinary(64) NOT NULL COMMENT 'changes whenever records may have vanished'
+) ENGINE = InnoDB`,
+    `INSERT INTO ${meta} (only_row, version, epoch) VALUES (1, 0, SHA1(UUID())) ON DUPLICATE KEY UPDATE only_row = 1`,
+  ]
+}
+
+/** One that was never there before. */
+export function newEpoch(): string {
+  return `x'${Buffer.from(crypto.randomUUID()).toString('hex')}'`
+}
+
+export function setVersion({ meta }: Tables, version: number): string {
+  return `UPDATE ${meta} SET version = ${version}`
+}

@@ -1,0 +1,100 @@
+import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import { checkOptions, JustonceError } from '../../errors/index.ts'
+import { mysqlAudit } from './audit.ts'
+import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
+import { classify } from './errors.ts'
+import { mysqlInbox } from './inbox.ts'
+import { joinedStore } from './joined-store.ts'
+import { mysqlLeases } from './leases.ts'
+import { mysqlLetters } from './letters.ts'
+import { type Claims, OpenTransactions } from './open-transaction.ts'
+import { mysqlOutbox } from './outbox.ts'
+import { mysqlParking } from './parking.ts'
+import { mysqlParts } from './parts.ts'
+import { ping } from './ping.ts'
+import { mysqlPositions } from './positions.ts'
+import { mysqlQueue } from './queue.ts'
+import { mysqlRedrives } from './redrives.ts'
+import { mysqlRetention } from './retention.ts'
+import { mysqlSchema } from './schema.ts'
+import { ShortTransactions } from './short-transactions.ts'
+import { ConnectionSource } from './source.ts'
+import { mysqlSuspects } from './suspects.ts'
+import { tableNames } from './tables.ts'
+import { takeBackClaims } from './take-back.ts'
+import { runTransaction } from './transaction.ts'
+
+export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
+  /** A pool of `mysql2` or of `mysql2/promise`. It stays yours: the store does not end it. */
+  readonly pool: MysqlPoolShape<Connection>
+  /** Every table's name begins with it. Default `justonce_`. */
+  readonly prefix?: string | undefined
+  /** The database of the tables, which must exist. Default: that of the connection. */
+  readonly database?: string | undefined
+}
+
+/** `Tx` is a `PoolConnection` of `mysql2/promise`. */
+export interface MysqlStore<Tx> extends OperableStore<Tx> {
+  readonly parts: Parts<Tx>
+  readonly outbox: Outbox<Tx>
+  readonly queue: Queue<Tx>
+  readonly retention: Retention
+  readonly positions: Positions<Tx>
+}
+
+/**
+ * Records, parked messages, outbox and queue in MySQL or MariaDB, in one transaction with what handlers write through
+ * `tx`.
+ *
+ * ```ts
+ * mysqlStore({ pool: mysql.createPool(url) })   // tx is a connection of mysql2/promise: await tx.execute(…)
+ * ```
+ */
+export function mysqlStore<Connection extends MysqlConnectionShape>(
+  options: MysqlStoreOptions<Connection>,
+): MysqlStore<Connection> {
+  checkOptions(options, ['pool', 'prefix', 'database'], 'mysqlStore()')
+  const { pool, prefix = 'justonce_', database } = options
+  if (!isPool(pool)) {
+    throw new JustonceError('OPTION_INVALID', { message: 'mysqlStore() needs a pool of mysql2 or of mysql2/promise.' })
+  }
+  const name = 'mysql'
+  const tables = tableNames(prefix, database)
+  const source = new ConnectionSource(pool)
+  const short = new ShortTransactions(source)
+  const transactions = new OpenTransactions<Connection>()
+  const takeBack = (claims: readonly Claims[]) => takeBackClaims(short, tables, claims)
+  const inbox = mysqlInbox({ short, transactions, tables })
+
+  return {
+    name,
+    guarantee: 'atomic',
+    capabilities: { revocable: true, connections: source.max },
+    transaction: (work, limits = {}) => runTransaction({ source, transactions, takeBack }, work, limits),
+    parts: mysqlParts(transactions),
+    lend: (tx, loan) => transactions.get(tx).lend(loan),
+    within: (tx) => joinedStore({ name, transactions, inbox }, tx),
+    inbox,
+    parking: mysqlParking(short, transactions, tables),
+    letters: mysqlLetters(short, transactions, tables),
+    redrives: mysqlRedrives(short, transactions, tables),
+    audit: mysqlAudit(short, transactions, tables),
+    suspects: mysqlSuspects(short, transactions, tables),
+    leases: mysqlLeases(short, tables),
+    retention: mysqlRetention(short, tables),
+    positions: mysqlPositions(short, transactions, tables),
+    outbox: mysqlOutbox(short, transactions, tables),
+    queue: mysqlQueue(short, transactions, tables),
+    schema: mysqlSchema(source, short, tables),
+    classify,
+    ping: () => ping(short, tables),
+    async close() {
+      source.close()
+    },
+  }
+}
+
+function isPool(pool: unknown): boolean {
+  const { getConnection, promise } = (pool ?? {}) as { getConnection?: unknown; promise?: unknown }
+  return typeof getConnection === 'function' || typeof promise === 'function'
+}

@@ -1,0 +1,92 @@
+import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange } from '../../contracts/index.ts'
+import { boolean, bytes, integer, nowMicros, nowMs } from './cells.ts'
+import { givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+export const laterMs = (ms: number) => `${nowMs} + ${integer(ms)}`
+
+export const insertColumns = `handler, \`key\`, message_id, type, source, state, reason, errors, shape, attempts, step,
+  independent, order_key, revision, parked_at, changed_at, next_at, envelope, body`
+
+/** The revision begins with the time, so that a row which is parked again has none of the row before. */
+export function parkedValues(message: NewParkedMessage): string {
+  const { handler, key, messageId, type, source, state, reason, errors, shape, attempts, step, independent } = message
+  return `(${[
+    handlerValue(handler),
+    keyValue(key),
+    textValue(messageId),
+    textValue(type),
+    textValue(source),
+    state === 'dead' ? `'dead'` : `'waiting'`,
+    textValue(reason),
+    bytes(errors),
+    textValue(shape),
+    integer(attempts),
+    integer(step),
+    boolean(independent),
+    textValue(message.orderKey),
+    nowMicros,
+    nowMs,
+    nowMs,
+    laterMs(message.delayMs),
+    bytes(message.message.envelope),
+    bytes(message.message.body),
+  ].join(', ')})`
+}
+
+/** What is due, those due longest first; the scan of the index ends at the limit, so that nothing else is locked. */
+export function selectDue({ parked }: Tables, { handlers, pastDead, limit }: DueOptions): string {
+  const among = (names: readonly string[]) =>
+    names.length === 0 ? 'FALSE' : `due.handler IN (${names.map((name) => bytes(name)).join(', ')})`
+  const earlierOfKey = (state: string) =>
+    `EXISTS (SELECT 1 FROM ${parked} AS head FORCE INDEX (parked_order)
+             WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.state = '${state}'
+               AND head.id < due.id)`
+  return `SELECT id FROM ${parked} AS due FORCE INDEX (parked_due)
+    WHERE due.state = 'waiting' AND due.next_at <= ${nowMs} AND ${among(handlers)}
+      AND (due.order_key IS NULL OR NOT ${earlierOfKey('waiting')})
+      AND (due.order_key IS NULL OR ${among(pastDead)} OR NOT ${earlierOfKey('dead')})
+      AND (due.independent = 1 OR NOT EXISTS (
+             SELECT 1 FROM ${parked} AS earlier FORCE INDEX (parked_steps)
+             WHERE earlier.source = due.source AND earlier.message_id = due.message_id AND earlier.step < due.step
+               AND earlier.type = due.type))
+    ORDER BY due.next_at, due.id LIMIT ${integer(limit)}`
+}
+
+export type KeptChange = Exclude<ParkedChange, { kind: 'done' }>
+
+const changed = ['handler', '`key`', 'state', 'attempts', 'reason', 'errors', 'shape', 'delay_ms']
+
+export function changeRow(change: KeptChange): string[] {
+  const { handler, key, kind, attempts, reason, errors, shape } = change
+  return [
+    handlerValue(handler),
+    keyValue(key),
+    kind === 'again' ? `'waiting'` : `'dead'`,
+    integer(attempts),
+    textValue(reason),
+    bytes(errors),
+    textValue(shape),
+    integer(change.kind === 'again' ? change.delayMs : undefined),
+  ]
+}
+
+export function updateChanged({ parked }: Tables, rows: readonly (readonly string[])[]): string {
+  return `UPDATE ${givenRows(changed, rows)} STRAIGHT_JOIN ${parked} AS known FORCE INDEX (parked_key)
+      ON known.handler = given.handler AND known.\`key\` = given.\`key\`
+    SET known.state = given.state, known.attempts = given.attempts, known.reason = given.reason,
+        known.errors = given.errors, known.shape = given.shape,
+        known.next_at = COALESCE(${nowMs} + given.delay_ms, known.next_at), known.changed_at = ${nowMs},
+        known.begun = 0, known.revision = known.revision + 1`
+}
+
+/** One column for each scope, in their order. */
+export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[]): string {
+  const answers = scopes.map(
+    ({ handler, orderKey, pastDead }) =>
+      `EXISTS (SELECT 1 FROM ${parked} FORCE INDEX (parked_order)
+               WHERE handler = ${bytes(handler)} AND order_key = ${bytes(orderKey)}
+                 AND state ${pastDead ? `= 'waiting'` : `IN ('waiting', 'dead')`})`,
+  )
+  return `SELECT ${answers.join(', ')}`
+}

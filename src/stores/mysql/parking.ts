@@ -1,0 +1,133 @@
+import type { ParkedTicket, Parking } from '../../contracts/index.ts'
+import { integer, nowMs, numberIn, textIn } from './cells.ts'
+import { nameOf } from './claim.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { lockScopes } from './order-scopes.ts'
+import { parkedColumns, parkedIn } from './parked-columns.ts'
+import { conditionOf } from './parked-filter.ts'
+import {
+  changeRow,
+  insertColumns,
+  type KeptChange,
+  laterMs,
+  parkedValues,
+  selectBlocked,
+  selectDue,
+  updateChanged,
+} from './parking-statements.ts'
+import type { Runner } from './runner.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { foundByKey, inChunks, inGroups } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+export function mysqlParking<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  transactions: OpenTransactions<Native>,
+  tables: Tables,
+): Parking<Native> {
+  const { parked } = tables
+  const columns = parkedColumns(tables)
+  return {
+    async park(tx, messages) {
+      const runner = transactions.runner(tx)
+      for (const chunk of inChunks(messages.map(parkedValues)))
+        await runner.run(
+          `INSERT INTO ${parked} (${insertColumns}) VALUES ${chunk.join(', ')} ON DUPLICATE KEY UPDATE step = ${parked}.step`,
+        )
+    },
+    async reserve(options) {
+      if (options.limit <= 0 || options.handlers.length === 0) return []
+      // Without a lock and without a transaction while there is nothing to do.
+      if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
+      return await short.run(async (runner) => {
+        const { rows } = await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`)
+        const ids = rows.map(([id]) => numberIn(id))
+        if (ids.length === 0) return []
+        const list = ids.join(', ')
+        await runner.run(
+          `UPDATE ${parked} SET begun = begun + 1, revision = revision + 1, next_at = ${laterMs(options.forMs)}
+           WHERE id IN (${list})`,
+        )
+        const reserved = await runner.run(`SELECT ${columns} FROM ${parked} WHERE id IN (${list})`)
+        const places = new Map(ids.map((id, place) => [id, place]))
+        const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
+        return reserved.rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
+      })
+    },
+    async forgive(tickets) {
+      if (tickets.length === 0) return
+      await short.run(async (runner) => {
+        const held = await lockUnchanged(runner, parked, tickets)
+        if (held.length === 0) return
+        await runner.run(
+          `UPDATE ${parked} SET begun = GREATEST(begun - 1, 0), revision = revision + 1, next_at = ${nowMs}
+           WHERE id IN (${held.map(({ id }) => id).join(', ')})`,
+        )
+      })
+    },
+    async take(tx, tickets) {
+      const held = await lockUnchanged(transactions.get(tx), parked, tickets)
+      const names = new Set(held.map(({ name }) => name))
+      return tickets.map((ticket) => names.has(nameOf(ticket)))
+    },
+    async change(tx, changes) {
+      const runner = transactions.runner(tx)
+      const done = changes.filter(({ kind }) => kind === 'done')
+      const kept = changes.filter((change): change is KeptChange => change.kind !== 'done')
+      for (const group of inGroups(done))
+        await runner.run(`DELETE known FROM ${foundByKey(parked, 'parked_key', group)}`)
+      for (const chunk of inChunks(kept.map((change) => JSON.stringify(changeRow(change)))))
+        await runner.run(
+          updateChanged(
+            tables,
+            chunk.map((row) => JSON.parse(row) as string[]),
+          ),
+        )
+    },
+    async blocked(tx, scopes) {
+      if (scopes.length === 0) return []
+      const runner = transactions.get(tx)
+      await lockScopes(runner, tables, scopes)
+      // A statement after the lock, so that it sees what whoever held it has committed.
+      const answers: boolean[] = []
+      for (let from = 0; from < scopes.length; from += 500) {
+        const { rows } = await runner.run(selectBlocked(tables, scopes.slice(from, from + 500)))
+        answers.push(...(rows[0] ?? []).map((cell) => textIn(cell) === '1'))
+      }
+      return answers
+    },
+    async list(filter = {}, { limit = 1_000, after = 0 } = {}) {
+      const rows = await short.read(
+        `SELECT ${columns} FROM ${parked} WHERE id > ${integer(after)} AND ${conditionOf(filter, tables)}
+         ORDER BY id LIMIT ${integer(limit)}`,
+      )
+      return rows.map(parkedIn)
+    },
+    async count(filter = {}) {
+      const rows = await short.read(`SELECT COUNT(*) FROM ${parked} WHERE ${conditionOf(filter, tables)}`)
+      return numberIn(rows[0]?.[0])
+    },
+  }
+}
+
+/** Those that are still as they were read and that nobody else holds. */
+async function lockUnchanged(
+  runner: Runner,
+  parked: string,
+  tickets: readonly ParkedTicket[],
+): Promise<{ readonly id: number; readonly name: string }[]> {
+  const held: { readonly id: number; readonly name: string }[] = []
+  for (const group of inGroups(tickets)) {
+    const { rows } = await runner.run(
+      `SELECT known.id, known.handler, known.\`key\`, known.revision
+       FROM ${foundByKey(parked, 'parked_key', group)} FOR UPDATE SKIP LOCKED`,
+    )
+    const revisions = new Map(group.map((ticket) => [nameOf(ticket), ticket.revision]))
+    for (const [id, handler, key, revision] of rows) {
+      const name = nameOf({ handler: textIn(handler), key: textIn(key) })
+      if (revisions.get(name) === numberIn(revision)) held.push({ id: numberIn(id), name })
+    }
+  }
+  return held
+}

@@ -1,0 +1,26 @@
+import type { Parts } from '../../contracts/index.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { isMissingSavepoint } from './errors.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { endedError } from './transaction.ts'
+
+const part = 'justonce_part'
+
+export function mysqlParts<Native extends MysqlConnectionShape>(transactions: OpenTransactions<Native>): Parts<Native> {
+  return {
+    async next(tx) {
+      const transaction = transactions.get(tx)
+      const broken = transaction.broken()
+      if (broken !== undefined) throw broken
+      // A savepoint of the same name replaces the one before.
+      await transaction.run(`SAVEPOINT ${part}`)
+    },
+    async undo(tx) {
+      try {
+        await transactions.get(tx).run(`ROLLBACK TO SAVEPOINT ${part}`)
+      } catch (error) {
+        throw isMissingSavepoint(error) ? endedError(error) : error
+      }
+    },
+  }
+}

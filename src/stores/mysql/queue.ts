@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto'
+import type { Queue, QueuedMessage } from '../../contracts/index.ts'
+import { bytes, bytesIn, type Cell, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { laterMs } from './parking-statements.ts'
+import type { Runner } from './runner.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { foundByValue, inChunks, keyValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+interface Due {
+  readonly seq: number
+  /** As text: a hash may be larger than a number can hold. */
+  readonly lane: string | undefined
+}
+
+/** There is no way to hear of what others have sent, so whoever takes polls. */
+export function mysqlQueue<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  transactions: OpenTransactions<Native>,
+  { queue: table }: Tables,
+): Queue<Native> {
+  const inOne = <T>(tx: Native | undefined, work: (runner: Runner) => Promise<T>): Promise<T> =>
+    tx === undefined ? short.run(work) : work(transactions.runner(tx))
+  // Leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
+  const due = (queue: string, limit: number) =>
+    `SELECT seq, lane FROM ${table} AS visible FORCE INDEX (queue_order)
+     WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
+       AND (lane IS NULL OR NOT EXISTS (
+              SELECT 1 FROM ${table} AS hidden FORCE INDEX (queue_lanes)
+              WHERE hidden.queue = ${keyValue(queue)} AND hidden.lane = visible.lane AND hidden.seq < visible.seq
+                AND hidden.visible_at > ${nowMs}))
+     ORDER BY seq LIMIT ${integer(limit)}`
+
+  return {
+    async send(tx, queue, messages) {
+      if (messages.length === 0) return
+      const rows = messages.map(
+        ({ key, message }) =>
+          `(${keyValue(queue)}, ${key === undefined ? 'NULL' : laneOf(key)}, ${nowMs}, ${bytes(message.envelope)}, ${bytes(message.body)})`,
+      )
+      await inOne(tx, async (runner) => {
+        for (const chunk of inChunks(rows))
+          await runner.run(`INSERT INTO ${table} (queue, lane, visible_at, envelope, body) VALUES ${chunk.join(', ')}`)
+      })
+    },
+    async take(queue, { limit, visibilityMs }) {
+      if (limit <= 0 || (await short.read(due(queue, 1))).length === 0) return []
+      return await short.run(async (runner) => {
+        const { rows } = await runner.run(`${due(queue, limit)} FOR UPDATE SKIP LOCKED`)
+        const chosen = await withoutBroken(
+          runner,
+          queue,
+          rows.map(([seq, lane]) => ({ seq: numberIn(seq), lane: lane?.toString('latin1') })),
+        )
+        if (chosen.length === 0) return []
+        const list = chosen.map(({ seq }) => seq).join(', ')
+        await runner.run(
+          `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}, deliveries = deliveries + 1 WHERE seq IN (${list})`,
+        )
+        const taken = await runner.run(
+          `SELECT seq, deliveries, envelope, body FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
+        )
+        return taken.rows.map(queuedIn)
+      })
+    },
+    async remove(tx, queue, tickets) {
+      if (tickets.length === 0) return
+      const found = foundByValue(table, 'seq', tickets.map(digits))
+      await inOne(tx, (runner) => runner.run(`DELETE known FROM ${found} AND known.queue = ${keyValue(queue)}`))
+    },
+    async hide(queue, taken, visibilityMs) {
+      if (taken.length === 0) return
+      const held = taken.map(
+        ({ ticket, deliveries }) => `(seq = ${digits(ticket)} AND deliveries = ${integer(deliveries)})`,
+      )
+      await short.run((runner) =>
+        runner.run(
+          `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}
+           WHERE (${held.join(' OR ')}) AND queue = ${keyValue(queue)}`,
+        ),
+      )
+    },
+    async count(queue) {
+      const rows = await short.read(
+        `SELECT COALESCE(SUM(visible_at <= ${nowMs}), 0), COALESCE(SUM(visible_at > ${nowMs}), 0)
+         FROM ${table} WHERE queue = ${keyValue(queue)}`,
+      )
+      return { ready: numberIn(rows[0]?.[0]), hidden: numberIn(rows[0]?.[1]) }
+    },
+  }
+
+  /** Leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since. */
+  async function withoutBroken(runner: Runner, queue: string, found: readonly Due[]): Promise<readonly Due[]> {
+    const lanes = [...new Set(found.flatMap(({ lane }) => (lane === undefined ? [] : [lane])))]
+    if (lanes.length === 0) return found
+    const ours = found.map(({ seq }) => seq)
+    const { rows } = await runner.run(
+      `SELECT lane, MIN(seq) FROM ${table} FORCE INDEX (queue_lanes)
+       WHERE queue = ${keyValue(queue)} AND lane IN (${lanes.join(', ')}) AND seq < ${Math.max(...ours)}
+         AND seq NOT IN (${ours.join(', ')}) GROUP BY lane`,
+    )
+    const broken = new Map(rows.map(([lane, seq]) => [textIn(lane), numberIn(seq)]))
+    return found.filter(({ seq, lane }) => lane === undefined || seq < (broken.get(lane) ?? Number.POSITIVE_INFINITY))
+  }
+}
+
+function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
+  return {
+    ticket: textIn(seq),
+    deliveries: numberIn(deliveries),
+    message: { envelope: bytesIn(envelope), body: bytesIn(body) },
+  }
+}
+
+/** A key may be anything of any length. Two keys with one hash would merely wait for each other. */
+function laneOf(key: string): string {
+  return hash('sha256', key, 'buffer').readBigInt64BE().toString()
+}

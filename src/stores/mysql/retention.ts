@@ -1,0 +1,82 @@
+import type { Retention } from '../../contracts/index.ts'
+import { dateIn, integer, nowMs, numberIn, optionalDateIn, textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import { foundByKey, foundByValue, handlerValue, textValue } from './statement-parts.ts'
+import type { Tables } from './tables.ts'
+
+/** Few enough that whoever needs one of these very rows does not notice. */
+const chunkSize = 200
+
+/** How long a row of an order key stays: longer than any transaction, so that it is there while its key is in use. */
+const scopeDays = 30
+
+export function mysqlRetention<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+  { inbox, meta, schemes, scopes }: Tables,
+): Retention {
+  /** Deletes by the key and passes over what anybody holds, so that neither waits for the other. */
+  const removeChunk = (condition: string): Promise<number> =>
+    short.run(async (runner) => {
+      const { rows } = await runner.run(
+        `SELECT handler, \`key\` FROM ${inbox} FORCE INDEX (inbox_born) WHERE ${condition}
+         LIMIT ${chunkSize} FOR UPDATE SKIP LOCKED`,
+      )
+      if (rows.length === 0) return 0
+      const keys = rows.map(([handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
+      return (await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', keys)}`)).count
+    })
+
+  const removeOldScopes = () =>
+    short.run(async (runner) => {
+      const { rows } = await runner.run(
+        `SELECT scope FROM ${scopes} FORCE INDEX (scopes_made) WHERE made_at < ${nowMs} - ${scopeDays * 86_400_000}
+         LIMIT ${chunkSize} FOR UPDATE SKIP LOCKED`,
+      )
+      const old = rows.map(([scope]) => textIn(scope))
+      if (old.length > 0) await runner.run(`DELETE known FROM ${foundByValue(scopes, 'scope', old)}`)
+    })
+
+  return {
+    async horizon() {
+      return optionalDateIn((await short.read(`SELECT horizon FROM ${meta}`))[0]?.[0])
+    },
+    raise: (keepMs) =>
+      short.run(async (runner) => {
+        const now = numberIn((await runner.run(`SELECT ${nowMs}`)).rows[0]?.[0])
+        const wanted = integer(Math.floor(now - keepMs))
+        await runner.run(`UPDATE ${meta} SET horizon = GREATEST(COALESCE(horizon, ${wanted}), ${wanted})`)
+        const { rows } = await runner.run(`SELECT horizon FROM ${meta}`)
+        return { horizon: dateIn(rows[0]?.[0]), now: new Date(now) }
+      }),
+    // Rows of any time fit into one table.
+    async prepare() {},
+    async remove({ bornBefore, timelessBefore, budgetMs }) {
+      const conditions = [`born < ${integer(bornBefore.getTime())}`]
+      if (timelessBefore !== undefined)
+        conditions.push(`born IS NULL AND processed_at < ${integer(timelessBefore.getTime())} AND state <> 'parked'`)
+      const until = performance.now() + budgetMs
+      let removed = 0
+      for (const condition of conditions) {
+        for (let more = true; more; ) {
+          const gone = await removeChunk(condition)
+          removed += gone
+          more = gone === chunkSize
+          if (more && performance.now() >= until) return { removed, more: true }
+        }
+      }
+      await removeOldScopes()
+      return { removed, more: false }
+    },
+    pinScheme: (handler, scheme) =>
+      short.run(async (runner) => {
+        const name = handlerValue(handler)
+        await runner.run(
+          `INSERT INTO ${schemes} (handler, scheme) VALUES (${name}, ${textValue(scheme)})
+           ON DUPLICATE KEY UPDATE handler = ${schemes}.handler`,
+        )
+        const { rows } = await runner.run(`SELECT scheme FROM ${schemes} WHERE handler = ${name}`)
+        return textIn(rows[0]?.[0])
+      }),
+  }
+}

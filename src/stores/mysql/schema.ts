@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto'
+import type { Schema } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { numberIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { MysqlConnection } from './connection.ts'
+import { createMeta, migrations, setVersion } from './migrations/index.ts'
+import type { Runner } from './runner.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+import type { ConnectionSource } from './source.ts'
+import type { Tables } from './tables.ts'
+
+const wanted = migrations.length
+
+/** Somebody else's installation takes a few seconds at most. */
+const patienceSeconds = 60
+
+export function mysqlSchema<Native extends MysqlConnectionShape>(
+  source: ConnectionSource<Native>,
+  short: ShortTransactions<Native>,
+  tables: Tables,
+): Schema {
+  const isThere = `SELECT COUNT(*) FROM information_schema.tables
+    WHERE table_schema = ${tables.databaseValue} AND table_name = '${tables.metaName}'`
+  const readVersion = `SELECT COALESCE(MAX(version), 0) FROM ${tables.meta}`
+  const lock = `CONCAT('justonce ', LEFT(SHA1(CONCAT(COALESCE(${tables.databaseValue}, ''), '${hash('sha1', tables.prefix)}')), 40))`
+
+  /** 0: there are no tables yet. */
+  async function version(run: (sql: string) => ReturnType<typeof short.read>): Promise<number> {
+    if (numberIn((await run(isThere))[0]?.[0]) === 0) return 0
+    return numberIn((await run(readVersion))[0]?.[0])
+  }
+
+  /** Each statement here commits by itself, so each can be run again after one that was cut off. */
+  async function installOn(runner: Runner): Promise<void> {
+    const run = async (sql: string) => (await runner.run(sql)).rows
+    const found = await version(run)
+    checkNotNewer(found)
+    for (const sql of [...createMeta(tables), ...pending(tables, found)]) await runner.run(sql)
+  }
+
+  async function underLock(connection: MysqlConnection<Native>): Promise<void> {
+    const { rows } = await connection.run(`SELECT COALESCE(GET_LOCK(${lock}, ${patienceSeconds}), 0)`)
+    if (numberIn(rows[0]?.[0]) !== 1)
+      throw new JustonceError('STORE_BUSY', { message: 'Another process has been installing the tables for a minute.' })
+    await connection.run('SET @justonce_autocommit_before = @@SESSION.autocommit, @@SESSION.autocommit = 1')
+    await installOn(connection)
+    await connection.run('SET @@SESSION.autocommit = @justonce_autocommit_before')
+    await connection.run(`SELECT RELEASE_LOCK(${lock})`)
+  }
+
+  return {
+    async install() {
+      // The usual case needs no lock and no right to create anything.
+      if ((await version((sql) => short.read(sql))) === wanted) return
+      const connection = await source.checkOut()
+      try {
+        await underLock(connection)
+        void connection.giveBack()
+      } catch (error) {
+        connection.discard()
+        throw error
+      }
+    },
+    async check() {
+      const found = await version((sql) => short.read(sql))
+      if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no table ${tables.meta}.` })
+      checkNotNewer(found)
+      if (found === wanted) return
+      throw new JustonceError('SCHEMA_OLD', {
+        message: `The tables are of version ${found}, and this code wants ${wanted}.`,
+      })
+    },
+    print() {
+      return `${[...createMeta(tables), ...pending(tables, 0)].map((sql) => `${sql};`).join('\n\n')}\n`
+    },
+  }
+}
+
+function pending(tables: Tables, from: number): string[] {
+  return migrations
+    .slice(from)
+    .flatMap((migration, index) => [...migration(tables), setVersion(tables, from + index + 1)])
+}
+
+function checkNotNewer(found: number): void {
+  if (found <= wanted) return
+  throw new JustonceError('SCHEMA_NEW', {
+    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
+  })
+}

@@ -1,0 +1,71 @@
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { MysqlConnection } from './connection.ts'
+import { deadlock, errorNumber, isLostConnection } from './errors.ts'
+import type { Answer, Runner } from './runner.ts'
+import type { ConnectionSource } from './source.ts'
+
+const limits = { lockTimeoutMs: 10_000, idleTimeoutMs: 60_000, statementTimeoutMs: undefined }
+
+/** Enough for any real crowd: each turn, whoever stood in the way has committed. */
+const mostTurns = 20
+
+/** What the store does for itself, on a connection of its own, without a handler in it. */
+export class ShortTransactions<Native extends MysqlConnectionShape> {
+  readonly #source: ConnectionSource<Native>
+
+  constructor(source: ConnectionSource<Native>) {
+    this.#source = source
+  }
+
+  /** One SELECT. */
+  async read(sql: string): Promise<Answer['rows']> {
+    const connection = await this.#source.checkOut()
+    try {
+      const { rows } = await connection.run(sql)
+      // Or the next one would see what this one has seen.
+      if (!connection.server.autocommits) await connection.run('COMMIT')
+      void connection.giveBack()
+      return rows
+    } catch (error) {
+      if (connection.lost() !== undefined || isLostConnection(error)) connection.discard()
+      else void connection.giveBack()
+      throw error
+    }
+  }
+
+  /** Commits; a deadlock is nobody's fault and only means to do it again. */
+  async run<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
+    const connection = await this.#source.checkOut()
+    try {
+      await connection.takeSession(limits)
+      const value = await despiteDeadlocks(connection, work)
+      void connection.giveBack()
+      return value
+    } catch (error) {
+      await undo(connection)
+      throw error
+    }
+  }
+}
+
+async function despiteDeadlocks<T>(connection: Runner, work: (runner: Runner) => Promise<T>): Promise<T> {
+  for (let turn = 1; ; turn++) {
+    try {
+      const value = await work(connection)
+      await connection.run('COMMIT')
+      return value
+    } catch (error) {
+      if (errorNumber(error) !== deadlock || turn === mostTurns) throw error
+      await connection.run('ROLLBACK')
+    }
+  }
+}
+
+async function undo(connection: MysqlConnection<MysqlConnectionShape>): Promise<void> {
+  try {
+    await connection.run('ROLLBACK')
+    void connection.giveBack()
+  } catch {
+    connection.discard()
+  }
+}

@@ -1,0 +1,135 @@
+import type { TransactionOptions } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { AbortWatch } from '../sql/abort-watch.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { MysqlConnection } from './connection.ts'
+import { deadlock, errorNumber, isLostConnection, isMissingSavepoint, messageOf } from './errors.ts'
+import { type Claims, mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
+import type { Runner } from './runner.ts'
+import type { ConnectionSource } from './source.ts'
+
+const defaultLockTimeoutMs = 10_000
+const defaultIdleTimeoutMs = 60_000
+
+export interface TransactionParts<Native extends MysqlConnectionShape> {
+  readonly source: ConnectionSource<Native>
+  readonly transactions: OpenTransactions<Native>
+  /** Takes back claims that somebody has committed without us. */
+  takeBack(claims: readonly Claims[]): Promise<void>
+}
+
+export async function runTransaction<Native extends MysqlConnectionShape, T>(
+  { source, transactions, takeBack }: TransactionParts<Native>,
+  work: (tx: Native) => Promise<T>,
+  { giveUpAfterMs, signal, ...limits }: TransactionOptions,
+): Promise<T> {
+  const watch = new AbortWatch(signal)
+  try {
+    const connection = await source.checkOut({ giveUpAfterMs, watch })
+    return await runOn(connection, { transactions, takeBack, watch, limits }, work)
+  } finally {
+    watch.stop()
+  }
+}
+
+async function runOn<Native extends MysqlConnectionShape, T>(
+  connection: MysqlConnection<Native>,
+  how: {
+    readonly transactions: OpenTransactions<Native>
+    readonly takeBack: TransactionParts<Native>['takeBack']
+    readonly watch: AbortWatch
+    readonly limits: Pick<TransactionOptions, 'lockTimeoutMs' | 'idleTimeoutMs' | 'statementTimeoutMs'>
+  },
+  work: (tx: Native) => Promise<T>,
+): Promise<T> {
+  const { transactions, takeBack, watch, limits } = how
+  const transaction = transactions.add(connection)
+  let isCommitting = false
+  try {
+    await watch.until(open(connection, limits))
+    const value = await watch.until(begun(work, transaction.tx))
+    const failure = connection.lost() ?? transaction.broken()
+    if (failure !== undefined) throw failure
+    watch.throwIfAborted()
+    await watch.until(checkStillOpen(connection))
+    isCommitting = true
+    await watch.until(commit(connection))
+    transactions.close(transaction)
+    void connection.giveBack()
+    return value
+  } catch (error) {
+    transactions.close(transaction)
+    if (isCommitting) connection.discard()
+    else if ((await undo(transaction, watch)) === 'had ended') await takeBack(transaction.claims).catch(() => {})
+    throw error
+  }
+}
+
+async function open(
+  connection: MysqlConnection<MysqlConnectionShape>,
+  { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: TransactionOptions,
+): Promise<void> {
+  await connection.takeSession({
+    lockTimeoutMs: lockTimeoutMs ?? defaultLockTimeoutMs,
+    idleTimeoutMs: idleTimeoutMs ?? defaultIdleTimeoutMs,
+    statementTimeoutMs,
+  })
+  await connection.run(`SAVEPOINT ${mark}`)
+}
+
+async function begun<Native, T>(work: (tx: Native) => Promise<T>, tx: Native): Promise<T> {
+  return await work(tx)
+}
+
+/** What a procedure or an error that nobody let out has ended is not to be committed; this finds out. */
+async function checkStillOpen(connection: Runner): Promise<void> {
+  try {
+    await connection.run(`RELEASE SAVEPOINT ${mark}`)
+  } catch (error) {
+    throw isMissingSavepoint(error) ? endedError(error) : error
+  }
+}
+
+export function endedError(cause: unknown): JustonceError {
+  return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause })
+}
+
+async function commit(connection: Runner): Promise<void> {
+  try {
+    await connection.run('COMMIT')
+  } catch (error) {
+    // A cluster says no with this, and has undone everything. Other answers do not tell for certain.
+    if (errorNumber(error) === deadlock) throw error
+    const why = isLostConnection(error)
+      ? 'The answer to the commit did not come'
+      : 'The commit was answered with an error'
+    throw new JustonceError('COMMIT_UNKNOWN', { message: `${why}: ${messageOf(error)}.`, cause: error })
+  }
+}
+
+/**
+ * The connection goes back only if the rollback was seen to work and nobody has anything under way on it. Where the
+ * transaction had ended before, the rollback has not undone all of it.
+ */
+async function undo<Native extends MysqlConnectionShape>(
+  transaction: OpenTransaction<Native>,
+  watch: AbortWatch,
+): Promise<'undone' | 'had ended'> {
+  const { connection } = transaction
+  try {
+    if (watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0) {
+      connection.discard()
+      return 'undone'
+    }
+    const end = await watch.until(checkStillOpen(connection)).then(
+      () => 'undone' as const,
+      () => 'had ended' as const,
+    )
+    await watch.until(connection.run('ROLLBACK'))
+    void connection.giveBack()
+    return end
+  } catch {
+    connection.discard()
+    return 'undone'
+  }
+}

@@ -1,0 +1,44 @@
+/** How late an abort may be noticed. Most transactions are over by then, and listening costs them as much as a statement. */
+const patienceMs = 20
+
+/** Looks after the signal of one transaction. */
+export class AbortWatch {
+  readonly #signal: AbortSignal | undefined
+  readonly #timer: NodeJS.Timeout | undefined
+  #give: ((reason: unknown) => void) | undefined
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal
+    if (signal === undefined) return
+    signal.throwIfAborted()
+    this.#timer = setTimeout(() => {
+      if (signal.aborted) this.#onAbort()
+      else signal.addEventListener('abort', this.#onAbort)
+    }, patienceMs)
+  }
+
+  get aborted(): boolean {
+    return this.#signal?.aborted ?? false
+  }
+
+  readonly #onAbort = (): void => this.#give?.(this.#signal?.reason)
+
+  throwIfAborted(): void {
+    this.#signal?.throwIfAborted()
+  }
+
+  /** The promise's own end, or the signal's reason soon after it is aborted. One at a time. */
+  until<T>(promise: Promise<T>): Promise<T> {
+    if (this.#signal === undefined) return promise
+    return new Promise((resolve, reject) => {
+      this.#give = reject
+      promise.then(resolve, reject)
+      if (this.aborted) this.#onAbort()
+    })
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+  }
+}

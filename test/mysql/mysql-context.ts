@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import mysql, { type Pool, type PoolConnection, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
+import { mysqlStore } from '../../src/stores/mysql/index.ts'
+import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
+import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
+
+type Tx = PoolConnection
+
+export const declared = ['async-calls', 'idle-timeout', 'tables'] as const
+
+/** A database of its own for each case. */
+export function newDatabase(): string {
+  return `case_${randomBytes(6).toString('hex')}`
+}
+
+export interface MysqlContextOptions {
+  readonly url: string
+  readonly pool?: PoolOptions
+  /** The pool with callbacks, as `mysql2` itself makes it. */
+  readonly callbacks?: boolean
+}
+
+export function newPool({ url, pool }: MysqlContextOptions): Pool {
+  return mysql.createPool({ uri: url, connectionLimit: 8, ...pool })
+}
+
+/** Two stores on two pools of mysql2, and effects in a table beside theirs. */
+export async function openMysqlContext(options: MysqlContextOptions): Promise<StoreCaseContext<Tx>> {
+  const databases = [newDatabase(), newDatabase()] as const
+  await askMysql(options.url, `CREATE DATABASE ${databases[0]}`)
+  const url = mysqlDatabaseUrl(options.url, databases[0])
+  const pools = [1, 2].map(() => newPool({ ...options, url }))
+  const admin = newPool({ url })
+  const storesIn = (database?: string) =>
+    pools.map((pool) =>
+      options.callbacks ? mysqlStore<Tx>({ pool: { promise: () => pool }, database }) : mysqlStore({ pool, database }),
+    )
+  const [store, rival] = storesIn()
+  const emptyStores = storesIn(databases[1])
+  if (!store || !rival || !pools[0]) throw new Error('two pools make two stores')
+  await store.schema.install()
+  await admin.query('CREATE TABLE effects (name varchar(200) NOT NULL)')
+  await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
+  await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
+  return {
+    store,
+    rival,
+    effects: mysqlEffects({ pool: pools[0], admin }),
+    declares: declared,
+    async openEmpty() {
+      await admin.query(`CREATE DATABASE ${databases[1]}`)
+      return [emptyStores[0]!, emptyStores[1]!]
+    },
+    async close() {
+      for (const each of [store, rival, ...emptyStores]) await each.close()
+      for (const pool of pools) await pool.end()
+      for (const database of databases) await admin.query(`DROP DATABASE IF EXISTS ${database}`)
+      await admin.end()
+    },
+  }
+}
+
+const insert = 'INSERT INTO effects VALUES (?)'
+
+export function mysqlEffects({ pool, admin }: { pool: Pool; admin: Pool }): Effects<Tx> {
+  const run = (sql: string) => ({ name: sql, run: (tx: Tx) => tx.query(sql) })
+  return {
+    async write(tx, name) {
+      await tx.execute(insert, [name])
+    },
+    async count(name) {
+      const [rows] = await admin.query<RowDataPacket[]>('SELECT count(*) AS n FROM effects WHERE name = ?', [name])
+      return rows[0]?.n ?? Number.NaN
+    },
+    writeBadly: (tx) => tx.query('INSERT INTO no_such_table VALUES (1)'),
+    writeRuinously: (tx) => deadlock(tx, admin),
+    lock: (tx, name) => tx.execute('UPDATE rows_to_lock SET n = n + 1 WHERE name = ?', [name]),
+    commit: (tx) => tx.query('COMMIT'),
+    controls: [
+      { name: 'commit()', run: (tx) => tx.commit() },
+      { name: 'rollback()', run: (tx) => tx.rollback() },
+      { name: 'beginTransaction()', run: (tx) => tx.beginTransaction() },
+      { name: 'commit by execute', run: (tx) => tx.execute('commit') },
+      { name: 'commit in options', run: (tx) => tx.query({ sql: 'COMMIT' }) },
+      { name: 'prepared', run: async (tx) => (await tx.prepare('COMMIT')).execute([]) },
+      ...['COMMIT', 'ROLLBACK WORK', 'BEGIN', 'START TRANSACTION READ WRITE', `XA START 'x'`].map(run),
+      ...['SET autocommit = 1', 'set @@session.autocommit=1', 'SET @a = 1, AUTOCOMMIT = ON'].map(run),
+      ...['CREATE TABLE t (a int)', 'ALTER TABLE effects ADD a int', 'DROP TABLE effects', 'TRUNCATE effects'].map(run),
+      ...['RENAME TABLE effects TO t', 'LOCK TABLES effects WRITE', 'UNLOCK TABLES', 'FLUSH TABLES'].map(run),
+      ...[`GRANT SELECT ON *.* TO nobody`, 'ANALYZE TABLE effects', '/*!50000 COMMIT */', '/* now */ COMMIT'].map(run),
+      ...['SELECT 1; COMMIT', '# now\ncommit', '-- now\ncommit', 'SET STATEMENT max_statement_time=1 FOR COMMIT'].map(
+        run,
+      ),
+    ],
+    async inSavepoint(tx, work) {
+      await tx.query('SAVEPOINT of_the_user')
+      try {
+        await work()
+        await tx.query('RELEASE SAVEPOINT of_the_user')
+      } catch (error) {
+        await tx.query('ROLLBACK TO SAVEPOINT of_the_user')
+        throw error
+      }
+    },
+    prepareWrite(tx) {
+      const execute = tx.execute.bind(tx)
+      return async (name) => {
+        await execute(insert, [name])
+      }
+    },
+    async cut(tx) {
+      await admin.query(`KILL ${tx.threadId}`)
+    },
+    async transaction(work, { repeatableRead = false } = {}) {
+      const connection = await pool.getConnection()
+      try {
+        const level = repeatableRead ? 'REPEATABLE READ' : 'READ COMMITTED'
+        await connection.query(`SET TRANSACTION ISOLATION LEVEL ${level}`)
+        await connection.beginTransaction()
+        const value = await work(connection)
+        await connection.commit()
+        connection.release()
+        return value
+      } catch (error) {
+        await connection.rollback()
+        connection.release()
+        throw error
+      }
+    },
+  }
+}
+
+/** Runs into a deadlock whose victim is the given transaction: InnoDB picks the one that has changed fewer rows. */
+async function deadlock(tx: Tx, admin: Pool): Promise<unknown> {
+  const other = await admin.getConnection()
+  try {
+    await other.beginTransaction()
+    await other.query(`INSERT INTO effects SELECT 'ballast' FROM information_schema.columns LIMIT 500`)
+    await other.query(`UPDATE rows_to_lock SET n = 1 WHERE name = 'x'`)
+    await tx.query(`UPDATE rows_to_lock SET n = 2 WHERE name = 'y'`)
+    const waiting = other.query(`UPDATE rows_to_lock SET n = 3 WHERE name = 'y'`)
+    waiting.catch(() => {})
+    return await tx.query(`UPDATE rows_to_lock SET n = 4 WHERE name = 'x'`).finally(() => waiting.catch(() => {}))
+  } finally {
+    await other.rollback()
+    other.release()
+  }
+}
