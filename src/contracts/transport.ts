@@ -13,6 +13,8 @@ export interface Delivery {
    * does: of what lay in flight when it was assigned or connected again.
    */
   readonly redelivered?: boolean | undefined
+  /** Why the broker has given it up (a dead-letter queue of its own): it becomes a dead letter without being run. */
+  readonly givenUp?: string | undefined
   /** Given by transports whose positions are exclusive; the source of the message is the source of the partition. */
   readonly place?: Place | undefined
 }

@@ -21,6 +21,7 @@ const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PROCESS_DIED',
   'TOO_OLD_TO_KNOW',
   'PARTLY_APPLIED',
+  'BROKER_GAVE_UP',
 ])
 
 export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, random: number): Verdict {

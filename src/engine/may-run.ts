@@ -57,6 +57,7 @@ function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
 const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
+  'BROKER_GAVE_UP',
   'ID_FROM_THE_FUTURE',
   'TOO_OLD_TO_KNOW',
 ])

@@ -77,7 +77,13 @@ function workOf<Tx>(
       if (handler.fingerprint === 'body') fingerprint = ofBody ??= fingerprintOfBody()
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
       const born = handler.born.of(message)
-      const fate = fateOf(engine, origin, handler, message, failure)
+      const fate = fateOf(
+        engine,
+        { ...origin, condemned: origin.condemned ?? givenUp(delivery) },
+        handler,
+        message,
+        failure,
+      )
       const early = isClaimed(origin, key) ? undefined : unborn(engine, key, born)
       runs.push({ work, handler, message, key, fingerprint, born, ...fate, ...early })
     } catch (error) {
@@ -108,6 +114,11 @@ function unborn<Tx>(
 
 /** Clocks differ; what is further ahead than this is not a difference of clocks. */
 const clocksDifferMs = 3_600_000
+
+/** The broker has tried it as often as it wants to. */
+function givenUp({ givenUp: why }: Delivery): JustonceError | undefined {
+  return why === undefined ? undefined : new JustonceError('BROKER_GAVE_UP', { message: why })
+}
 
 /** What is known of a run before it begins. */
 function fateOf<Tx>(

@@ -215,6 +215,10 @@ export const catalog = {
     title: 'The broker cannot be reached, or refuses us',
     fix: 'Check the address, the credentials and whether it is running; the cause says what the client saw.',
   },
+  BROKER_GAVE_UP: {
+    title: 'The broker has put a message into its own dead-letter queue',
+    fix: 'Look at the reason in its headers and at the delivery limit of the queue, then redrive the dead letter.',
+  },
   BROKER_SETUP: {
     title: 'Something that the transport needs does not exist at the broker, or is set up differently',
     fix: "Create it, let the transport declare it, or change the option; the transport's page says what it needs.",

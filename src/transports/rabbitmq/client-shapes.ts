@@ -1,0 +1,74 @@
+/** The parts of amqplib that we use; any client of this shape will do. */
+export interface AmqpClient {
+  connect(url: string, options: { readonly timeout: number }): PromiseLike<AmqpConnection>
+}
+
+export interface AmqpConnection {
+  createChannel(): PromiseLike<AmqpChannel>
+  createConfirmChannel(): PromiseLike<AmqpConfirmChannel>
+  on(event: string, listener: (value?: unknown) => void): unknown
+  close(): PromiseLike<unknown>
+  /** Where the client tells: the largest frame that both sides take, and the socket, for a close that hangs. */
+  readonly connection?: object
+}
+
+export interface AmqpChannel {
+  prefetch(count: number): PromiseLike<unknown>
+  consume(
+    queue: string,
+    onMessage: (message: AmqpMessage | null) => void,
+  ): PromiseLike<{ readonly consumerTag: string }>
+  cancel(consumerTag: string): PromiseLike<unknown>
+  ack(message: AmqpMessage, allUpTo: boolean): void
+  nack(message: AmqpMessage, allUpTo: boolean, requeue: boolean): void
+  assertQueue(queue: string, options: AmqpQueueOptions): PromiseLike<unknown>
+  bindQueue(queue: string, exchange: string, routingKey: string): PromiseLike<unknown>
+  on(event: string, listener: (value?: unknown) => void): unknown
+  close(): PromiseLike<unknown>
+}
+
+export interface AmqpConfirmChannel extends AmqpChannel {
+  publish(
+    exchange: string,
+    routingKey: string,
+    content: Buffer,
+    options: AmqpPublishOptions,
+    confirmed: (error: unknown) => void,
+  ): boolean
+}
+
+export interface AmqpQueueOptions {
+  readonly durable: boolean
+  readonly arguments: Record<string, unknown>
+}
+
+export interface AmqpPublishOptions {
+  readonly persistent: boolean
+  readonly mandatory: boolean
+  readonly contentType?: string
+  readonly messageId?: string
+  readonly type?: string
+  readonly timestamp?: number
+  readonly headers: Record<string, unknown>
+}
+
+/** Nothing about the properties is sure: a producer may have set any of them to anything. */
+export interface AmqpMessage {
+  readonly content: Uint8Array
+  readonly fields: {
+    readonly deliveryTag: number
+    readonly redelivered: boolean
+    readonly exchange: string
+    readonly routingKey: string
+  }
+  readonly properties: {
+    readonly headers?: Readonly<Record<string, unknown>> | undefined
+    readonly messageId?: unknown
+    readonly type?: unknown
+    readonly timestamp?: unknown
+    readonly contentType?: unknown
+    readonly contentEncoding?: unknown
+    readonly correlationId?: unknown
+    readonly replyTo?: unknown
+  }
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { AmqpConfirmChannel, AmqpMessage } from './client-shapes.ts'
+import { orGiveUp } from './or-give-up.ts'
+import type { WireMessage } from './to-wire.ts'
+
+export type Answer =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly error: JustonceError }
+  /** The broker has it or has it not. */
+  | { readonly kind: 'lost' }
+
+/** One confirm channel. It is of no use any more after the first message whose confirmation did not come. */
+export class ConfirmedSending {
+  readonly #channel: AmqpConfirmChannel
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  /** How many came back without a queue that wants them; the broker says so before it confirms them. */
+  readonly #returned = new Map<string, number>()
+  reason: unknown
+  hasEnded = false
+
+  constructor(channel: AmqpConfirmChannel, clock: Clock, timeoutMs: number) {
+    this.#channel = channel
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+    channel.on('error', (error) => {
+      this.reason = error
+    })
+    channel.on('close', () => {
+      this.hasEnded = true
+    })
+    channel.on('return', (message) => {
+      const { fields, properties } = message as AmqpMessage
+      const name = nameOf(fields.exchange, fields.routingKey, properties.headers?.['cloudEvents:id'])
+      this.#returned.set(name, (this.#returned.get(name) ?? 0) + 1)
+    })
+  }
+
+  async send(wire: WireMessage): Promise<Answer> {
+    const answer = await orGiveUp(this.#confirmation(wire), { clock: this.#clock, afterMs: this.#timeoutMs })
+    if (answer !== undefined) return answer
+    this.reason ??= new Error(`no confirmation within ${this.#timeoutMs} ms`)
+    void this.close()
+    return { kind: 'lost' }
+  }
+
+  async close(): Promise<void> {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    const closing = (async () => this.#channel.close())().catch(() => {})
+    await orGiveUp(closing, { clock: this.#clock, afterMs: 5_000 })
+  }
+
+  #confirmation(wire: WireMessage): Promise<Answer> {
+    const { exchange, routingKey, content, options } = wire
+    return new Promise((resolve) => {
+      try {
+        this.#channel.publish(exchange, routingKey, content, options, (error) => resolve(this.#answer(wire, error)))
+      } catch (error) {
+        resolve(this.#notSent(error))
+      }
+    })
+  }
+
+  /** Either the channel has just been closed, or the client cannot encode this message, and never will. */
+  #notSent(error: unknown): Answer {
+    const isClosed = this.hasEnded || (error instanceof Error && error.name === 'IllegalOperationError')
+    if (!isClosed) {
+      const message = `The client cannot send it: ${String(error)}.`
+      return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause: error }) }
+    }
+    this.hasEnded = true
+    this.reason ??= error
+    return { kind: 'lost' }
+  }
+
+  #answer({ exchange, routingKey, options }: WireMessage, error: unknown): Answer {
+    const name = nameOf(exchange, routingKey, options.headers['cloudEvents:id'])
+    const returned = this.#returned.get(name) ?? 0
+    if (returned > 0) {
+      if (returned === 1) this.#returned.delete(name)
+      else this.#returned.set(name, returned - 1)
+      return { kind: 'refused', error: unroutable(exchange, routingKey) }
+    }
+    if (error === null || error === undefined) return { kind: 'sent' }
+    // Anything but a clear no may mean that it was sent.
+    if (error instanceof Error && /\bnack/i.test(error.message)) {
+      const message = `RabbitMQ did not take the message for ${JSON.stringify(routingKey)} (the queue may be full).`
+      return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause: error }) }
+    }
+    this.reason ??= error
+    return { kind: 'lost' }
+  }
+}
+
+function nameOf(exchange: string, routingKey: string, id: unknown): string {
+  return JSON.stringify([exchange, routingKey, id])
+}
+
+function unroutable(exchange: string, routingKey: string): JustonceError {
+  const message = `No queue wants the routing key ${JSON.stringify(routingKey)} of exchange ${JSON.stringify(exchange)}.`
+  return new JustonceError('PUBLISH_REFUSED', { message, details: { exchange, routingKey } })
+}

@@ -1,0 +1,50 @@
+import type { Headers } from '../../contracts/index.ts'
+
+/**
+ * Names that mean something to the broker or that the client cannot carry. Ours travel under another name: a header that
+ * is only text must neither reroute a message (CC) nor pretend to be the broker's.
+ */
+const takenNames = new Set(['__proto__', 'CC', 'BCC', 'x-death', 'x-delivery-count'])
+const prefix = 'justonce:'
+
+export function toWireHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      takenNames.has(name) || name.startsWith(prefix) ? `${prefix}${name}` : name,
+      value,
+    ]),
+  )
+}
+
+/** AMQP headers may be numbers, times, tables and lists; what is not text becomes JSON. */
+export function fromWireHeaders(headers: Readonly<Record<string, unknown>>): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      // CloudEvents on AMQP may be spelt either way.
+      (name.startsWith(prefix) ? name.slice(prefix.length) : name).replace(/^cloudEvents_/i, 'cloudEvents:'),
+      asText(value),
+    ]),
+  )
+}
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const plain = withoutWrapping(value)
+  return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
+}
+
+/** The client wraps what JavaScript has no type for, such as `{ '!': 'timestamp', value: 1767225600 }`. */
+function withoutWrapping(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (Array.isArray(value)) return value.map(withoutWrapping)
+  if ('!' in value && 'value' in value)
+    return value['!'] === 'timestamp' ? asTime(value.value) : withoutWrapping(value.value)
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutWrapping(each)]))
+}
+
+function asTime(seconds: unknown): unknown {
+  const date = new Date(Number(seconds) * 1_000)
+  return Number.isNaN(date.getTime()) ? seconds : date.toISOString()
+}

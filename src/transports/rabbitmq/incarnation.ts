@@ -1,0 +1,175 @@
+import type { Clock, Delivery } from '../../contracts/index.ts'
+import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
+import { OpenTags } from './open-tags.ts'
+import { orGiveUp } from './or-give-up.ts'
+
+/** How long a broker may take to answer when we leave. */
+const farewellMs = 5_000
+
+export interface Subscription {
+  readonly queue: string
+  readonly prefetch: number
+  toDelivery(message: AmqpMessage): Delivery
+}
+
+export interface IncarnationOptions {
+  readonly clock: Clock
+  /** Nobody else is given anything before the channel is closed, so that the order is kept. */
+  readonly inOrder: boolean
+  /** Told what each delivery came from, so that it can be settled here and nowhere else. */
+  hold(delivery: Delivery, message: AmqpMessage, incarnation: Incarnation): void
+}
+
+/**
+ * One life of a channel and all that came through it. Tags count from 1 in every channel: a delivery can be settled in
+ * its own incarnation only, and when that has ended the broker delivers it again.
+ */
+export class Incarnation {
+  readonly #channel: AmqpChannel
+  readonly #options: IncarnationOptions
+  readonly #open = new OpenTags()
+  /** Came and were not handed over. */
+  readonly #arrived: { readonly message: AmqpMessage; readonly subscription: Subscription }[] = []
+  /** Handed over, and neither settled nor released. */
+  readonly #inHands = new Set<AmqpMessage>()
+  readonly #consumerTags: string[] = []
+  readonly #ended = Promise.withResolvers<void>()
+  #wake: () => void = () => {}
+  #left = false
+  #closing: Promise<void> | undefined
+  /** Why it ended, if that was not our own wish. */
+  reason: unknown
+  hasEnded = false
+
+  constructor(channel: AmqpChannel, options: IncarnationOptions) {
+    this.#channel = channel
+    this.#options = options
+    channel.on('error', (error) => {
+      this.reason = error
+    })
+    channel.on('close', () => this.#end())
+  }
+
+  async subscribe(subscription: Subscription): Promise<void> {
+    await this.#channel.prefetch(subscription.prefetch)
+    const { consumerTag } = await this.#channel.consume(subscription.queue, (message) => {
+      if (message === null) return this.#cancelled(subscription)
+      this.#open.add(message)
+      this.#arrived.push({ message, subscription })
+      this.#wake()
+    })
+    this.#consumerTags.push(consumerTag)
+  }
+
+  /** All that has come, as soon as there is something; undefined at the end. */
+  async next(signal: AbortSignal): Promise<readonly Delivery[] | undefined> {
+    while (!signal.aborted && !this.hasEnded) {
+      if (this.#arrived.length > 0) return this.#arrived.splice(0).map((each) => this.#handOver(each))
+      await this.#woken(signal)
+    }
+    return undefined
+  }
+
+  acknowledge(messages: readonly AmqpMessage[]): void {
+    if (this.hasEnded) return
+    this.#forget(messages)
+    for (const { message, allUpTo } of this.#open.settle(messages)) {
+      this.#tell(() => this.#channel.ack(message, allUpTo))
+    }
+    this.#closeIfDone()
+  }
+
+  release(messages: readonly AmqpMessage[]): void {
+    if (this.hasEnded || messages.length === 0) return
+    this.#forget(messages)
+    if (!this.#options.inOrder) this.#giveBack(messages)
+    // What came after these would overtake them: only a closed channel gives everything back in order.
+    else if (!this.#left) void this.close()
+    this.#closeIfDone()
+  }
+
+  /** Takes no more. What was handed over can still be settled; the channel is closed after the last of it. */
+  async leave(): Promise<void> {
+    if (this.#left || this.hasEnded) return
+    this.#left = true
+    if (!this.#options.inOrder) {
+      for (const tag of this.#consumerTags) await this.#answered(() => this.#channel.cancel(tag))
+      this.#giveBack(this.#arrived.splice(0).map(({ message }) => message))
+    }
+    this.#closeIfDone()
+    await this.#closing
+  }
+
+  /** Everything that is not settled goes back. By closing the channel first: acknowledgements under way get through. */
+  close(): Promise<void> {
+    this.#closing ??= this.#answered(() => this.#channel.close()).then(() => this.#end())
+    return this.#closing
+  }
+
+  #handOver({
+    message,
+    subscription,
+  }: {
+    readonly message: AmqpMessage
+    readonly subscription: Subscription
+  }): Delivery {
+    const delivery = subscription.toDelivery(message)
+    this.#inHands.add(message)
+    this.#options.hold(delivery, message, this)
+    return delivery
+  }
+
+  /** A quorum queue of RabbitMQ 4 does not count this as a failed delivery, where it counts a reject. */
+  #giveBack(messages: readonly AmqpMessage[]): void {
+    for (const { message, allUpTo } of this.#open.settle(messages)) {
+      this.#tell(() => this.#channel.nack(message, allUpTo, true))
+    }
+  }
+
+  #forget(messages: readonly AmqpMessage[]): void {
+    for (const message of messages) this.#inHands.delete(message)
+  }
+
+  #closeIfDone(): void {
+    if (this.#left && this.#inHands.size === 0) void this.close()
+  }
+
+  #cancelled({ queue }: Subscription): void {
+    this.reason = Object.assign(new Error(`the broker has cancelled the consumer of ${queue}`), { code: 404 })
+    void this.close()
+  }
+
+  /** The client throws when the channel has just been closed: then the broker delivers it again. */
+  #tell(send: () => void): void {
+    try {
+      send()
+    } catch (error) {
+      this.reason ??= error
+      this.#end()
+    }
+  }
+
+  async #answered(ask: () => PromiseLike<unknown>): Promise<void> {
+    const asking = (async () => ask())().catch(() => {})
+    await orGiveUp(Promise.race([asking, this.#ended.promise]), { clock: this.#options.clock, afterMs: farewellMs })
+  }
+
+  #end(): void {
+    if (this.#closing === undefined) this.reason ??= new Error('the connection was lost')
+    this.hasEnded = true
+    this.#arrived.length = 0
+    this.#ended.resolve()
+    this.#wake()
+  }
+
+  #woken(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#wake = wake
+      signal.addEventListener('abort', wake)
+    })
+  }
+}

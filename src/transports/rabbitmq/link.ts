@@ -1,0 +1,77 @@
+import type { Clock } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { brokerError } from './broker-errors.ts'
+import type { AmqpConnection } from './client-shapes.ts'
+import { orGiveUp } from './or-give-up.ts'
+
+/** One connection, opened when it is needed and again when it was lost. */
+export interface Link {
+  open(): Promise<AmqpConnection>
+  close(): Promise<void>
+}
+
+export interface LinkOptions {
+  connect(): PromiseLike<AmqpConnection>
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
+  let current: Promise<AmqpConnection> | undefined
+
+  const openNew = async (): Promise<AmqpConnection> => {
+    const connecting = begin(connect)
+    const connection = await orGiveUp(connecting, { clock, afterMs: timeoutMs })
+    if (connection === undefined) {
+      // It may still come about; nobody would know of it.
+      void connecting.then((late) => late.close()).catch(() => {})
+      throw new JustonceError('BROKER_UNREACHABLE', { message: `RabbitMQ did not answer within ${timeoutMs} ms.` })
+    }
+    // An error is followed by a close; without a listener it would end the process.
+    connection.on('error', () => {})
+    return connection
+  }
+
+  const forget = (opened: Promise<AmqpConnection>): void => {
+    if (current === opened) current = undefined
+  }
+
+  return {
+    open() {
+      if (current !== undefined) return current
+      const opening: Promise<AmqpConnection> = openNew().catch((error: unknown) => {
+        forget(opening)
+        throw brokerError(error, 'No connection to RabbitMQ')
+      })
+      current = opening
+      void opening.then((connection) => connection.on('close', () => forget(opening))).catch(() => {})
+      return opening
+    },
+    async close() {
+      const opened = current
+      current = undefined
+      const connection = await opened?.catch(() => undefined)
+      if (connection === undefined) return
+      const closed = await orGiveUp(
+        begin(() => connection.close()).then(
+          () => true,
+          // It was closed already, which is as good.
+          () => true,
+        ),
+        { clock, afterMs: 5_000 },
+      )
+      if (closed === undefined) destroySocket(connection)
+    },
+  }
+}
+
+/** A client may throw instead of rejecting: for a URL it cannot read, or a channel that is closed. */
+async function begin<T>(call: () => PromiseLike<T>): Promise<T> {
+  return call()
+}
+
+/** The other side does not answer our good-bye. */
+function destroySocket({ connection }: AmqpConnection): void {
+  const { stream } = (connection ?? {}) as { readonly stream?: { destroy?(): void } }
+  stream?.destroy?.()
+}

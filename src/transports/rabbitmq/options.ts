@@ -1,0 +1,132 @@
+import type { Clock, OutgoingMessage } from '../../contracts/index.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import type { AmqpClient, AmqpConnection } from './client-shapes.ts'
+
+export interface RabbitmqTransportOptions {
+  /** The client and where it is to connect, or `connect` instead. The client is `amqplib` or anything of its shape. */
+  readonly client?: AmqpClient
+  /** `amqp://user:password@host:5672/vhost`; a heartbeat of ten seconds is added unless it names one. */
+  readonly url?: string
+  /** Opens one connection. Called for every reconnect; two are open when messages are also published. */
+  readonly connect?: () => PromiseLike<AmqpConnection>
+  readonly queue: string
+  /** Creates the queue, or makes sure that it is as described here. Default: it must be there already. */
+  readonly declare?: DeclareOptions
+  /** What the queue is, where it is not declared here: quorum queues count deliveries. Default `classic`. */
+  readonly queueType?: QueueType
+  /** The queue is read by one consumer at a time, so that messages of one key stay in order. Default false. */
+  readonly singleActiveConsumer?: boolean
+  /**
+   * Where the broker puts what it has given up. It is read as well, and its messages become dead letters of ours. With
+   * `declare` it is created and the queue is told to use it.
+   */
+  readonly deadLetterQueue?: string
+  /** Where published messages go. Default: into the queue. With an exchange the routing key is by default the type. */
+  readonly publishTo?: PublishTarget
+  /** A message that names no type has its routing key as type. Default false. */
+  readonly routingKeyAsType?: boolean
+  /** A larger message is refused before it is sent. Default 16,777,216, the limit of RabbitMQ 4. */
+  readonly maxMessageBytes?: number
+  /** After this time a message that is not confirmed counts as lost. Default 30,000. */
+  readonly confirmTimeoutMs?: number
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number
+  readonly clock?: Clock
+  /** Failures that the transport deals with by itself: the connection was lost and is opened again. */
+  readonly onError?: (error: unknown) => void
+}
+
+export type QueueType = 'quorum' | 'classic'
+
+export interface DeclareOptions {
+  /** Default `quorum`. */
+  readonly type?: QueueType
+  /** Only a classic queue can do without. Default true. */
+  readonly durable?: boolean
+  /** After so many redeliveries a quorum queue gives a message up. Default: the broker's. */
+  readonly deliveryLimit?: number
+  readonly bindings?: readonly { readonly exchange: string; readonly routingKey: string }[]
+  /** More `x-` arguments of the queue. They win over ours. */
+  readonly arguments?: Readonly<Record<string, unknown>>
+}
+
+export interface PublishTarget {
+  readonly exchange: string
+  readonly routingKey?: string | ((message: OutgoingMessage) => string)
+}
+
+const known = [
+  'client',
+  'url',
+  'connect',
+  'queue',
+  'declare',
+  'queueType',
+  'singleActiveConsumer',
+  'deadLetterQueue',
+  'publishTo',
+  'routingKeyAsType',
+  'maxMessageBytes',
+  'confirmTimeoutMs',
+  'connectTimeoutMs',
+  'clock',
+  'onError',
+]
+
+const queueTypes = ['quorum', 'classic']
+
+export function checkRabbitmqOptions(options: RabbitmqTransportOptions): void {
+  checkOptions(options, known, 'rabbitmqTransport()')
+  checkWayToConnect(options)
+  const { queue, declare, queueType, deadLetterQueue, publishTo } = options
+  checkName(queue, 'queue')
+  if (deadLetterQueue !== undefined) checkName(deadLetterQueue, 'deadLetterQueue')
+  if (deadLetterQueue === queue) throw invalid(`deadLetterQueue is the queue itself: ${JSON.stringify(queue)}.`)
+  if (queueType !== undefined) checkChoice(queueType, 'queueType', queueTypes)
+  if (declare !== undefined) checkDeclare(declare, queueType)
+  if (publishTo !== undefined) checkOptions(publishTo, ['exchange', 'routingKey'], 'publishTo')
+  if (publishTo !== undefined && typeof publishTo.exchange !== 'string')
+    throw invalid('publishTo.exchange is not text.')
+  for (const name of ['maxMessageBytes', 'confirmTimeoutMs', 'connectTimeoutMs'] as const) {
+    if (options[name] !== undefined) checkNumber(options[name], name, 1)
+  }
+  if (options.onError !== undefined) checkFunction(options.onError, 'onError')
+}
+
+function checkWayToConnect({ client, url, connect }: RabbitmqTransportOptions): void {
+  if (connect !== undefined) {
+    checkFunction(connect, 'connect')
+    if (url !== undefined || client !== undefined)
+      throw invalid('connect stands instead of client and url, not beside them.')
+    return
+  }
+  if (url === undefined || client === undefined) throw invalid('Either connect or both client and url are needed.')
+  checkFunction(client.connect, 'client.connect')
+  // Not shown: it may contain a password.
+  if (typeof url !== 'string' || !/^amqps?:\/\/[^/]/.test(url) || !URL.canParse(url))
+    throw invalid('url is not of the form amqp://user:password@host:port/vhost.')
+}
+
+function checkDeclare(declare: DeclareOptions, queueType: QueueType | undefined): void {
+  checkOptions(declare, ['type', 'durable', 'deliveryLimit', 'bindings', 'arguments'], 'declare')
+  const { type = 'quorum', durable, deliveryLimit } = declare
+  checkChoice(type, 'declare.type', queueTypes)
+  if (queueType !== undefined && queueType !== type)
+    throw invalid(`queueType is ${queueType}, but declare.type is ${type}.`)
+  if (durable === false && type === 'quorum')
+    throw invalid('declare.durable is false, but a quorum queue is always durable.')
+  if (deliveryLimit === undefined) return
+  checkNumber(deliveryLimit, 'declare.deliveryLimit', 1)
+  if (type === 'classic')
+    throw invalid('declare.deliveryLimit is for quorum queues: classic ones do not count deliveries.')
+}
+
+/** AMQP carries names in at most 255 bytes. */
+function checkName(name: unknown, what: string): void {
+  if (typeof name === 'string' && name !== '' && Buffer.byteLength(name) <= 255) return
+  throw invalid(`${what} is ${JSON.stringify(name)}, but must be text of 1 to 255 bytes.`)
+}
+
+function invalid(message: string): JustonceError {
+  return new JustonceError('OPTION_INVALID', { message })
+}

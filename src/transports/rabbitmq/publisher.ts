@@ -1,0 +1,127 @@
+import type { Clock, OutgoingMessage, PublishResult } from '../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { brokerError, replyCode } from './broker-errors.ts'
+import type { AmqpConfirmChannel } from './client-shapes.ts'
+import { type Answer, ConfirmedSending } from './confirmed-sending.ts'
+import type { Link } from './link.ts'
+import { orGiveUp } from './or-give-up.ts'
+import { toWire, type WireMessage, type WireRules } from './to-wire.ts'
+
+export interface PublisherOptions {
+  readonly link: Link
+  readonly rules: WireRules
+  readonly clock: Clock
+  readonly confirmTimeoutMs: number
+  /** Makes sure that what is published to is there. */
+  prepare(channel: AmqpConfirmChannel): Promise<void>
+}
+
+export interface Publisher {
+  publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
+  close(): Promise<void>
+}
+
+/** RabbitMQ closes the channel with it when it is sent a message that it does not want, for example one too large. */
+const preconditionFailed = 406
+
+export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: PublisherOptions): Publisher {
+  let current: Promise<ConfirmedSending> | undefined
+
+  const begin = async (): Promise<ConfirmedSending> => {
+    const channel = await (await link.open()).createConfirmChannel()
+    const sending = new ConfirmedSending(channel, clock, confirmTimeoutMs)
+    try {
+      await prepare(channel)
+      return sending
+    } catch (error) {
+      await sending.close()
+      throw error
+    }
+  }
+
+  const openNew = async (): Promise<ConfirmedSending> => {
+    const beginning = begin()
+    try {
+      const sending = await orGiveUp(beginning, { clock, afterMs: confirmTimeoutMs })
+      if (sending !== undefined) return sending
+      void beginning.then((late) => late.close()).catch(() => {})
+      throw new Error(`no answer within ${confirmTimeoutMs} ms`)
+    } catch (error) {
+      throw brokerError(error, `Publishing to ${rules.publishTo?.exchange || rules.queue} cannot begin`)
+    }
+  }
+
+  /** Those who publish at the same time share a channel, and open a new one together. */
+  const open = async (): Promise<ConfirmedSending> => {
+    for (;;) {
+      current ??= openNew()
+      const opening = current
+      const sending = await opening.catch((error: unknown) => {
+        forget(opening)
+        throw error
+      })
+      if (!sending.hasEnded) return sending
+      forget(opening)
+    }
+  }
+
+  const forget = (opened: Promise<ConfirmedSending>): void => {
+    if (current === opened) current = undefined
+  }
+
+  const send = async (wires: readonly WireMessage[]): Promise<readonly PublishResult[]> => {
+    const sending = await open()
+    const answers = await Promise.all(wires.map((wire) => sending.send(wire)))
+    const lost = answers.filter(({ kind }) => kind === 'lost').length
+    if (lost === 0) return answers.map(resultOf)
+    if (replyCode(sending.reason) !== preconditionFailed) throw notConfirmed(lost, wires.length, sending.reason)
+    // One of them is to blame, and only when it is sent alone does it show which; the others must not suffer for it.
+    if (wires.length === 1) return [{ kind: 'refused', error: refusedBy(sending.reason) }]
+    const results: PublishResult[] = []
+    for (const [index, answer] of answers.entries()) {
+      if (answer.kind !== 'lost') results.push(resultOf(answer))
+      else results.push(...(await send([wires[index] as WireMessage])))
+    }
+    return results
+  }
+
+  return {
+    async publish(messages) {
+      const results = messages.map((message) => encode(message, rules))
+      const wires = results.flatMap((each) => (each.kind === 'wire' ? [each.wire] : []))
+      const sent = wires.length === 0 ? [] : [...(await send(wires))]
+      return results.map((each) => (each.kind === 'wire' ? (sent.shift() as PublishResult) : each))
+    },
+    async close() {
+      const opened = await current?.catch(() => undefined)
+      current = undefined
+      await opened?.close()
+    },
+  }
+}
+
+function encode(
+  message: OutgoingMessage,
+  rules: WireRules,
+): { readonly kind: 'wire'; readonly wire: WireMessage } | (PublishResult & { readonly kind: 'refused' }) {
+  try {
+    return { kind: 'wire', wire: toWire(message, rules) }
+  } catch (error) {
+    return { kind: 'refused', error: isJustonceError(error) ? error : refusedBy(error) }
+  }
+}
+
+function resultOf(answer: Answer): PublishResult {
+  return answer.kind === 'refused' ? { kind: 'refused', error: answer.error } : { kind: 'sent' }
+}
+
+function refusedBy(cause: unknown): JustonceError {
+  return new JustonceError('PUBLISH_REFUSED', { message: `It cannot be published: ${String(cause)}.`, cause })
+}
+
+function notConfirmed(lost: number, all: number, reason: unknown): JustonceError {
+  return brokerError(
+    reason ?? new Error('the connection was lost'),
+    `RabbitMQ has not confirmed ${lost} of ${all} messages, which it may have or not`,
+  )
+}

@@ -1,0 +1,160 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Delivery, Transport } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { brokerError } from './broker-errors.ts'
+import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
+import { connectBy } from './connect-by.ts'
+import { Incarnation, type Subscription } from './incarnation.ts'
+import { newLink } from './link.ts'
+import { checkRabbitmqOptions, type RabbitmqTransportOptions } from './options.ts'
+import { orGiveUp } from './or-give-up.ts'
+import { newPublisher } from './publisher.ts'
+import { readQueue } from './read-queue.ts'
+import { toDeadDelivery, toDelivery } from './to-delivery.ts'
+import { declareTopology } from './topology.ts'
+
+/** AMQP counts what may be unsettled in 16 bits; 0 would mean any number. */
+const largestPrefetch = 65_535
+/** Of what the broker has given up, so many at a time are enough. */
+const deadPrefetch = 10
+
+/** A queue without a leader answers nothing until it has one. */
+const setupMs = 20_000
+
+interface Held {
+  readonly message: AmqpMessage
+  readonly incarnation: Incarnation
+}
+
+/**
+ * RabbitMQ, with quorum and classic queues, through `amqplib` or a client of its shape.
+ *
+ * @example
+ * import * as client from 'amqplib'
+ * const transport = rabbitmqTransport({ client, url: 'amqp://localhost', queue: 'notes', declare: { type: 'quorum' } })
+ */
+export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport {
+  checkRabbitmqOptions(options)
+  const { queue, deadLetterQueue, declare, clock = systemClock, singleActiveConsumer: inOrder = false } = options
+  const queueType = options.queueType ?? (declare === undefined ? 'classic' : (declare.type ?? 'quorum'))
+  const source = `rabbitmq:${queue}`
+  const onError = quiet(options.onError)
+  const connecting = { connect: connectBy(options), timeoutMs: options.connectTimeoutMs ?? 10_000, clock }
+  // Two connections: while the broker is short of memory it stops reading from those that publish, and
+  // acknowledgements must still get through.
+  const [incoming, outgoing] = [newLink(connecting), newLink(connecting)]
+  const held = new WeakMap<Delivery, Held>()
+  const incarnations = new Set<Incarnation>()
+  const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
+  let closing = new AbortController()
+
+  const subscriptions = (maxInFlight: number): Subscription[] => {
+    const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
+    const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
+    const live = {
+      queue,
+      prefetch: Math.max(most - dead, 1),
+      toDelivery: (each: AmqpMessage) => toDelivery(each, shape),
+    }
+    if (deadLetterQueue === undefined) return [live]
+    const deadShape = { ...shape, source: `rabbitmq:${deadLetterQueue}` }
+    return [
+      live,
+      { queue: deadLetterQueue, prefetch: dead, toDelivery: (each: AmqpMessage) => toDeadDelivery(each, deadShape) },
+    ]
+  }
+
+  const hold = (delivery: Delivery, message: AmqpMessage, incarnation: Incarnation): void => {
+    held.set(delivery, { message, incarnation })
+  }
+
+  const subscribe = async (connection: AmqpConnection, maxInFlight: number): Promise<Incarnation> => {
+    const channel = await connection.createChannel()
+    const incarnation = new Incarnation(channel, { clock, inOrder, hold })
+    incarnations.add(incarnation)
+    try {
+      await declareTopology(channel, options)
+      for (const subscription of subscriptions(maxInFlight)) await incarnation.subscribe(subscription)
+      return incarnation
+    } catch (error) {
+      await incarnation.close()
+      throw error
+    }
+  }
+
+  const open = async (maxInFlight: number, signal: AbortSignal): Promise<Incarnation> => {
+    for (const each of incarnations) if (each.hasEnded) incarnations.delete(each)
+    const opening = incoming.open().then((connection) => subscribe(connection, maxInFlight))
+    try {
+      const opened = await orGiveUp(opening, { clock, afterMs: setupMs, signal })
+      if (opened !== undefined) return opened
+      void opening.then((late) => late.close()).catch(() => {})
+      throw new Error(`no answer within ${setupMs} ms`)
+    } catch (error) {
+      throw brokerError(error, `The queue ${JSON.stringify(queue)} cannot be read`)
+    }
+  }
+
+  const publisher = newPublisher({
+    link: outgoing,
+    rules: { queue, source, publishTo: options.publishTo, maxMessageBytes: options.maxMessageBytes ?? 16_777_216 },
+    clock,
+    confirmTimeoutMs: options.confirmTimeoutMs ?? 30_000,
+    prepare: (channel) => declareTopology(channel, options),
+  })
+
+  return {
+    name: source,
+    capabilities: {
+      order: inOrder ? 'lane' : 'none',
+      deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
+      delayedRetry: false,
+    },
+    async *deliveries({ signal: wanted, maxInFlight }) {
+      const signal = AbortSignal.any([wanted, closing.signal])
+      yield* readQueue({ clock, open, onError }, { signal, maxInFlight })
+    },
+    async settle(deliveries, { kind }) {
+      if (kind === 'retry') throw cannotDelay(source)
+      for (const [incarnation, messages] of letGo(held, deliveries)) {
+        if (kind === 'done') incarnation.acknowledge(messages)
+        else incarnation.release(messages)
+      }
+    },
+    publish: (messages) => publisher.publish(messages),
+    async close() {
+      closing.abort()
+      closing = new AbortController()
+      const reading = Promise.all([...incarnations].map((incarnation) => incarnation.close()))
+      incarnations.clear()
+      await Promise.all([reading.then(() => incoming.close()), publisher.close().then(() => outgoing.close())])
+    },
+  }
+}
+
+/** Forgets those that are still held and answers where they came from: nothing is settled twice. */
+function letGo(held: WeakMap<Delivery, Held>, deliveries: readonly Delivery[]): Map<Incarnation, AmqpMessage[]> {
+  const messages = new Map<Incarnation, AmqpMessage[]>()
+  for (const delivery of deliveries) {
+    const each = held.get(delivery)
+    if (each === undefined) continue
+    held.delete(delivery)
+    const others = messages.get(each.incarnation)
+    if (others === undefined) messages.set(each.incarnation, [each.message])
+    else others.push(each.message)
+  }
+  return messages
+}
+
+function cannotDelay(source: string): JustonceError {
+  return new JustonceError('BROKER_CANNOT_DELAY', { message: `${source} was asked to deliver a message again later.` })
+}
+
+/** A report that fails must not become a failure of what it reports. */
+function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error)
+    } catch {}
+  }
+}

@@ -1,0 +1,61 @@
+import type { Clock, Delivery } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import { brokerError } from './broker-errors.ts'
+import type { Incarnation } from './incarnation.ts'
+
+/** With growing pauses these last about half a minute. */
+const patience = 10
+/** A channel that has lived so long was in order. */
+const longLifeMs = 10_000
+
+export interface ReadingOptions {
+  readonly clock: Clock
+  /** A new channel that is subscribed. Rejects when the signal is aborted before it is. */
+  open(maxInFlight: number, signal: AbortSignal): Promise<Incarnation>
+  onError(error: unknown): void
+}
+
+/**
+ * Reads through one channel after the other. Throws when there is none to begin with, when what it reads is not there,
+ * and when the broker stays away for long: whoever reads should know, and may simply begin again.
+ */
+export async function* readQueue(
+  { clock, open, onError }: ReadingOptions,
+  { signal, maxInFlight }: { readonly signal: AbortSignal; readonly maxInFlight: number },
+): AsyncGenerator<readonly Delivery[], void, void> {
+  let failures = 0
+  let wasOpen = false
+  while (!signal.aborted) {
+    let incarnation: Incarnation
+    try {
+      incarnation = await open(maxInFlight, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!wasOpen || failures >= patience || isJustonceError(error, 'BROKER_SETUP')) throw error
+      onError(error)
+      await clock.sleep(pauseMs(failures++, clock), signal)
+      continue
+    }
+    wasOpen = true
+    const openedAt = clock.monotonicMs()
+    try {
+      for (;;) {
+        const deliveries = await incarnation.next(signal)
+        if (deliveries === undefined) break
+        yield deliveries
+      }
+    } finally {
+      await incarnation.leave()
+    }
+    if (signal.aborted) return
+    if (incarnation.reason !== undefined) onError(brokerError(incarnation.reason, 'The channel was closed'))
+    // A channel that is closed as soon as it is open must not be opened ever again without a pause.
+    if (clock.monotonicMs() - openedAt > longLifeMs) failures = 0
+    await clock.sleep(pauseMs(failures++, clock), signal)
+  }
+}
+
+/** 50 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
+function pauseMs(failures: number, clock: Clock): number {
+  return Math.min(50 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
+}

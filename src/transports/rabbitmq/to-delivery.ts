@@ -1,0 +1,68 @@
+import type { Delivery, IncomingMessage } from '../../contracts/index.ts'
+import { readCloudEvent } from '../../encoding/cloud-events.ts'
+import type { AmqpMessage } from './client-shapes.ts'
+import { fromWireHeaders } from './header-text.ts'
+
+export interface DeliveryShape {
+  /** Where it is read from. */
+  readonly source: string
+  readonly inOrder: boolean
+  readonly routingKeyAsType: boolean
+}
+
+export function toDelivery(arrived: AmqpMessage, shape: DeliveryShape): Delivery {
+  const message = toIncoming(arrived, shape)
+  const before = arrived.properties.headers?.['x-delivery-count']
+  const lane = message.key === undefined ? shape.source : `${shape.source}/${message.key}`
+  return {
+    message,
+    ...(shape.inOrder && { lane }),
+    // A quorum queue says how often it has taken the message back.
+    count: typeof before === 'number' ? before + 1 : 1,
+    redelivered: arrived.fields.redelivered,
+  }
+}
+
+/** What the broker has given up becomes a dead letter; its history is in the headers. */
+export function toDeadDelivery(arrived: AmqpMessage, shape: DeliveryShape): Delivery {
+  const delivery = toDelivery(arrived, { ...shape, inOrder: false })
+  return { ...delivery, givenUp: `Message ${delivery.message.id} was in the dead-letter queue ${shape.source}.` }
+}
+
+/** Never throws: what cannot be read is left out, and without it the engine makes a dead letter of the message. */
+function toIncoming({ content, fields, properties }: AmqpMessage, shape: DeliveryShape): IncomingMessage {
+  const { source, routingKeyAsType } = shape
+  const { 'x-delivery-count': _count, ...rest } = properties.headers ?? {}
+  const event = readCloudEvent({ ...namedProperties(properties), ...fromWireHeaders(rest) }, 'cloudEvents:')
+  const routingKey = routingKeyAsType ? text(fields.routingKey) : undefined
+  return {
+    ...event,
+    id: event.id ?? text(properties.messageId),
+    type: event.type ?? text(properties.type) ?? routingKey,
+    sentAt: event.sentAt ?? time(properties.timestamp),
+    body: content,
+    source,
+  }
+}
+
+/** Properties that handlers may want, by the names they have elsewhere; a header of the same name wins. */
+function namedProperties(properties: AmqpMessage['properties']): Record<string, string> {
+  const { contentType, contentEncoding, correlationId, replyTo } = properties
+  const named = {
+    'content-type': text(contentType),
+    'content-encoding': text(contentEncoding),
+    'correlation-id': text(correlationId),
+    'reply-to': text(replyTo),
+  }
+  return Object.fromEntries(Object.entries(named).filter((each): each is [string, string] => each[1] !== undefined))
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** AMQP counts seconds. */
+function time(seconds: unknown): Date | undefined {
+  const date = typeof seconds === 'number' ? new Date(seconds * 1_000) : undefined
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
+}

@@ -1,0 +1,75 @@
+import type { OutgoingMessage } from '../../contracts/index.ts'
+import { cloudEventHeaders } from '../../encoding/cloud-events.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { AmqpPublishOptions } from './client-shapes.ts'
+import { toWireHeaders } from './header-text.ts'
+import type { PublishTarget } from './options.ts'
+
+/** A message as the client wants it. */
+export interface WireMessage {
+  readonly exchange: string
+  readonly routingKey: string
+  readonly content: Buffer
+  readonly options: AmqpPublishOptions
+}
+
+export interface WireRules {
+  readonly queue: string
+  readonly source: string
+  readonly publishTo: PublishTarget | undefined
+  readonly maxMessageBytes: number
+}
+
+/** AMQP carries names, ids and types in at most 255 bytes. */
+const shortBytes = 255
+/** All headers have to fit into one frame, of which the smallest that anyone sets up by default has 131,072 bytes. */
+const headerBytes = 120_000
+
+/** Throws `PUBLISH_REFUSED` for what the broker would answer by closing the channel, or even the connection. */
+export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage {
+  const { exchange, routingKey } = addressOf(message, rules)
+  const headers = toWireHeaders(message.headers)
+  const attributes = cloudEventHeaders({ ...message, headers }, rules.source, 'cloudEvents:')
+  if (message.body.length > rules.maxMessageBytes)
+    throw refused(message, `has ${message.body.length} bytes, and maxMessageBytes is ${rules.maxMessageBytes}`)
+  if (byteLength(routingKey) > shortBytes) throw refused(message, `has a routing key of more than ${shortBytes} bytes`)
+  let size = 0
+  for (const [name, value] of Object.entries(attributes)) {
+    if (byteLength(name) > shortBytes) throw refused(message, `has a header name of more than ${shortBytes} bytes`)
+    size += byteLength(name) + byteLength(value) + 8
+  }
+  if (size > headerBytes) throw refused(message, `has ${size} bytes of headers, and ${headerBytes} fit`)
+  const seconds = Math.floor(message.sentAt.getTime() / 1_000)
+  return {
+    exchange,
+    routingKey,
+    content: Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
+    options: {
+      persistent: true,
+      mandatory: true,
+      contentType: 'application/json',
+      // For consumers that do not read CloudEvents; the attributes are whole in any case.
+      ...(byteLength(message.id) <= shortBytes && { messageId: message.id }),
+      ...(byteLength(message.type) <= shortBytes && { type: message.type }),
+      ...(seconds >= 0 && { timestamp: seconds }),
+      headers: attributes,
+    },
+  }
+}
+
+function addressOf(
+  message: OutgoingMessage,
+  { queue, publishTo }: WireRules,
+): { readonly exchange: string; readonly routingKey: string } {
+  if (publishTo === undefined) return { exchange: '', routingKey: queue }
+  const { exchange, routingKey = message.type } = publishTo
+  return { exchange, routingKey: typeof routingKey === 'function' ? String(routingKey(message)) : routingKey }
+}
+
+function refused({ id }: OutgoingMessage, what: string): JustonceError {
+  return new JustonceError('PUBLISH_REFUSED', { message: `Message ${id} ${what}.` })
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text)
+}

@@ -1,0 +1,154 @@
+import * as client from 'amqplib'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { outgoing, startReading } from '../../src/testing/reading.ts'
+import { type RabbitmqTransportOptions, rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
+import { freePort } from '../servers/address.ts'
+import { requireServer } from '../servers/require.ts'
+import { queueName, withChannel } from './connect.ts'
+import { createDatabase, watchedApp } from './counting.ts'
+
+const rabbitmq = await requireServer('rabbitmq')
+
+function open(options: Partial<RabbitmqTransportOptions> = {}) {
+  const transport = rabbitmqTransport({ client, url: rabbitmq.url, queue: queueName(), ...options })
+  onTestFinished(() => transport.close())
+  return transport
+}
+
+async function firstOf(transport: ReturnType<typeof open>): Promise<unknown> {
+  const iterator = transport.deliveries({ signal: new AbortController().signal, maxInFlight: 1 })
+  return iterator[Symbol.asyncIterator]().next()
+}
+
+test.each([
+  [{ queue: '' }, 'queue'],
+  [{ url: 'http://localhost' }, 'amqp://'],
+  [{ url: undefined }, 'connect'],
+  [{ connect: async () => client.connect('amqp://localhost') }, 'instead'],
+  [{ queueType: 'qorum' }, 'quorum'],
+  [{ declare: { type: 'quorum', durable: false } }, 'durable'],
+  [{ declare: { type: 'classic', deliveryLimit: 3 } }, 'quorum'],
+  [{ deadLetterQueue: 'notes' }, 'itself'],
+  [{ confirmTimeoutMs: Number.NaN }, 'confirmTimeoutMs'],
+])('options that make no sense: %o', (options, hint) => {
+  const given = { client, url: 'amqp://guest:secret@localhost', queue: 'notes', ...options } as RabbitmqTransportOptions
+  expect(() => rabbitmqTransport(given)).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
+  expect(() => rabbitmqTransport(given)).toThrow(hint)
+})
+
+test('a misspelt option is named', () => {
+  const given = { client, url: 'amqp://localhost', queue: 'notes', prefech: 3 } as RabbitmqTransportOptions
+  expect(() => rabbitmqTransport(given)).toThrow(expect.objectContaining({ code: 'OPTION_UNKNOWN' }))
+})
+
+describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
+  test('nobody listens there: reading and publishing say so', async () => {
+    const transport = open({ url: `amqp://guest:secret@127.0.0.1:${await freePort()}` })
+    const failure = { code: 'BROKER_UNREACHABLE', message: expect.not.stringContaining('secret') }
+    await expect(firstOf(transport)).rejects.toMatchObject(failure)
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject(failure)
+  })
+
+  test('a wrong password is refused, and not shown', async () => {
+    const transport = open({ url: rabbitmq.url.replace('guest:guest', 'guest:secret') })
+    const failure = { code: 'BROKER_UNREACHABLE', message: expect.stringMatching(/ACCESS.REFUSED(?!.*secret)/) }
+    await expect(firstOf(transport)).rejects.toMatchObject(failure)
+  })
+
+  test('a queue that does not exist is named, and what is published to it is refused', async () => {
+    const transport = open({ queue: 'missing' })
+    await expect(firstOf(transport)).rejects.toMatchObject({
+      code: 'BROKER_SETUP',
+      message: expect.stringContaining('missing'),
+    })
+    expect(await transport.publish([outgoing('m1')])).toMatchObject([
+      { kind: 'refused', error: { code: 'PUBLISH_REFUSED' } },
+    ])
+  })
+
+  test('a queue that is set up differently is named', async () => {
+    const queue = queueName()
+    await open({ queue, declare: { type: 'classic' } }).publish([outgoing('m1')])
+    await expect(firstOf(open({ queue, declare: { type: 'quorum' } }))).rejects.toMatchObject({ code: 'BROKER_SETUP' })
+  })
+
+  test('a queue that is deleted while it is read is named', async () => {
+    const queue = queueName()
+    const transport = open({ queue, declare: { type: 'classic' } })
+    await transport.publish([outgoing('m1')])
+    const reader = open({ queue })
+    const reading = startReading({ connect: async () => reader, close: async () => {} }, reader)
+    await reading.take(1)
+    await withChannel(rabbitmq.url, (channel) => channel.deleteQueue(queue))
+    await expect(reading.next()).rejects.toMatchObject({ code: 'BROKER_SETUP' })
+  })
+
+  test('an exchange that does not exist is named, and nothing is lost', async () => {
+    const transport = open({ declare: {}, publishTo: { exchange: 'missing' } })
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject({ code: 'BROKER_SETUP' })
+  })
+
+  test('in a bulk only what no queue wants, is too large or cannot be encoded is refused', async () => {
+    const queue = queueName()
+    const routingKey = ({ type }: { readonly type: string }): string => (type === 'nowhere' ? 'missing' : queue)
+    const transport = open({ queue, declare: {}, publishTo: { exchange: '', routingKey }, maxMessageBytes: 1_000 })
+    const results = await transport.publish([
+      outgoing('m1'),
+      outgoing('m2', { type: 'nowhere' }),
+      outgoing('m2', { type: 'nowhere' }),
+      outgoing('m3', { body: new Uint8Array(1_001) }),
+      outgoing('m4', { headers: { large: 'x'.repeat(130_000) } }),
+      outgoing('m5', { headers: { ['n'.repeat(256)]: '' } }),
+      outgoing('m6', { sentAt: new Date(Number.NaN) }),
+      outgoing('m7', { headers: { CC: 'missing', 'x-death': 'none' } }),
+    ])
+    expect(results.map(({ kind }) => kind).join(' ')).toBe('sent refused refused refused refused refused refused sent')
+    for (const result of results)
+      if (result.kind === 'refused') expect(result.error).toMatchObject({ code: 'PUBLISH_REFUSED' })
+    const reading = startReading({ connect: async () => transport, close: async () => {} }, transport)
+    const [, last] = await reading.take(2)
+    expect(last?.message.headers).toMatchObject({ CC: 'missing', 'x-death': 'none' })
+  })
+
+  test('a full queue that refuses: so does publishing', async () => {
+    const transport = open({
+      declare: { type: 'classic', arguments: { 'x-max-length': 1, 'x-overflow': 'reject-publish' } },
+    })
+    const results = await transport.publish([outgoing('m1'), outgoing('m2')])
+    expect(results).toMatchObject([{ kind: 'sent' }, { kind: 'refused', error: { code: 'PUBLISH_REFUSED' } }])
+  })
+
+  test('messages that nobody can handle become dead letters, and the others are handled', async () => {
+    const queue = queueName()
+    const transport = open({ queue, declare: {} })
+    const { app, events, until } = watchedApp(await createDatabase(), transport)
+    const json = Buffer.from('{}')
+    await transport.publish([outgoing('first')])
+    await withChannel(rabbitmq.url, async (channel) => {
+      const type = 'note.created'
+      channel.sendToQueue(queue, json, { type })
+      channel.sendToQueue(queue, json, { messageId: 'typeless' })
+      channel.sendToQueue(queue, json, { messageId: 'unknown', type: 'never.heard' })
+      channel.sendToQueue(queue, Buffer.alloc(0), { type, messageId: 'empty' })
+      channel.sendToQueue(queue, Buffer.from([0xff, 0x00, 0xfe]), { type, messageId: 'binary' })
+      channel.sendToQueue(queue, Buffer.from('<a/>'), { type, messageId: 'xml', contentType: 'text/xml' })
+      channel.sendToQueue(queue, json, { type, messageId: 'plain', headers: { n: 1, deep: { a: [null, true] } } })
+      await channel.waitForConfirms()
+    })
+    await app.start()
+    await until((all) => all.filter(({ kind }) => kind === 'parked' || kind === 'processed').length >= 8, 'eight ends')
+    const reasons = events.flatMap((event) => (event.kind === 'parked' ? [event.reason] : []))
+    expect(reasons.sort()).toEqual([
+      'BODY_NOT_JSON',
+      'BODY_NOT_JSON',
+      'BODY_NOT_JSON',
+      'MESSAGE_ID_MISSING',
+      'MESSAGE_TYPE_MISSING',
+      'TYPE_UNKNOWN',
+    ])
+    expect(events.flatMap((event) => (event.kind === 'processed' ? [event.key] : [])).sort()).toEqual([
+      'first',
+      'plain',
+    ])
+  })
+})
