@@ -1,0 +1,126 @@
+import { JustonceError } from '../../errors/index.ts'
+import { assignedLedgers, type BeginningOptions } from './assigned-ledgers.ts'
+import type { Assignment } from './group-member.ts'
+import { PartitionLedger } from './partition-ledger.ts'
+import { backoffMs } from './settings.ts'
+
+export interface AssignedPartitionsOptions extends BeginningOptions {
+  /** Partitions have come or gone. */
+  changed(): void
+  /** It goes on by itself, or cannot go on, depending on the error and on how often it came. */
+  failOrReport(error: unknown, failures: number): void
+}
+
+/** The partitions that are ours now, through all rebalances of one membership. */
+export class AssignedPartitions {
+  readonly #options: AssignedPartitionsOptions
+  readonly #ledgers = new Map<string, PartitionLedger>()
+  #last: Assignment | undefined
+  #assignments = 0
+  #isEnded = false
+
+  constructor(options: AssignedPartitionsOptions) {
+    this.#options = options
+  }
+
+  all(): PartitionLedger[] {
+    return [...this.#ledgers.values()]
+  }
+
+  /** How many deliveries are unsettled. */
+  out(): number {
+    let out = 0
+    for (const ledger of this.#ledgers.values()) out += ledger.out
+    return out
+  }
+
+  /** The next time it is the turn of the others first. */
+  hadItsTurn(ledger: PartitionLedger): void {
+    this.#ledgers.delete(ledger.lane)
+    this.#ledgers.set(ledger.lane, ledger)
+  }
+
+  assign(assignment: Assignment): void {
+    const last = this.#last
+    // With a generation in between, others may have had our partitions meanwhile.
+    const isNext = last?.memberId === assignment.memberId && assignment.generation - last.generation <= 1
+    const partitions = assignment.partitions.flatMap(({ topic, partitions }) =>
+      partitions.map((partition) => ({ topic, partition, lane: `${topic}/${partition}` })),
+    )
+    const lanes = new Set(partitions.map(({ lane }) => lane))
+    for (const ledger of this.all()) if (!isNext || !lanes.has(ledger.lane)) this.#drop(ledger)
+    this.#last = assignment
+    this.#assignments++
+    void this.#begin(partitions.filter(({ lane }) => !this.#ledgers.has(lane)))
+    this.#options.changed()
+  }
+
+  /** Retention has removed what we had not read, or the partition has lost its end. */
+  async findAgain(ledger: PartitionLedger): Promise<void> {
+    const { settings, fetcher, restore, failOrReport } = this.#options
+    const [first, last] = await Promise.all([
+      fetcher.edges('earliest', [ledger.topic]),
+      fetcher.edges('latest', [ledger.topic]),
+    ])
+    const begin = first.get(ledger.topic)?.[ledger.partition] ?? 0n
+    const end = last.get(ledger.topic)?.[ledger.partition] ?? 0n
+    if (!ledger.isOurs) return
+    const message = `Position ${ledger.position} of ${ledger.lane} does not exist: it holds ${begin} to ${end}.`
+    if (ledger.position > end && restore !== undefined) {
+      failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
+      return
+    }
+    settings.onError(new Error(`${message} Going on at ${begin}.`))
+    this.#restart(ledger, ledger.topicId, begin)
+  }
+
+  /** The topic was deleted and made again. What is left of the old one is worth nothing, the new one begins at zero. */
+  replace(ledger: PartitionLedger, topicId: string): void {
+    const { settings, restore, failOrReport } = this.#options
+    const message = `Topic ${ledger.topic} had the id ${ledger.topicId} and now has ${topicId}.`
+    if (restore !== undefined) {
+      failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
+      return
+    }
+    settings.onError(new Error(`${message} Beginning at its start.`))
+    this.#restart(ledger, topicId, 0n)
+  }
+
+  /** Gives up all of them. */
+  end(): void {
+    this.#isEnded = true
+    for (const ledger of this.all()) this.#drop(ledger)
+  }
+
+  async #begin(partitions: readonly { readonly topic: string; readonly partition: number }[]): Promise<void> {
+    const { settings, failOrReport } = this.#options
+    const mine = this.#assignments
+    const isPast = (): boolean => this.#assignments !== mine || this.#isEnded
+    for (let failures = 0; partitions.length > 0 && !isPast(); failures++) {
+      try {
+        const ledgers = await assignedLedgers(partitions, this.#options)
+        if (isPast()) return
+        for (const ledger of ledgers) this.#ledgers.set(ledger.lane, ledger)
+        this.#options.changed()
+        return
+      } catch (error) {
+        if (isPast()) return
+        failOrReport(error, failures + 1)
+        await settings.clock.sleep(backoffMs(failures, settings.clock))
+      }
+    }
+  }
+
+  #restart(ledger: PartitionLedger, topicId: string, position: bigint): void {
+    this.#drop(ledger)
+    const { topic, partition } = ledger
+    const again = new PartitionLedger({ topic, partition, topicId, position, suspects: this.#options.suspects })
+    this.#ledgers.set(again.lane, again)
+    this.#options.changed()
+  }
+
+  #drop(ledger: PartitionLedger): void {
+    ledger.isOurs = false
+    this.#ledgers.delete(ledger.lane)
+  }
+}

@@ -1,0 +1,59 @@
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+
+/** Numbers of the protocol, as they stand in the answer to a fetch. */
+export const offsetOutOfRange = 1
+
+/** Errors of the client are nested: of retries, of brokers, of partitions. Whether one of them says this. */
+export function says(error: unknown, property: string, value: unknown): boolean {
+  return everyError(error).some((each) => (each as unknown as Record<string, unknown>)[property] === value)
+}
+
+/** What no amount of trying mends is said in our words; everything else is left as it is. */
+export function asSetupError(error: unknown, where: string): JustonceError | undefined {
+  if (isJustonceError(error)) return error
+  const unknownTopic = everyError(error).find(({ message }) => /^Unknown topic /.test(message))
+  if (unknownTopic !== undefined) {
+    return new JustonceError('BROKER_SETUP', {
+      message: `${unknownTopic.message.slice(0, -1)} at ${where}.`,
+      cause: error,
+    })
+  }
+  if (says(error, 'code', 'PLT_KFK_UNSUPPORTED_API') || says(error, 'apiId', 'UNSUPPORTED_VERSION')) {
+    const message = `The broker at ${where} is too old, or no Kafka: ${messageOf(error)}`
+    return new JustonceError('BROKER_SETUP', { message, cause: error })
+  }
+  if (says(error, 'code', 'PLT_KFK_UNSUPPORTED_COMPRESSION')) {
+    return new JustonceError('BROKER_SETUP', { message: `A record cannot be read: ${messageOf(error)}`, cause: error })
+  }
+  if (refused.some((apiId) => says(error, 'apiId', apiId))) {
+    const message = `The broker at ${where} does not allow it: ${messageOf(error)}`
+    return new JustonceError('BROKER_SETUP', { message, cause: error })
+  }
+  return undefined
+}
+
+const refused = [
+  'TOPIC_AUTHORIZATION_FAILED',
+  'GROUP_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'INVALID_GROUP_ID',
+  'INVALID_SESSION_TIMEOUT',
+  'INCONSISTENT_GROUP_PROTOCOL',
+]
+
+export function unreachable(error: unknown, where: string): JustonceError {
+  const message = `No Kafka answers at ${where}: ${messageOf(error)}`
+  return asSetupError(error, where) ?? new JustonceError('BROKER_UNREACHABLE', { message, cause: error })
+}
+
+export function messageOf(error: unknown): string {
+  const deepest = everyError(error).at(-1)
+  const text = deepest === undefined ? String(error) : deepest.message
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+function everyError(error: unknown): readonly Error[] {
+  if (!(error instanceof Error)) return []
+  const inner = error instanceof AggregateError ? error.errors : []
+  return [error, ...inner.flatMap(everyError), ...everyError(error.cause)]
+}

@@ -1,0 +1,113 @@
+/**
+ * What we use of `@platformatic/kafka`, by shape: the user's own copy is passed in as
+ * `kafka: await import('@platformatic/kafka')`, so that any version which still has these members fits.
+ */
+export interface KafkaModule {
+  readonly Consumer: new (options: KafkaClientOptions) => KafkaConsumer
+  readonly Producer: new (options: KafkaClientOptions) => KafkaProducer
+  /** Asked for `retention.ms` of the topics. Without it nothing is known about that. */
+  readonly Admin?: (new (options: KafkaClientOptions) => KafkaAdmin) | undefined
+  /** Spreads keys over partitions as the Java client does; the client's own default differs for half of them. */
+  readonly compatibilityPartitioner?: ((message: never, key: Buffer | undefined) => number) | undefined
+}
+
+/** Whatever the client takes: nothing is asked of the type, so that every version of its options fits. */
+export type KafkaClientOptions = never
+
+export interface KafkaConsumer {
+  readonly generationId: number
+  readonly memberId: string | null
+  readonly topics: { trackAll(...topics: string[]): unknown }
+  on(event: string, listener: (payload: never) => void): unknown
+  metadata(options: { topics: string[]; forceUpdate?: boolean }): Promise<KafkaMetadata>
+  joinGroup(options?: object): Promise<unknown>
+  fetch(options: FetchOptions): Promise<FetchResponse>
+  commit(options: { offsets: KafkaOffset[] }): Promise<unknown>
+  listOffsets(options: { topics: string[]; timestamp: bigint }): Promise<Map<string, bigint[]>>
+  listCommittedOffsets(options: { topics: TopicPartitions[] }): Promise<Map<string, bigint[]>>
+  close(force?: boolean): Promise<void>
+}
+
+export interface KafkaProducer {
+  send(options: { messages: KafkaRecordToSend[] }): Promise<unknown>
+  close(force?: boolean): Promise<void>
+}
+
+export interface KafkaAdmin {
+  describeConfigs(options: {
+    resources: { resourceType: 2; resourceName: string; configurationKeys: string[] }[]
+  }): Promise<{ resourceName: string; configs: { name: string; value?: string | null }[] }[]>
+  close(): Promise<unknown>
+}
+
+export interface TopicPartitions {
+  topic: string
+  partitions: number[]
+}
+
+export interface KafkaOffset {
+  topic: string
+  partition: number
+  offset: bigint
+  leaderEpoch: number
+}
+
+export interface KafkaMetadata {
+  readonly topics: ReadonlyMap<
+    string,
+    { readonly id: string; readonly partitions: readonly { readonly leader: number }[] } | undefined
+  >
+}
+
+export interface FetchOptions {
+  node: number
+  topics: {
+    topicId: string
+    partitions: {
+      partition: number
+      currentLeaderEpoch: number
+      fetchOffset: bigint
+      lastFetchedEpoch: number
+      partitionMaxBytes: number
+    }[]
+  }[]
+  maxWaitTime: number
+  minBytes: number
+  maxBytes: number
+}
+
+export interface FetchResponse {
+  readonly responses: readonly { readonly topicId: string; readonly partitions: readonly FetchedPartition[] }[]
+}
+
+export interface FetchedPartition {
+  readonly partitionIndex: number
+  readonly errorCode: number
+  readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[] | null
+  readonly records?: readonly RecordsBatch[] | null
+}
+
+export interface RecordsBatch {
+  readonly firstOffset: bigint
+  readonly lastOffsetDelta: number
+  readonly attributes: number
+  readonly firstTimestamp: bigint
+  readonly producerId: bigint
+  readonly records: readonly KafkaRecord[]
+}
+
+export interface KafkaRecord {
+  readonly timestampDelta: bigint
+  readonly offsetDelta: number
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: readonly (readonly [Buffer | null, Buffer | null])[]
+}
+
+export interface KafkaRecordToSend {
+  topic: string
+  key?: Buffer
+  value: Buffer
+  headers: Map<Buffer, Buffer>
+  timestamp: bigint
+}

@@ -1,0 +1,55 @@
+import type { FetchedPartition, KafkaRecord, RecordsBatch } from './client-shapes.ts'
+
+export interface FetchedRecord {
+  readonly offset: bigint
+  readonly timestampMs: number
+  readonly record: KafkaRecord
+}
+
+const isTransactional = 1 << 4
+const isControl = 1 << 5
+
+/**
+ * The records that may be handled, and where to go on fetching: past markers, gaps and what was rolled back as well.
+ * What belongs to a transaction that was rolled back is left out, also where its marker comes in a later answer.
+ */
+export function committedRecords(
+  { records, abortedTransactions }: FetchedPartition,
+  from: bigint,
+): { readonly records: readonly FetchedRecord[]; readonly next: bigint } {
+  const starts = [...(abortedTransactions ?? [])].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1))
+  const rolledBack = new Set<bigint>()
+  const committed: FetchedRecord[] = []
+  let next = from
+  for (const batch of records ?? []) {
+    const last = batch.firstOffset + BigInt(batch.lastOffsetDelta)
+    while (starts[0] !== undefined && starts[0].firstOffset <= last) {
+      rolledBack.add(starts[0].producerId)
+      starts.shift()
+    }
+    if (last + 1n > next) next = last + 1n
+    if ((batch.attributes & isControl) !== 0) {
+      if (isRollback(batch)) rolledBack.delete(batch.producerId)
+    } else if ((batch.attributes & isTransactional) === 0 || !rolledBack.has(batch.producerId)) {
+      committed.push(...recordsFrom(batch, from))
+    }
+  }
+  return { records: committed, next }
+}
+
+/** A batch is sent whole, so its first records may be older than what was asked for. */
+function recordsFrom({ firstOffset, firstTimestamp, records }: RecordsBatch, from: bigint): FetchedRecord[] {
+  return records
+    .map((record) => ({
+      offset: firstOffset + BigInt(record.offsetDelta),
+      timestampMs: Number(firstTimestamp + record.timestampDelta),
+      record,
+    }))
+    .filter(({ offset }) => offset >= from)
+}
+
+/** The key of a marker is a version and a kind, of two bytes each; the kind 0 is a rollback. */
+function isRollback({ records }: RecordsBatch): boolean {
+  const key = records[0]?.key
+  return key !== null && key !== undefined && key.length >= 4 && key.readInt16BE(2) === 0
+}

@@ -1,0 +1,141 @@
+import { offsetOutOfRange, says } from './client-errors.ts'
+import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
+import { committedRecords } from './committed-records.ts'
+import type { PartitionLedger } from './partition-ledger.ts'
+import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+
+/** How long a broker that has nothing holds a fetch: as long, a partition that just got room may have to wait. */
+const maxWaitMs = 300
+const earliest = -2n
+const latest = -1n
+
+export interface FetcherOptions {
+  /** Those that have room. */
+  wanted(): readonly PartitionLedger[]
+  fetched(): void
+  /** The position is not in the partition (any more). */
+  outOfRange(ledger: PartitionLedger): Promise<void>
+  /** A topic has another id than its ledger. */
+  replaced(ledger: PartitionLedger, topicId: string): void
+  /** A fetch has failed, so many times in a row by now. */
+  failed(error: unknown, failures: number): void
+}
+
+/**
+ * Reads partitions over connections of its own: a broker answers the requests of a connection one after the other, and a
+ * commit must not wait for a fetch.
+ */
+export class Fetcher {
+  readonly #settings: KafkaSettings
+  readonly #options: FetcherOptions
+  readonly #consumer: KafkaConsumer
+  readonly #nodes = new Map<number, Promise<void>>()
+  #failures = 0
+  #metadataIsStale = false
+  #isClosed = false
+
+  constructor(settings: KafkaSettings, options: FetcherOptions) {
+    this.#settings = settings
+    this.#options = options
+    this.#consumer = new settings.kafka.Consumer(
+      clientOptions(settings, { groupId: settings.group, autocommit: false }),
+    )
+    this.#consumer.topics.trackAll(...settings.topics)
+    this.#consumer.on('error', (error: unknown) => settings.onError(error))
+  }
+
+  async metadata(forceUpdate = false): Promise<KafkaMetadata> {
+    return this.#consumer.metadata({ topics: [...this.#settings.topics], forceUpdate })
+  }
+
+  /** The first or the last offset of each partition. */
+  edges(which: 'earliest' | 'latest', topics: readonly string[]): Promise<Map<string, bigint[]>> {
+    return this.#consumer.listOffsets({ topics: [...topics], timestamp: which === 'earliest' ? earliest : latest })
+  }
+
+  /** Begins a fetch at each broker that has something we want and is not being asked already. */
+  async fetch(): Promise<void> {
+    const wanted = this.#options.wanted()
+    if (wanted.length === 0 || this.#isClosed) return
+    const force = this.#metadataIsStale
+    this.#metadataIsStale = false
+    const metadata = await this.metadata(force)
+    const byNode = new Map<number, PartitionLedger[]>()
+    for (const ledger of wanted) {
+      const topic = metadata.topics.get(ledger.topic)
+      const leader = topic?.partitions[ledger.partition]?.leader
+      if (topic !== undefined && topic.id !== ledger.topicId) this.#options.replaced(ledger, topic.id)
+      else if (leader === undefined || leader < 0) this.#metadataIsStale = true
+      else byNode.set(leader, [...(byNode.get(leader) ?? []), ledger])
+    }
+    for (const [node, ledgers] of byNode) {
+      if (this.#nodes.has(node) || this.#isClosed) continue
+      const fetching = this.#fetchFrom(node, ledgers).finally(() => {
+        this.#nodes.delete(node)
+        this.#options.fetched()
+      })
+      this.#nodes.set(node, fetching)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#consumer.close(true)
+    await Promise.allSettled(this.#nodes.values())
+  }
+
+  async #fetchFrom(node: number, ledgers: readonly PartitionLedger[]): Promise<void> {
+    const { clock } = this.#settings
+    try {
+      this.#accept(ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
+      this.#failures = 0
+    } catch (error) {
+      if (this.#isClosed) return
+      const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
+      await Promise.all(missed.map((ledger) => this.#options.outOfRange(ledger))).catch(this.#settings.onError)
+      if (missed.length > 0) return
+      this.#metadataIsStale = true
+      this.#options.failed(error, ++this.#failures)
+      await clock.sleep(backoffMs(this.#failures, clock))
+    }
+  }
+
+  #request(node: number, ledgers: readonly PartitionLedger[]): FetchOptions {
+    const { maxBytesPerPartition } = this.#settings
+    const topics = new Map<string, FetchOptions['topics'][number]>()
+    for (const { topicId, partition, position } of ledgers) {
+      const topic = topics.get(topicId) ?? { topicId, partitions: [] }
+      topics.set(topicId, topic)
+      topic.partitions.push({
+        partition,
+        currentLeaderEpoch: -1,
+        fetchOffset: position,
+        lastFetchedEpoch: -1,
+        partitionMaxBytes: maxBytesPerPartition,
+      })
+    }
+    const maxBytes = maxBytesPerPartition * 16
+    return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes: 1, maxBytes }
+  }
+
+  #accept(ledgers: readonly PartitionLedger[], response: FetchResponse): void {
+    for (const { topicId, partitions } of response.responses) {
+      for (const fetched of partitions) {
+        const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
+        // Given up, or begun anew, while the answer was on its way.
+        if (ledger === undefined || !ledger.isOurs) continue
+        const { records, next } = committedRecords(fetched, ledger.position)
+        if (next > ledger.position) ledger.add(records, next)
+      }
+    }
+  }
+}
+
+/** What the broker said of one partition, where it refused some. */
+function codeFor(error: unknown, { topicId, partition }: PartitionLedger): number {
+  const { response } = error as { response?: FetchResponse }
+  const topic = response?.responses.find((each) => each.topicId === topicId)
+  const found = topic?.partitions.find((each) => each.partitionIndex === partition)
+  if (found !== undefined) return found.errorCode
+  return says(error, 'apiId', 'OFFSET_OUT_OF_RANGE') && response === undefined ? offsetOutOfRange : 0
+}

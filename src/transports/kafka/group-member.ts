@@ -1,0 +1,110 @@
+import type { KafkaConsumer, KafkaOffset, TopicPartitions } from './client-shapes.ts'
+import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+
+export interface Assignment {
+  readonly partitions: readonly TopicPartitions[]
+  /** Counts the rebalances of the group. */
+  readonly generation: number
+  readonly memberId: string
+}
+
+export interface GroupMemberOptions {
+  /** The group is about to be joined anew: resolves when all partitions may be given up, if they are not lost already. */
+  handOver(hasLostAll: boolean): Promise<void>
+  assigned(assignment: Assignment): void
+  /** It could not be joined, so many times in a row by now. */
+  failed(error: unknown, failures: number): void
+}
+
+/** Our place in the consumer group: joining it, again after each rebalance, and telling it what is done. */
+export class GroupMember {
+  readonly #settings: KafkaSettings
+  readonly #options: GroupMemberOptions
+  readonly #consumer: KafkaConsumer
+  #isJoined = false
+  #isJoining = false
+  #hasLeft = false
+
+  constructor(settings: KafkaSettings, options: GroupMemberOptions) {
+    this.#settings = settings
+    this.#options = options
+    const rebalanceTimeout = Math.max(settings.sessionTimeoutMs, settings.handOverMs + 20_000)
+    this.#consumer = new settings.kafka.Consumer(
+      clientOptions(settings, {
+        groupId: settings.group,
+        autocommit: false,
+        sessionTimeout: settings.sessionTimeoutMs,
+        rebalanceTimeout,
+        heartbeatInterval: Math.min(3_000, settings.sessionTimeoutMs / 3),
+        // A join is answered when all members have handed over.
+        requestTimeout: rebalanceTimeout + 10_000,
+        protocolsMetadata: () => this.#beforeJoining(),
+      }),
+    )
+    this.#consumer.topics.trackAll(...settings.topics)
+    this.#consumer.on('consumer:group:join', (joined: JoinPayload) => this.#joined(joined))
+    // The client has given up joining after a rebalance.
+    this.#consumer.on('error', (error: unknown) => {
+      if (this.#hasLeft) return
+      settings.onError(error)
+      void this.join()
+    })
+  }
+
+  /** Between a rebalance and the next assignment the group does not take positions. */
+  get mayCommit(): boolean {
+    return this.#isJoined
+  }
+
+  async join(): Promise<void> {
+    if (this.#isJoining) return
+    this.#isJoining = true
+    const { clock } = this.#settings
+    for (let failures = 0; !this.#hasLeft; failures++) {
+      try {
+        await this.#consumer.joinGroup()
+        break
+      } catch (error) {
+        if (this.#hasLeft) break
+        this.#options.failed(error, failures + 1)
+        await clock.sleep(backoffMs(failures, clock))
+      }
+    }
+    this.#isJoining = false
+  }
+
+  async commit(offsets: KafkaOffset[]): Promise<void> {
+    await this.#consumer.commit({ offsets })
+  }
+
+  committed(topics: TopicPartitions[]): Promise<Map<string, bigint[]>> {
+    return this.#consumer.listCommittedOffsets({ topics })
+  }
+
+  async leave(): Promise<void> {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#isJoined = false
+    await this.#consumer.close(true)
+  }
+
+  async #beforeJoining(): Promise<Buffer> {
+    if (!this.#hasLeft) await this.#options.handOver(this.#consumer.memberId === null)
+    this.#isJoined = false
+    if (this.#hasLeft) throw new Error('The member has left the group.')
+    // Goes to the group with the join. Nobody reads it: it is the only place where the client waits for us.
+    return Buffer.from('justonce')
+  }
+
+  #joined({ memberId, generationId, assignments }: JoinPayload): void {
+    if (this.#hasLeft) return
+    this.#isJoined = true
+    this.#options.assigned({ partitions: assignments ?? [], generation: generationId ?? 0, memberId })
+  }
+}
+
+interface JoinPayload {
+  readonly memberId: string
+  readonly generationId?: number
+  readonly assignments?: readonly TopicPartitions[] | null
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../contracts/index.ts'
+import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import type { KafkaModule } from './client-shapes.ts'
+import type { FromRecord } from './read-record.ts'
+
+export interface KafkaTransportOptions {
+  /** The client: `import * as kafka from '@platformatic/kafka'`. */
+  readonly kafka: KafkaModule
+  /** `host:port` of some brokers of the cluster. */
+  readonly bootstrapServers: readonly string[] | string
+  /** Read by this group. They must exist. */
+  readonly topics: readonly string[]
+  /** The consumer group: processes with the same one share the partitions. */
+  readonly group: string
+  /** How copies are recognised. `position` is enough where producers never send twice. Default `id`. */
+  readonly dedup?: 'id' | 'position' | 'both'
+  /** What is handled in order: a whole partition (default), or only the messages of a key within it. */
+  readonly lanes?: 'partition' | 'key'
+  /** Where records that are no CloudEvents have their id: a header's name, or a function. Default: they have none. */
+  readonly id?: FromRecord
+  /** The same for their type. */
+  readonly type?: FromRecord
+  /** Where a group begins that has no position yet. Default `earliest`: nothing is missed. */
+  readonly from?: 'earliest' | 'latest'
+  /** Where messages are published: a topic. Default: the first of `topics`. */
+  readonly publishTo?: string
+  /** How long a rebalance waits for what is being handled, before partitions are given up. Default 10,000. */
+  readonly handOverMs?: number
+  /** How long the group waits for a process that gives no sign of life. Default 45,000. */
+  readonly sessionTimeoutMs?: number
+  /** Largest part of a partition that is fetched at a time. Default 1 MiB. */
+  readonly maxBytesPerPartition?: number
+  /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
+  readonly client?: Readonly<Record<string, unknown>>
+  readonly clock?: Clock
+  /** Failures that the transport deals with by itself: a broker was away and will be asked again. */
+  readonly onError?: (error: unknown) => void
+}
+
+const known = [
+  'kafka',
+  'bootstrapServers',
+  'topics',
+  'group',
+  'dedup',
+  'lanes',
+  'id',
+  'type',
+  'from',
+  'publishTo',
+  'handOverMs',
+  'sessionTimeoutMs',
+  'maxBytesPerPartition',
+  'client',
+  'clock',
+  'onError',
+]
+
+export function checkKafkaOptions(options: KafkaTransportOptions): void {
+  checkOptions(options, known, 'kafkaTransport()')
+  const { kafka, topics, group, dedup = 'id', lanes = 'partition', from = 'earliest' } = options
+  for (const name of ['Consumer', 'Producer'] as const) checkFunction(kafka?.[name], `kafka.${name}`)
+  const servers = bootstrapList(options)
+  if (servers.length === 0 || servers.some((each) => typeof each !== 'string' || !/^\S+:\d+$/.test(each)))
+    throw invalid(
+      `bootstrapServers is ${JSON.stringify(options.bootstrapServers)}, but must be host:port, one or more.`,
+    )
+  if (!Array.isArray(topics) || topics.length === 0 || !topics.every(isTopic))
+    throw invalid(`topics is ${JSON.stringify(topics)}, but must be names of topics, at least one.`)
+  if (typeof group !== 'string' || !/^\S{1,200}$/.test(group))
+    throw invalid(`group is ${JSON.stringify(group)}, but must be 1 to 200 characters without spaces.`)
+  checkChoice(dedup, 'dedup', ['id', 'position', 'both'])
+  checkChoice(lanes, 'lanes', ['partition', 'key'])
+  checkChoice(from, 'from', ['earliest', 'latest'])
+  if (dedup !== 'id' && lanes === 'key')
+    throw invalid(
+      `dedup is '${dedup}' with lanes: 'key', but one position cannot say which keys of a partition are done.`,
+    )
+  if (options.publishTo !== undefined && !isTopic(options.publishTo))
+    throw invalid(`publishTo is ${JSON.stringify(options.publishTo)}, but must be the name of a topic.`)
+  if (options.handOverMs !== undefined) checkNumber(options.handOverMs, 'handOverMs', 0)
+  if (options.sessionTimeoutMs !== undefined) checkNumber(options.sessionTimeoutMs, 'sessionTimeoutMs', 1)
+  if (options.maxBytesPerPartition !== undefined) checkNumber(options.maxBytesPerPartition, 'maxBytesPerPartition', 1)
+  if (options.onError !== undefined) checkFunction(options.onError, 'onError')
+  for (const name of ['id', 'type'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'string') checkFunction(options[name], name)
+}
+
+export function bootstrapList({ bootstrapServers }: Pick<KafkaTransportOptions, 'bootstrapServers'>): string[] {
+  return typeof bootstrapServers === 'string' ? bootstrapServers.split(',') : [...(bootstrapServers ?? [])]
+}
+
+function isTopic(name: unknown): boolean {
+  return typeof name === 'string' && /^[\w.-]{1,249}$/.test(name)
+}
+
+function invalid(message: string): JustonceError {
+  return new JustonceError('OPTION_INVALID', { message })
+}

@@ -1,0 +1,101 @@
+import { systemClock } from '../../clock/index.ts'
+import type { Transport, TransportCapabilities } from '../../contracts/index.ts'
+import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
+import { Publisher } from './publishing.ts'
+import { Session } from './session.ts'
+import type { KafkaSettings } from './settings.ts'
+import { topicRetentionMs } from './topic-retention.ts'
+
+/**
+ * Topics of a Kafka cluster, read as a member of a consumer group. Positions are committed after messages are settled,
+ * never before.
+ *
+ * @example
+ * import * as kafka from '@platformatic/kafka'
+ * const transport = kafkaTransport({ kafka, bootstrapServers: 'localhost:9092', topics: ['notes'], group: 'tagger' })
+ */
+export function kafkaTransport(options: KafkaTransportOptions): Transport {
+  checkKafkaOptions(options)
+  const settings = settingsFrom(options)
+  const publisher = new Publisher(settings)
+  const sessions = new Set<Session>()
+  let closing = new AbortController()
+  let retention: Promise<void> | undefined
+  let redeliversForMs: number | undefined
+
+  const capabilities: TransportCapabilities = {
+    order: settings.lanes === 'key' ? 'key' : 'lane',
+    deliveryCount: 'none',
+    positions: settings.lanes === 'key' ? undefined : 'exclusive',
+    delayedRetry: false,
+    get redeliversForMs() {
+      return redeliversForMs
+    },
+  }
+  const askRetention = async (): Promise<void> => {
+    redeliversForMs = await topicRetentionMs(settings)
+  }
+  const end = async (session: Session, ending: Promise<void>): Promise<void> => {
+    await ending.catch(settings.onError)
+    sessions.delete(session)
+  }
+
+  return {
+    name: `kafka:${settings.topics.join(',')}`,
+    capabilities,
+    dedup: options.dedup ?? 'id',
+    group: settings.group,
+    async *deliveries({ signal: wanted, maxInFlight, restore }) {
+      const signal = AbortSignal.any([wanted, closing.signal])
+      if (signal.aborted) return
+      const session = new Session(settings, { maxInFlight, restore })
+      sessions.add(session)
+      retention ??= askRetention().catch(settings.onError)
+      try {
+        yield* session.read(signal)
+      } catch (error) {
+        await end(session, session.close())
+        throw error
+      } finally {
+        // Also when whoever reads simply stops reading.
+        if (sessions.has(session)) void end(session, session.retire())
+      }
+    },
+    async settle(deliveries, settlement) {
+      await Promise.all([...sessions].map((session) => session.settle(deliveries, settlement)))
+    },
+    publish: async (messages) => (messages.length === 0 ? [] : publisher.publish(messages)),
+    async close() {
+      closing.abort()
+      closing = new AbortController()
+      await Promise.all([...sessions].map((session) => end(session, session.close())))
+      await publisher.close()
+      await retention
+    },
+  }
+}
+
+function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
+  const { kafka, topics, group, onError } = options
+  return {
+    kafka,
+    servers: bootstrapList(options),
+    topics,
+    group,
+    lanes: options.lanes ?? 'partition',
+    reading: { id: options.id, type: options.type },
+    from: options.from ?? 'earliest',
+    publishTo: options.publishTo ?? (topics[0] as string),
+    handOverMs: options.handOverMs ?? 10_000,
+    sessionTimeoutMs: options.sessionTimeoutMs ?? 45_000,
+    maxBytesPerPartition: options.maxBytesPerPartition ?? 1_048_576,
+    client: options.client ?? {},
+    clock: options.clock ?? systemClock,
+    // A report that fails must not become a failure of what it reports.
+    onError(error) {
+      try {
+        onError?.(error)
+      } catch {}
+    },
+  }
+}

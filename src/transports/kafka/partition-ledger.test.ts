@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { FetchedRecord } from './committed-records.ts'
+import { PartitionLedger } from './partition-ledger.ts'
+
+const record = { timestampDelta: 0n, offsetDelta: 0, key: null, value: null, headers: [] }
+const fetched = (...offsets: number[]): FetchedRecord[] =>
+  offsets.map((offset) => ({ offset: BigInt(offset), timestampMs: 0, record }))
+const open = (suspects = 0) =>
+  new PartitionLedger({ topic: 'notes', partition: 3, topicId: 'id', position: 10n, suspects })
+const offsetsOf = (slots: readonly { readonly fetched: FetchedRecord }[]) =>
+  slots.map((slot) => Number(slot.fetched.offset))
+
+test('only a prefix without gaps counts as settled', () => {
+  const ledger = open()
+  ledger.add(fetched(10, 11, 12), 13n)
+  const [first, second, third] = ledger.take(3)
+  ledger.done(third!)
+  ledger.done(second!)
+  expect(ledger.settledUpTo).toBe(10n)
+  ledger.done(first!)
+  expect(ledger.settledUpTo).toBe(13n)
+})
+
+test('gaps and markers behind the last record are passed with it, and those before others are not jumped', () => {
+  const ledger = open()
+  ledger.add(fetched(10, 14), 20n)
+  const [first, second] = ledger.take(2)
+  expect([first?.next, second?.next]).toEqual([11n, 20n])
+  ledger.done(first!)
+  expect(ledger.settledUpTo).toBe(11n)
+  ledger.done(second!)
+  expect(ledger.settledUpTo).toBe(20n)
+})
+
+test('an answer with markers only moves the position, but not past what is unsettled', () => {
+  const ledger = open()
+  ledger.add(fetched(10), 11n)
+  const [only] = ledger.take(1)
+  ledger.add([], 15n)
+  expect([ledger.position, ledger.settledUpTo]).toEqual([15n, 10n])
+  ledger.done(only!)
+  expect(ledger.settledUpTo).toBe(15n)
+})
+
+test('what is given back comes again before what follows', () => {
+  const ledger = open()
+  ledger.add(fetched(10, 11, 12), 13n)
+  const [first] = ledger.take(2)
+  ledger.giveBack(first!)
+  expect([ledger.waiting, ledger.out, ledger.spread]).toEqual([2, 1, 1])
+  expect(offsetsOf(ledger.take(5))).toEqual([10, 12])
+})
+
+test('the first records are suspects, and later ones are not', () => {
+  const ledger = open(2)
+  ledger.add(fetched(10), 11n)
+  ledger.add(fetched(11, 12), 13n)
+  expect(ledger.take(3).map(({ suspect }) => suspect)).toEqual([true, true, false])
+})

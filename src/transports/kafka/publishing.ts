@@ -1,0 +1,125 @@
+import type { OutgoingMessage, PublishResult } from '../../contracts/index.ts'
+import { cloudEventHeaders } from '../../encoding/cloud-events.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { asSetupError, messageOf, says } from './client-errors.ts'
+import type { KafkaProducer, KafkaRecordToSend } from './client-shapes.ts'
+import { clientOptions, type KafkaSettings, whereOf } from './settings.ts'
+
+/** All records for a partition travel as one batch, and brokers refuse batches of more than about a megabyte. */
+const largestBatch = 500_000
+
+/** Sends through an idempotent producer that waits for all replicas, and makes a new one after every failure. */
+export class Publisher {
+  readonly #settings: KafkaSettings
+  #producer: KafkaProducer | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(settings: KafkaSettings) {
+    this.#settings = settings
+  }
+
+  publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {
+    // One at a time: what is published later must not overtake.
+    const results = this.#last.then(() => this.#publish(messages))
+    this.#last = results.catch(() => {})
+    return results
+  }
+
+  async close(): Promise<void> {
+    await this.#last
+    await this.#discard()
+  }
+
+  async #publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {
+    const results: PublishResult[] = []
+    for (const batch of inBatches(messages.map((message) => toRecord(message, this.#settings)))) {
+      results.push(...(await this.#send(batch)))
+    }
+    return results
+  }
+
+  async #send(records: KafkaRecordToSend[]): Promise<readonly PublishResult[]> {
+    try {
+      await this.#open().send({ messages: records })
+      return records.map(() => ({ kind: 'sent' as const }))
+    } catch (error) {
+      await this.#discard()
+      if (!tooLarge.some((apiId) => says(error, 'apiId', apiId))) {
+        throw asSetupError(error, whereOf(this.#settings)) ?? error
+      }
+      if (records.length === 1) return [refused(records[0] as KafkaRecordToSend, error)]
+    }
+    // One of them is too large, and those for other partitions may have been taken: then they come twice with one id.
+    const results: PublishResult[] = []
+    for (const record of records) results.push(...(await this.#send([record])))
+    return results
+  }
+
+  #open(): KafkaProducer {
+    const { kafka } = this.#settings
+    this.#producer ??= new kafka.Producer(
+      clientOptions(this.#settings, {
+        idempotent: true,
+        acks: -1,
+        // Fewer than two would mean "for ever" to an idempotent producer.
+        retries: 5,
+        retryDelay: 300,
+        ...(kafka.compatibilityPartitioner !== undefined && {
+          partitioner: partitioner(kafka.compatibilityPartitioner),
+        }),
+      }),
+    )
+    return this.#producer
+  }
+
+  async #discard(): Promise<void> {
+    const producer = this.#producer
+    this.#producer = undefined
+    await producer?.close(true).catch(this.#settings.onError)
+  }
+}
+
+const tooLarge = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']
+
+function refused({ topic, value }: KafkaRecordToSend, cause: unknown): PublishResult {
+  const message = `Kafka refused a message of ${value.length} bytes for ${topic}: ${messageOf(cause)}`
+  return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause }) }
+}
+
+/** Only for keys: the others are to be spread. */
+function partitioner(byKey: (message: never, key: Buffer | undefined) => number) {
+  let turn = 0
+  return (message: never, key: Buffer | undefined): number => (key === undefined ? turn++ : byKey(message, key))
+}
+
+function toRecord(message: OutgoingMessage, { publishTo, group }: KafkaSettings): KafkaRecordToSend {
+  const headers = cloudEventHeaders(message, `/justonce/${group}`, 'ce_')
+  return {
+    topic: publishTo,
+    ...(message.key !== undefined && { key: Buffer.from(message.key) }),
+    value: Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
+    headers: new Map(Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),
+    timestamp: BigInt(message.sentAt.getTime()),
+  }
+}
+
+function inBatches(records: readonly KafkaRecordToSend[]): KafkaRecordToSend[][] {
+  const batches: KafkaRecordToSend[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const record of records) {
+    const size = sizeOf(record)
+    if (bytes + size > largestBatch) {
+      batches.push([])
+      bytes = 0
+    }
+    batches.at(-1)?.push(record)
+    bytes += size
+  }
+  return batches
+}
+
+function sizeOf({ key, value, headers }: KafkaRecordToSend): number {
+  let size = value.length + (key?.length ?? 0) + 50
+  for (const [name, text] of headers) size += name.length + text.length + 4
+  return size
+}

@@ -1,0 +1,76 @@
+import type { Headers, IncomingMessage } from '../../contracts/index.ts'
+import { readCloudEvent } from '../../encoding/cloud-events.ts'
+import type { KafkaRecord } from './client-shapes.ts'
+import type { FetchedRecord } from './committed-records.ts'
+
+/** Says that the record had no body at all: in a compacted topic that is the deletion of its key. */
+export const tombstoneHeader = 'kafka_tombstone'
+
+/** A record that was not sent as a CloudEvent, as `id` and `type` functions see it. */
+export interface PlainRecord {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: string
+  readonly key: string | undefined
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** Where a plain record says it: the name of a header, or a function. */
+export type FromRecord = string | ((record: PlainRecord) => string | undefined)
+
+export interface ReadingOptions {
+  readonly id?: FromRecord | undefined
+  readonly type?: FromRecord | undefined
+}
+
+const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function readRecord(
+  { record, offset, timestampMs }: FetchedRecord,
+  { topic, partition }: { readonly topic: string; readonly partition: number },
+  options: ReadingOptions,
+): IncomingMessage {
+  const all = headersOf(record)
+  const event = readCloudEvent(all, 'ce_')
+  const key = record.key === null ? undefined : asText(record.key)
+  const body = record.value ?? new Uint8Array()
+  const plain: PlainRecord = { topic, partition, offset: String(offset), key, headers: all, body }
+  return {
+    id: event.id ?? said(options.id, plain),
+    type: event.type ?? said(options.type, plain),
+    key,
+    sentAt: event.sentAt ?? (timestampMs >= 0 ? new Date(timestampMs) : undefined),
+    expiresAt: event.expiresAt,
+    headers: record.value === null ? { ...event.headers, [tombstoneHeader]: 'true' } : event.headers,
+    body,
+    source: topic,
+    position: `${topic}/${partition}/${offset}`,
+  }
+}
+
+/** A function of the user that throws must not stop the partition: without an id its record becomes a dead letter. */
+function said(where: FromRecord | undefined, record: PlainRecord): string | undefined {
+  if (where === undefined) return undefined
+  if (typeof where === 'string') return Object.hasOwn(record.headers, where) ? record.headers[where] : undefined
+  try {
+    const answer = where(record)
+    return typeof answer === 'string' ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function headersOf({ headers }: KafkaRecord): Headers {
+  return Object.fromEntries(headers.map(([name, value]) => [asText(name), asText(value)]))
+}
+
+/** What is no text is given as a data URL, so that it can be told from text and read back. */
+function asText(bytes: Buffer | null): string {
+  if (bytes === null) return ''
+  try {
+    return text.decode(bytes)
+  } catch {
+    return `data:;base64,${bytes.toString('base64')}`
+  }
+}

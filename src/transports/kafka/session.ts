@@ -1,0 +1,202 @@
+import type { Delivery, Settlement, Transport } from '../../contracts/index.ts'
+import { AssignedPartitions } from './assigned-partitions.ts'
+import { type Changes, changes } from './changes.ts'
+import { asSetupError, unreachable } from './client-errors.ts'
+import { Committer } from './committer.ts'
+import { Fetcher } from './fetching.ts'
+import { GroupMember } from './group-member.ts'
+import type { PartitionLedger, Slot } from './partition-ledger.ts'
+import { readRecord } from './read-record.ts'
+import { backoffMs, type KafkaSettings, whereOf } from './settings.ts'
+
+export interface SessionOptions {
+  readonly maxInFlight: number
+  readonly restore: Parameters<Transport['deliveries']>[0]['restore']
+}
+
+/** One membership in the group, from the beginning of a reading until all that it delivered is settled. */
+export class Session {
+  readonly #settings: KafkaSettings
+  readonly #maxInFlight: number
+  /** How far behind what was delivered last an unsettled message may lie. */
+  readonly #maxSpread: number
+  readonly #member: GroupMember
+  readonly #fetcher: Fetcher
+  readonly #committer: Committer
+  readonly #partitions: AssignedPartitions
+  readonly #changed: Changes = changes()
+  readonly #slots = new WeakMap<Delivery, Slot>()
+  #state: 'reading' | 'handing-over' | 'handed-over' = 'reading'
+  #isRetiring = false
+  #closing: Promise<void> | undefined
+  #failure: unknown
+
+  constructor(settings: KafkaSettings, { maxInFlight, restore }: SessionOptions) {
+    this.#settings = settings
+    this.#maxInFlight = maxInFlight
+    // With key lanes the settled ones beyond a slow key come again after a crash; there must be an end to that.
+    this.#maxSpread = maxInFlight * (settings.lanes === 'key' ? 10 : 1)
+    const changed = (): void => {
+      this.#changed.announce()
+      this.#committer.look()
+    }
+    const failOrReport = (error: unknown, failures: number): void => this.#failOrReport(error, failures)
+    this.#member = new GroupMember(settings, {
+      handOver: (hasLostAll) => this.#handOver(hasLostAll),
+      assigned: (assignment) => {
+        this.#state = 'reading'
+        this.#partitions.assign(assignment)
+      },
+      failed: failOrReport,
+    })
+    this.#fetcher = new Fetcher(settings, {
+      wanted: () => this.#withRoom(),
+      fetched: changed,
+      outOfRange: (ledger) => this.#partitions.findAgain(ledger),
+      replaced: (ledger, topicId) => this.#partitions.replace(ledger, topicId),
+      failed: failOrReport,
+    })
+    this.#committer = new Committer(settings, this.#member, () => this.#partitions.all())
+    const [member, fetcher, suspects] = [this.#member, this.#fetcher, this.#maxSpread]
+    this.#partitions = new AssignedPartitions({ settings, member, fetcher, restore, suspects, changed, failOrReport })
+  }
+
+  async *read(signal: AbortSignal): AsyncGenerator<readonly Delivery[], void, void> {
+    signal.addEventListener('abort', this.#changed.announce)
+    try {
+      await this.#fetcher.metadata(true).catch((error: unknown) => {
+        throw unreachable(error, whereOf(this.#settings))
+      })
+      void this.#member.join()
+      void this.#keepFetching()
+      for (;;) {
+        const seen = this.#changed.seen()
+        if (this.#failure !== undefined) throw this.#failure
+        if (signal.aborted || this.#closing !== undefined) return
+        const deliveries = this.#take()
+        if (deliveries.length > 0) yield deliveries
+        else await this.#changed.since(seen)
+      }
+    } finally {
+      signal.removeEventListener('abort', this.#changed.announce)
+      this.#isRetiring = true
+    }
+  }
+
+  async settle(deliveries: readonly Delivery[], { kind }: Settlement): Promise<void> {
+    const touched = new Set<PartitionLedger>()
+    for (const delivery of deliveries) {
+      const slot = this.#slots.get(delivery)
+      this.#slots.delete(delivery)
+      if (slot === undefined || !slot.ledger.isOurs) continue
+      if (kind === 'done') slot.ledger.done(slot)
+      else slot.ledger.giveBack(slot)
+      touched.add(slot.ledger)
+    }
+    if (touched.size === 0) return
+    this.#changed.announce()
+    // A rebalance may take as long as the slowest member needs to hand over. Whoever stops does not wait for that.
+    const patienceMs = this.#isRetiring ? 3_000 : this.#settings.handOverMs + 10_000
+    await Promise.all([...touched].map((ledger) => this.#committer.told(ledger, patienceMs)))
+  }
+
+  /** Leaves the group as soon as everything that was delivered is settled: until then nobody else may have it. */
+  async retire(): Promise<void> {
+    this.#isRetiring = true
+    while (this.#partitions.out() > 0 && this.#closing === undefined && this.#failure === undefined) {
+      await this.#changed.since(this.#changed.seen())
+    }
+    await this.close()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#changed.announce()
+    await this.#allTold(2_000)
+    this.#committer.end()
+    this.#partitions.end()
+    const closings = await Promise.allSettled([this.#member.leave(), this.#fetcher.close()])
+    for (const closing of closings) if (closing.status === 'rejected') this.#settings.onError(closing.reason)
+  }
+
+  #take(): Delivery[] {
+    let room = this.#maxInFlight - this.#partitions.out()
+    if (this.#state !== 'reading' || this.#isRetiring || room < 1) return []
+    const ledgers = this.#partitions.all().filter(({ waiting }) => waiting > 0)
+    const deliveries: Delivery[] = []
+    for (const [index, ledger] of ledgers.entries()) {
+      const share = Math.ceil(room / (ledgers.length - index))
+      const slots = ledger.take(Math.min(share, this.#maxSpread - ledger.spread))
+      room -= slots.length
+      deliveries.push(...slots.map((slot) => this.#deliver(slot)))
+      this.#partitions.hadItsTurn(ledger)
+    }
+    return deliveries
+  }
+
+  #deliver(slot: Slot): Delivery {
+    const { ledger, fetched, next, suspect } = slot
+    const place = { partition: String(ledger.partition), next: String(next), incarnation: ledger.topicId }
+    const delivery: Delivery = {
+      message: readRecord(fetched, ledger, this.#settings.reading),
+      redelivered: suspect,
+      ...(this.#settings.lanes === 'partition' && { lane: ledger.lane, place }),
+    }
+    slot.delivery = delivery
+    this.#slots.set(delivery, slot)
+    return delivery
+  }
+
+  #withRoom(): readonly PartitionLedger[] {
+    if (this.#state !== 'reading' || this.#isRetiring || this.#closing !== undefined) return []
+    return this.#partitions.all().filter(({ waiting }) => waiting < this.#maxInFlight)
+  }
+
+  async #keepFetching(): Promise<void> {
+    const { clock } = this.#settings
+    for (let failures = 0; this.#closing === undefined && !this.#isRetiring; ) {
+      const seen = this.#changed.seen()
+      try {
+        await this.#fetcher.fetch()
+        failures = 0
+      } catch (error) {
+        if (this.#closing !== undefined) return
+        this.#failOrReport(error, ++failures)
+        await clock.sleep(backoffMs(failures, clock))
+        continue
+      }
+      await this.#changed.since(seen, 5_000)
+    }
+  }
+
+  /** Before partitions may go to others: what is being handled is finished, if that does not take too long. */
+  async #handOver(hasLostAll: boolean): Promise<void> {
+    if (this.#state !== 'reading') return
+    this.#state = 'handing-over'
+    const { clock, handOverMs } = this.#settings
+    const until = clock.monotonicMs() + (hasLostAll ? 0 : handOverMs)
+    for (;;) {
+      const [seen, leftMs] = [this.#changed.seen(), until - clock.monotonicMs()]
+      if (this.#partitions.out() === 0 || leftMs <= 0 || this.#closing !== undefined) break
+      await this.#changed.since(seen, leftMs)
+    }
+    if (!hasLostAll) await this.#allTold(2_000)
+    this.#state = 'handed-over'
+  }
+
+  async #allTold(ms: number): Promise<void> {
+    await Promise.allSettled(this.#partitions.all().map((ledger) => this.#committer.told(ledger, ms)))
+  }
+
+  /** A broker that has just started may not know for a moment what the others know: it is believed when it insists. */
+  #failOrReport(error: unknown, failures: number): void {
+    const setup = asSetupError(error, whereOf(this.#settings))
+    if (setup !== undefined && (setup === error || failures > 5)) this.#failure ??= setup
+    else this.#settings.onError(error)
+    this.#changed.announce()
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../contracts/index.ts'
+import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
+import type { ReadingOptions } from './read-record.ts'
+
+/** The options of a transport with their defaults filled in. */
+export interface KafkaSettings {
+  readonly kafka: KafkaModule
+  readonly servers: readonly string[]
+  readonly topics: readonly string[]
+  readonly group: string
+  readonly lanes: 'partition' | 'key'
+  readonly reading: ReadingOptions
+  readonly from: 'earliest' | 'latest'
+  readonly publishTo: string
+  readonly handOverMs: number
+  readonly sessionTimeoutMs: number
+  readonly maxBytesPerPartition: number
+  readonly client: Readonly<Record<string, unknown>>
+  readonly clock: Clock
+  onError(error: unknown): void
+}
+
+/** How the settings name the cluster in messages. */
+export function whereOf({ servers }: Pick<KafkaSettings, 'servers'>): string {
+  return servers.join(',')
+}
+
+/** Trying again is our business: the client must neither hide a failure nor join the group behind our back. */
+export function clientOptions(settings: KafkaSettings, more: object): KafkaClientOptions {
+  const options = {
+    clientId: 'justonce',
+    ...settings.client,
+    bootstrapBrokers: [...settings.servers],
+    retries: 0,
+    ...more,
+  }
+  return options as unknown as KafkaClientOptions
+}
+
+/** 100 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
+export function backoffMs(failures: number, clock: Clock): number {
+  return Math.min(100 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
+}

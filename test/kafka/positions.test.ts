@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Position } from '../../src/contracts/index.ts'
+import { idsOf, outgoing, outgoingList } from '../../src/testing/reading.ts'
+import { requireServer } from '../servers/require.ts'
+import { type KafkaTopic, openTopic } from './open-kafka.ts'
+import { sendTransaction } from './raw-records.ts'
+import { readingOf } from './reading-of.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+const kafka = await requireServer('kafka')
+
+describe.skipIf(!kafka.available)('positions in Kafka', () => {
+  let topic: KafkaTopic
+  beforeEach(async () => {
+    topic = await openTopic(kafka.url, { partitions: 1 })
+  })
+  afterEach(() => topic.close())
+
+  const topicId = () =>
+    topic.admin(async (admin) => (await admin.metadata({ topics: [topic.name] })).topics.get(topic.name)?.id)
+
+  test('every delivery has its place, which grows, in the incarnation of the topic', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(3))
+    const taken = await readingOf(transport).take(3)
+    expect(taken.map(({ place }) => place)).toEqual(
+      ['1', '2', '3'].map((next) => ({ partition: '0', next, incarnation: expect.any(String) })),
+    )
+    expect(taken[0]?.place?.incarnation).toBe(await topicId())
+    expect(transport).toMatchObject({ dedup: 'position', group: topic.group, capabilities: { positions: 'exclusive' } })
+  })
+
+  test('reading begins at the stored position, whatever the group has committed', async () => {
+    const first = topic.connect({ dedup: 'position' })
+    await first.publish(outgoingList(5))
+    const taken = await readingOf(first).take(5)
+    await first.settle(taken, { kind: 'done' })
+    await first.close()
+    const asked: unknown[] = []
+    const stored = taken[1]?.place as Position
+    const second = topic.connect({ dedup: 'position' })
+    const again = await readingOf(second, {
+      restore: async (partitions) => {
+        asked.push(...partitions)
+        return [stored]
+      },
+    }).take(3)
+    expect(asked).toEqual([{ source: topic.name, partition: '0' }])
+    expect(idsOf(again)).toEqual(['m3', 'm4', 'm5'])
+  })
+
+  test('a partition of which nothing is stored begins where the group is', async () => {
+    const first = topic.connect({ dedup: 'position' })
+    await first.publish(outgoingList(3))
+    const reading = readingOf(first, { maxInFlight: 1 })
+    await first.settle(await reading.take(1), { kind: 'done' })
+    await first.close()
+    const second = topic.connect({ dedup: 'position' })
+    const taken = await readingOf(second, { restore: async () => [undefined] }).take(2)
+    expect(idsOf(taken)).toEqual(['m2', 'm3'])
+  })
+
+  test('a store that cannot answer is asked again, and nothing is delivered before', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(1))
+    let asked = 0
+    const reading = readingOf(transport, {
+      async restore() {
+        if (++asked < 3) throw new Error('the store is down')
+        return [undefined]
+      },
+    })
+    expect(idsOf(await reading.take(1))).toEqual(['m1'])
+    expect(asked).toBe(3)
+    expect(topic.errors.map(String)).toContain('Error: the store is down')
+  })
+
+  test('a stored position of another topic of the same name stops with SOURCE_REPLACED', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(1))
+    const incarnation = await topicId()
+    await topic.replace()
+    await transport.publish(outgoingList(1))
+    const stored = { next: '1', incarnation: incarnation as string }
+    const reading = readingOf(topic.connect({ dedup: 'position' }), { restore: async () => [stored] })
+    await expect(reading.take(1)).rejects.toMatchObject({ code: 'SOURCE_REPLACED' })
+  })
+
+  test('a stored position beyond the end stops with SOURCE_REPLACED', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(1))
+    const stored = { next: '1000', incarnation: (await topicId()) as string }
+    const reading = readingOf(transport, { restore: async () => [stored] })
+    await expect(reading.take(1)).rejects.toMatchObject({ code: 'SOURCE_REPLACED' })
+  })
+
+  test('a topic that is replaced while it is read stops with SOURCE_REPLACED', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(1))
+    const reading = readingOf(transport, { restore: async () => [undefined] })
+    await transport.settle(await reading.take(1), { kind: 'done' })
+    const next = reading.take(1)
+    next.catch(() => {})
+    await topic.replace()
+    await expect(next).rejects.toMatchObject({ code: 'SOURCE_REPLACED' })
+  })
+
+  test('without stored positions the new topic is read from its start', async () => {
+    const transport = topic.connect()
+    await transport.publish(outgoingList(2))
+    const reading = readingOf(transport)
+    await transport.settle(await reading.take(2), { kind: 'done' })
+    await topic.replace()
+    const publisher = topic.connect()
+    await publisher.publish([outgoing('new')])
+    const later = await reading.takeOrRestart(1)
+    expect(idsOf(later)).toEqual(['new'])
+  })
+
+  test('positions pass over the markers of transactions, and what was rolled back is never delivered', async () => {
+    await sendTransaction(topic, ['rolled-back-1', 'rolled-back-2'], 'abort')
+    await sendTransaction(topic, ['committed-1', 'committed-2'], 'commit')
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish([outgoing('last')])
+    const taken = await readingOf(transport).take(3)
+    expect(idsOf(taken)).toEqual(['committed-1', 'committed-2', 'last'])
+    // Two that were rolled back, their marker, two that were committed, their marker, and the last. Whether a position
+    // is after a marker or before it depends on what came in one answer.
+    expect(taken.map(({ place }) => place?.next)).toEqual(['4', expect.stringMatching(/^[56]$/), '7'])
+  })
+})

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { outgoing } from '../../src/testing/reading.ts'
+import { requireServer } from '../servers/require.ts'
+import { type KafkaTopic, openTopic } from './open-kafka.ts'
+import { sendRaw } from './raw-records.ts'
+import { readingOf } from './reading-of.ts'
+
+const kafka = await requireServer('kafka')
+
+describe.skipIf(!kafka.available)('records in Kafka', () => {
+  let topic: KafkaTopic
+  beforeEach(async () => {
+    topic = await openTopic(kafka.url, { partitions: 1 })
+  })
+  afterEach(() => topic.close())
+
+  const headers = (...pairs: [string, string | Buffer][]) =>
+    new Map(pairs.map(([name, value]) => [Buffer.from(name), Buffer.from(value as string)]))
+
+  test('a plain record has its key, its time and its coordinate, and no id or type', async () => {
+    const sentAfter = Date.now() - 1_000
+    await sendRaw(topic, [{ key: Buffer.from('k1'), value: Buffer.from('{"a":1}'), headers: headers(['x', 'y']) }])
+    const [delivery] = await readingOf(topic.connect()).take(1)
+    const { id, type, sentAt, body, ...rest } = delivery?.message ?? {}
+    expect([id, type]).toEqual([undefined, undefined])
+    expect(sentAt?.getTime()).toBeGreaterThan(sentAfter)
+    expect(Buffer.from(body ?? []).toString()).toBe('{"a":1}')
+    expect(rest).toMatchObject({ key: 'k1', headers: { x: 'y' }, source: topic.name, position: `${topic.name}/0/0` })
+  })
+
+  test('its id and type come from a header or a function, where the transport is told so', async () => {
+    await sendRaw(topic, [{ value: Buffer.from('{"no":7}'), headers: headers(['event-id', 'e1']) }])
+    const transport = topic.connect({
+      id: 'event-id',
+      type: ({ body }) => `note.${JSON.parse(`${Buffer.from(body)}`).no}`,
+    })
+    const [delivery] = await readingOf(transport).take(1)
+    expect(delivery?.message).toMatchObject({ id: 'e1', type: 'note.7' })
+  })
+
+  test('a function that throws leaves its record without an id and stops nothing', async () => {
+    await sendRaw(topic, [{ value: Buffer.from('no JSON') }, { value: Buffer.from('{"id":"e2"}') }])
+    const transport = topic.connect({ id: ({ body }) => JSON.parse(`${Buffer.from(body)}`).id })
+    const taken = await readingOf(transport).take(2)
+    expect(taken.map(({ message }) => message.id)).toEqual([undefined, 'e2'])
+  })
+
+  test('a tombstone is an empty body with a header that says so', async () => {
+    await sendRaw(topic, [
+      { key: Buffer.from('k1'), value: null },
+      { key: Buffer.from('k1'), value: Buffer.of() },
+    ])
+    const [tombstone, empty] = await readingOf(topic.connect()).take(2)
+    expect(tombstone?.message).toMatchObject({ key: 'k1', headers: { kafka_tombstone: 'true' } })
+    expect([tombstone?.message.body.length, empty?.message.body.length]).toEqual([0, 0])
+    expect(empty?.message.headers).toEqual({})
+  })
+
+  test('keys and headers that are no text come as data URLs', async () => {
+    const bytes = Buffer.of(0xff, 0x00)
+    await sendRaw(topic, [{ key: bytes, value: Buffer.of(), headers: headers(['trace', bytes]) }])
+    const [delivery] = await readingOf(topic.connect()).take(1)
+    expect(delivery?.message).toMatchObject({ key: 'data:;base64,/wA=', headers: { trace: 'data:;base64,/wA=' } })
+  })
+
+  test('a message that is too large is refused, and the others are sent', async () => {
+    const small = await openTopic(kafka.url, { partitions: 1, configs: { 'max.message.bytes': '10000' } })
+    const transport = small.connect()
+    const results = await transport.publish([
+      outgoing('m1'),
+      outgoing('m2', { body: new Uint8Array(20_000) }),
+      outgoing('m3'),
+    ])
+    expect(results).toEqual([
+      { kind: 'sent' },
+      { kind: 'refused', error: expect.objectContaining({ code: 'PUBLISH_REFUSED' }) },
+      { kind: 'sent' },
+    ])
+    const taken = await readingOf(transport).take(2)
+    expect(taken.map(({ message }) => message.id)).toEqual(['m1', 'm3'])
+    await small.close()
+  })
+
+  test('keys go to the partitions where the Java client puts them', async () => {
+    const wide = await openTopic(kafka.url, { partitions: 12 })
+    const transport = wide.connect()
+    await transport.publish(['a', 'b', 'key-1', 'ü'].map((key) => outgoing(key, { key })))
+    const taken = await readingOf(transport).take(4)
+    const partitions = Object.fromEntries(taken.map(({ message, place }) => [message.key, place?.partition]))
+    expect(partitions).toEqual({ a: '4', b: '8', 'key-1': '0', ü: '2' })
+    await wide.close()
+  })
+
+  test('it tells for how long the topic keeps records', async () => {
+    const kept = await openTopic(kafka.url, { partitions: 1, configs: { 'retention.ms': '3600000' } })
+    const transport = kept.connect()
+    expect(transport.capabilities.redeliversForMs).toBeUndefined()
+    await transport.publish([outgoing('m1')])
+    await readingOf(transport).take(1)
+    await transport.close()
+    expect(transport.capabilities.redeliversForMs).toBe(3_600_000)
+    await kept.close()
+  })
+})
