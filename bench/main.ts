@@ -3,13 +3,15 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { alignColumns } from './align-columns.ts'
 import { failures } from './failures.ts'
+import { growth } from './growth.ts'
 import { heart } from './heart.ts'
+import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
 
 type Figures = BenchOptions & Record<string, number>
 
 // Which figures a suite has is in its defaults, and no others are given to it.
-const suites = [heart, failures] as unknown as readonly Suite<Figures>[]
+const suites = [heart, failures, growth, stores] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({

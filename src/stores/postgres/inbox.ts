@@ -1,49 +1,57 @@
-import type { Inbox, InboxRecord } from '../../contracts/index.ts'
+import type { ClaimRequest, Inbox, InboxKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { textArray, textIn } from './cells.ts'
-import { claimAll, keyArrays, recordIn, stateCodes } from './claim.ts'
-import type { ConnectionSource } from './connection.ts'
-import { sqlState } from './errors.ts'
-import type { InboxStatements } from './inbox-statements.ts'
+import { type Claimed, claimAll } from './claim.ts'
+import type { ConnectionSource, Runner } from './connection.ts'
+import { messageOf, sqlState } from './errors.ts'
+import type { ClaimStatements, InboxStatements, TwoWays } from './inbox-statements.ts'
+import { locate, lookAt, runAmong } from './look.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import type { Partitions } from './partitions.ts'
+import { nameOf, recordIn, stateCodes } from './record-cells.ts'
 
 export interface InboxParts<Tx> {
   readonly source: Pick<ConnectionSource<Tx>, 'runAlone'>
   readonly transactions: OpenTransactions<Tx>
   readonly statements: InboxStatements
+  readonly partitions: Partitions<Tx>
 }
 
-export function postgresInbox<Tx>({ source, transactions, statements }: InboxParts<Tx>): Inbox<Tx> {
-  const habit = { mostlyKnown: false }
+export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
+  const { source, transactions, statements } = parts
+  const alone = { run: source.runAlone }
+  const claimIn = claims(parts)
   return {
     async claim(tx, requests) {
       const transaction = transactions.get(tx)
       const { connection } = transaction
       const claim = connection.skipsAfterFailure ? statements.claim : statements.claimIfOpen
-      const { existing } =
-        requests.length === 0
-          ? { existing: [] }
-          : await claimAll(connection, { look: statements.look, claim, habit }, requests)
-      return { epoch: await transaction.epoch(), existing }
+      const { existing, tooOld } = await claimIn(connection, claim, requests)
+      return { epoch: await transaction.epoch(), existing, ...(tooOld && { tooOld }) }
     },
     async release(tx, keys) {
-      if (keys.length > 0) await transactions.runner(tx).run(statements.release, keyArrays(keys))
+      await changeAll(transactions.runner(tx), statements, statements.release, keys, () => [])
     },
     async update(tx, changes) {
-      if (changes.length === 0) return
-      const states = textArray(changes.map(({ state }) => stateCodes[state]))
-      const results = textArray(changes.map(({ result }) => result))
-      await transactions.runner(tx).run(statements.update, [...keyArrays(changes), states, results])
+      await changeAll(transactions.runner(tx), statements, statements.update, changes, (some) => [
+        textArray(some.map(({ state }) => stateCodes[state])),
+        textArray(some.map(({ result }) => result)),
+      ])
     },
     async find({ handler, key }) {
       const { rows } = await source.runAlone(statements.find, [handler, key])
       return rows[0] && recordIn(rows[0])
     },
     async findMany(keys) {
-      const found: (InboxRecord | undefined)[] = keys.map(() => undefined)
-      if (keys.length === 0) return found
-      const { rows } = await source.runAlone(statements.look, keyArrays(keys))
-      for (const row of rows) found[Number(row[0]) - 1] = recordIn(row, 1)
+      const found = await lookAt(alone, statements.look, keys.map(withoutBorn))
+      const places = [...keys.keys()].filter((place) => found[place] === undefined)
+      const located = await locate(
+        alone,
+        statements,
+        places.map((place) => ({ ...(keys[place] as InboxKey), place })),
+      )
+      const records = await lookAt(alone, statements.look, located)
+      for (const [index, { place }] of located.entries()) found[place] = records[index]
       return found
     },
     async forget(tx, { handler, key }) {
@@ -54,21 +62,17 @@ export function postgresInbox<Tx>({ source, transactions, statements }: InboxPar
 }
 
 /** The same records, claimed inside a transaction of the caller. */
-export function joinedInbox<Tx>(inbox: Inbox<Tx>, { transactions, statements }: InboxParts<Tx>): Inbox<Tx> {
-  const habit = { mostlyKnown: false }
+export function joinedInbox<Tx>(inbox: Inbox<Tx>, parts: InboxParts<Tx>): Inbox<Tx> {
+  const { transactions, statements } = parts
+  const claimIn = claims(parts)
   return {
     ...inbox,
     async claim(tx, requests) {
       try {
         const runner = transactions.runner(tx)
-        if (requests.length === 0)
-          return { epoch: textIn((await runner.run(statements.epoch, [])).rows[0]?.[0]), existing: [] }
-        const { existing, epoch } = await claimAll(
-          runner,
-          { look: statements.look, claim: statements.claimJoined, habit },
-          requests,
-        )
-        return { epoch: textIn(epoch ?? (await runner.run(statements.epoch, [])).rows[0]?.[0]), existing }
+        const { existing, tooOld, epoch } = await claimIn(runner, statements.claimJoined, requests)
+        const epochNow = textIn(epoch ?? (await runner.run(statements.epoch, [])).rows[0]?.[0])
+        return { epoch: epochNow, existing, ...(tooOld && { tooOld }) }
       } catch (error) {
         if (sqlState(error) !== '40001') throw error
         throw new JustonceError('ISOLATION_TOO_STRICT', {
@@ -78,4 +82,49 @@ export function joinedInbox<Tx>(inbox: Inbox<Tx>, { transactions, statements }: 
       }
     },
   }
+}
+
+type ClaimIn = (runner: Runner, claim: ClaimStatements, requests: readonly ClaimRequest[]) => Promise<Claimed>
+
+function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
+  const habit = { mostlyKnown: false }
+  const { look, horizon } = statements
+  return async (runner, claim, requests) => {
+    if (requests.length === 0) return { existing: [], tooOld: undefined, epoch: undefined }
+    if (!partitions.has(requests)) await partitions.makeFor(runner, requests)
+    try {
+      return await claimAll(runner, { claim, look, horizon, habit }, requests)
+    } catch (error) {
+      if (sqlState(error) !== '23514') throw error
+      partitions.forget()
+      // To be run again, which makes what is missing.
+      throw new JustonceError('STORE_BUSY', {
+        message: `A partition of the inbox was there and is gone: ${messageOf(error)}.`,
+        cause: error,
+      })
+    }
+  }
+}
+
+/** A key that is given without its time mostly has none; only if that is not so, it is looked for everywhere. */
+async function changeAll<Key extends InboxKey>(
+  runner: Runner,
+  statements: InboxStatements,
+  ways: TwoWays,
+  keys: readonly Key[],
+  values: (keys: readonly Key[]) => string[],
+): Promise<void> {
+  const born = keys.filter((key) => key.born !== undefined)
+  const timeless = keys.filter((key) => key.born === undefined)
+  if (timeless.length > 0) {
+    const { rows } = await runAmong(runner, ways, timeless, false, values(timeless))
+    const done = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
+    const rest = timeless.filter(({ handler, key }) => !done.has(nameOf(handler, key)))
+    born.push(...(await locate(runner, statements, rest)))
+  }
+  if (born.length > 0) await runAmong(runner, ways, born, true, values(born))
+}
+
+function withoutBorn({ handler, key }: InboxKey): InboxKey {
+  return { handler, key }
 }

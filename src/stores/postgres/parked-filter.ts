@@ -1,7 +1,7 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
 import type { Cell } from './cells.ts'
-import { keyArrays } from './claim.ts'
 import { isRunning } from './parked-columns.ts'
+import { keyArrays } from './record-cells.ts'
 import type { Tables } from './tables.ts'
 
 export interface FilterSql {

@@ -1,4 +1,4 @@
-import type { Outbox, Parts, Queue, Store } from '../../contracts/index.ts'
+import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { postgresAudit } from './audit.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
@@ -7,17 +7,21 @@ import { classify } from './errors.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
 import { inboxStatements } from './inbox-statements.ts'
 import { joinedStore } from './joined-store.ts'
+import { postgresLeases } from './leases.ts'
 import { postgresLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
 import { postgresOutbox } from './outbox.ts'
 import { postgresParking } from './parking.ts'
+import { Partitions } from './partitions.ts'
 import { postgresParts } from './parts.ts'
 import { pgSource } from './pg/pg-source.ts'
 import { ping } from './ping.ts'
+import { postgresPositions } from './positions.ts'
 import { jsSource } from './postgres-js/js-source.ts'
 import { postgresQueue } from './queue.ts'
 import { queueNews } from './queue-news.ts'
 import { postgresRedrives } from './redrives.ts'
+import { postgresRetention } from './retention.ts'
 import { postgresSchema } from './schema.ts'
 import { postgresSuspects } from './suspects.ts'
 import { tableNames } from './tables.ts'
@@ -46,10 +50,12 @@ export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends Pos
 }
 
 /** `Tx` is the native client: `PoolClient` of pg, or the reserved `sql` of postgres.js. */
-export interface PostgresStore<Tx> extends Store<Tx> {
+export interface PostgresStore<Tx> extends OperableStore<Tx> {
   readonly parts: Parts<Tx>
   readonly outbox: Outbox<Tx>
   readonly queue: Queue<Tx>
+  readonly positions: Positions<Tx>
+  readonly retention: Retention
 }
 
 /**
@@ -84,7 +90,8 @@ function storeOn<Tx>(
   const { source, close } = untilClosed(open)
   const transactions = new OpenTransactions(source)
   const settings = settingsStatement(tables)
-  const inboxParts = { source, transactions, statements: inboxStatements(tables) }
+  const partitions = new Partitions(source, tables)
+  const inboxParts = { source, transactions, statements: inboxStatements(tables), partitions }
   const inbox = postgresInbox(inboxParts)
   const joined = { name, source, transactions, inbox: joinedInbox(inbox, inboxParts) }
   // With a single connection there would be none left to work with.
@@ -104,6 +111,9 @@ function storeOn<Tx>(
     redrives: postgresRedrives(source, transactions, tables),
     audit: postgresAudit(source, transactions, tables),
     suspects: postgresSuspects(source, transactions, tables),
+    leases: postgresLeases(source, tables),
+    positions: postgresPositions(source, transactions, tables),
+    retention: postgresRetention(source, partitions, tables),
     outbox: postgresOutbox(source, transactions, tables),
     queue: {
       ...postgresQueue(source, transactions, tables),

@@ -2,16 +2,17 @@ import type { Schema } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
-import { createMeta, migrations, setVersion } from './migrations/index.ts'
+import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
-const wanted = migrations.length
-
+/** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
 export function postgresSchema<Tx>(
   source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
   tables: Tables,
+  steps: readonly Migration[] = migrations,
 ): Schema {
+  const wanted = steps.length
   // From the catalogue itself: to_regclass() may remember what was not there before somebody else installed it.
   const look = statement(
     `SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace AS home ON home.oid = relnamespace
@@ -36,11 +37,11 @@ export function postgresSchema<Tx>(
     await runner.run(lock, [tables.lockName])
     const { rows } = await runner.run(look, lookValues)
     const found = await version(runner)
-    checkNotNewer(found)
+    checkNotNewer(found, wanted)
     const texts: string[] = []
     if (tables.schema !== undefined && rows[0]?.[1] !== 't') texts.push(`CREATE SCHEMA ${tables.schema};`)
     if (rows[0]?.[0] !== 't') texts.push(createMeta(tables))
-    await runner.script([...texts, ...pending(tables, found), 'COMMIT'].join('\n'))
+    await runner.script([...texts, ...pending(steps, tables, found), 'COMMIT'].join('\n'))
   }
 
   return {
@@ -59,7 +60,7 @@ export function postgresSchema<Tx>(
     async check() {
       const found = await version({ run: source.runAlone })
       if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no table ${tables.meta}.` })
-      checkNotNewer(found)
+      checkNotNewer(found, wanted)
       if (found === wanted) return
       throw new JustonceError('SCHEMA_OLD', {
         message: `The tables are of version ${found}, and this code wants ${wanted}.`,
@@ -67,16 +68,16 @@ export function postgresSchema<Tx>(
     },
     print() {
       const schema = tables.schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${tables.schema};`]
-      return `${[...schema, createMeta(tables), ...pending(tables, 0)].join('\n\n')}\n`
+      return `${[...schema, createMeta(tables), ...pending(steps, tables, 0)].join('\n\n')}\n`
     },
   }
 }
 
-function pending(tables: Tables, from: number): string[] {
-  return migrations.slice(from).flatMap((migration, index) => [migration(tables), setVersion(tables, from + index + 1)])
+function pending(steps: readonly Migration[], tables: Tables, from: number): string[] {
+  return steps.slice(from).flatMap((migration, index) => [migration(tables), setVersion(tables, from + index + 1)])
 }
 
-function checkNotNewer(found: number): void {
+function checkNotNewer(found: number, wanted: number): void {
   if (found <= wanted) return
   throw new JustonceError('SCHEMA_NEW', {
     message: `The tables are of version ${found}, and this code knows only ${wanted}.`,

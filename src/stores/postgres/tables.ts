@@ -3,6 +3,10 @@ import { JustonceError } from '../../errors/index.ts'
 /** The names of everything in the database, quoted and ready for a statement. */
 export interface Tables {
   readonly inbox: string
+  /** The part of the inbox for ids without a time. */
+  readonly timeless: string
+  /** The part of the inbox that has this name among its parts. */
+  part(name: string): string
   readonly parked: string
   readonly outbox: string
   readonly queue: string
@@ -10,6 +14,9 @@ export interface Tables {
   readonly redrives: string
   readonly audit: string
   readonly suspects: string
+  readonly leases: string
+  readonly schemes: string
+  readonly positions: string
   readonly meta: string
   /** Of an index or a constraint, which lives in the schema of its table. */
   index(name: string): string
@@ -17,13 +24,16 @@ export interface Tables {
   /** Without quotes, as the catalogue has them. */
   readonly schemaName: string | undefined
   readonly metaName: string
+  /** What the names of all parts of the inbox begin with. */
+  readonly partPrefix: string
   /** The channel of NOTIFY, as plain text. */
   readonly channel: string
   /** The same for everyone who installs the same tables; for an advisory lock. */
   readonly lockName: string
 }
 
-// Postgres cuts names after 63 bytes, silently; the rest is for the names we append.
+// Postgres cuts names after 63 bytes, silently; the rest is for the names we append, of which a part of the inbox has the
+// longest.
 const longestPrefix = 40
 const plain = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -34,6 +44,8 @@ export function tableNames(prefix: string, schema: string | undefined): Tables {
   const table = (name: string) => `${home}"${prefix}${name}"`
   return {
     inbox: table('inbox'),
+    timeless: table('inbox_timeless'),
+    part: (name) => table(`inbox_${name}`),
     parked: table('parked'),
     outbox: table('outbox'),
     queue: table('queue'),
@@ -41,11 +53,15 @@ export function tableNames(prefix: string, schema: string | undefined): Tables {
     redrives: table('redrives'),
     audit: table('audit'),
     suspects: table('suspects'),
+    leases: table('leases'),
+    schemes: table('schemes'),
+    positions: table('positions'),
     meta: table('meta'),
     index: (name) => `"${prefix}${name}"`,
     schema: schema === undefined ? undefined : `"${schema}"`,
     schemaName: schema,
     metaName: `${prefix}meta`,
+    partPrefix: `${prefix}inbox_`,
     channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),
     lockName: `justonce ${schema ?? ''} ${prefix}`,
   }

@@ -1,4 +1,5 @@
 import type { Tables } from '../tables.ts'
+import { createInbox } from './inbox-tables.ts'
 import { createLetters } from './letter-tables.ts'
 
 /**
@@ -6,17 +7,9 @@ import { createLetters } from './letter-tables.ts'
  * ("C"): that is what the contract asks for, and it is faster. What messages bring is stored as bytes.
  */
 export function createTables(tables: Tables): string {
-  const { inbox, parked, outbox, queue, suspects, index } = tables
+  const { parked, outbox, queue, suspects, leases, positions, index } = tables
   return `
-CREATE TABLE ${inbox} (
-  processed_at timestamptz NOT NULL DEFAULT now(),
-  state        "char" NOT NULL DEFAULT 'd',      -- d: processed, p: parked, e: expired, x: discarded
-  fingerprint  bytea,
-  handler      text COLLATE "C" NOT NULL,
-  key          text COLLATE "C" NOT NULL,
-  result       text,
-  PRIMARY KEY (handler, key)
-);
+${createInbox(tables)}
 
 CREATE TABLE ${parked} (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -76,11 +69,27 @@ CREATE TABLE ${queue} (
 ) WITH (fillfactor = 80);
 CREATE INDEX ${index('queue_order')} ON ${queue} (queue, seq);
 CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, seq) WHERE lane IS NOT NULL;
+CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND deliveries > 0;
 
 CREATE TABLE ${suspects} (
   seen_at timestamptz NOT NULL,
   count   int NOT NULL,                          -- attempts that were begun and have not ended otherwise than by a death
   id      text COLLATE "C" PRIMARY KEY
+);
+
+CREATE TABLE ${positions} (
+  consumer    text COLLATE "C" NOT NULL,
+  source      text COLLATE "C" NOT NULL,
+  part        text COLLATE "C" NOT NULL,
+  next        text COLLATE "C" NOT NULL,
+  incarnation text COLLATE "C" NOT NULL,
+  PRIMARY KEY (consumer, source, part)
+) WITH (fillfactor = 50);
+
+CREATE TABLE ${leases} (
+  fence      bigint NOT NULL,                    -- grows with every acquisition; so a row stays when it is released
+  expires_at timestamptz NOT NULL,
+  name       text COLLATE "C" PRIMARY KEY
 );
 
 ${createLetters(tables)}

@@ -1,8 +1,10 @@
 import type { Tables } from '../tables.ts'
 import { createTables } from './0001-tables.ts'
 
+export type Migration = (tables: Tables) => string
+
 /** Numbered from 1 by their place. What has been released is never changed, only followed by the next. */
-export const migrations: readonly ((tables: Tables) => string)[] = [createTables]
+export const migrations: readonly Migration[] = [createTables]
 
 /** Where the version and the epoch are kept; made once, before the first migration. */
 export function createMeta({ meta }: Tables): string {
@@ -10,6 +12,7 @@ export function createMeta({ meta }: Tables): string {
 CREATE TABLE ${meta} (
   is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
   version     int NOT NULL,
+  horizon     timestamptz,                       -- who was born before it may have had a record; it only grows
   epoch       text NOT NULL                      -- changes whenever records may have vanished
 );
 INSERT INTO ${meta} (version, epoch) VALUES (0, ${newEpoch});

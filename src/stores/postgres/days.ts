@@ -1,0 +1,59 @@
+import { bornMs } from './born.ts'
+
+/** A part of the inbox: the records of messages born from `from` up to, but not including, `until`. */
+export interface Part {
+  readonly name: string
+  readonly from: Date
+  readonly until: Date
+}
+
+const dayMs = 86_400_000
+/** In between a part is a day. Ids from outside are oddities: coarse parts keep them from making thousands. */
+const firstDay = Date.UTC(2020, 0, 1)
+const dayAfterLast = Date.UTC(2100, 0, 1)
+
+/** When the part that this moment belongs to begins; the same for all moments of a part, and for no others. */
+export function partStart(born: Date): number {
+  const ms = bornMs(born)
+  if (ms >= firstDay && ms < dayAfterLast) return ms - (ms % dayMs)
+  return ms < firstDay ? yearStart(new Date(ms).getUTCFullYear()) : dayAfterLast
+}
+
+export function partFrom(start: number): Part {
+  return namedPart(new Date(start), new Date(endOf(start)))
+}
+
+function endOf(start: number): number {
+  if (start >= dayAfterLast) return Date.UTC(9999, 11, 31)
+  if (start >= firstDay) return start + dayMs
+  const year = new Date(start).getUTCFullYear()
+  return yearStart(year < 1970 ? 1970 : year + 1)
+}
+
+/** One part holds everything before 1970. */
+function yearStart(year: number): number {
+  return Date.UTC(year < 1970 ? 1000 : year, 0, 1)
+}
+
+function namedPart(from: Date, until: Date): Part {
+  return { name: `${digits(from)}_${digits(until)}`, from, until }
+}
+
+function digits(date: Date): string {
+  return date.toISOString().slice(0, 10).replaceAll('-', '')
+}
+
+export const partName = /^(\d{4})(\d\d)(\d\d)_(\d{4})(\d\d)(\d\d)$/
+
+/** The part of that name; undefined: it is no name of a part with times. */
+export function partNamed(name: string): Part | undefined {
+  const [from, until] = name.split('_').map((text) => new Date(text.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3')))
+  return partName.test(name) && from !== undefined && until !== undefined ? { name, from, until } : undefined
+}
+
+/** All parts from one moment to another, both included. */
+export function partsBetween(first: Date, last: Date): Part[] {
+  const parts: Part[] = []
+  for (let start = partStart(first); start <= partStart(last); start = endOf(start)) parts.push(partFrom(start))
+  return parts
+}

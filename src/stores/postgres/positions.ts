@@ -1,0 +1,68 @@
+import type { Position, Positions } from '../../contracts/index.ts'
+import { type Cell, textArray, textIn } from './cells.ts'
+import type { ConnectionSource } from './connection.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { prepared, statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+export function postgresPositions<Tx>(
+  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  transactions: OpenTransactions<Tx>,
+  { positions }: Tables,
+): Positions<Tx> {
+  const load = statement(
+    `SELECT place, next, incarnation
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (source, part, place)
+     JOIN ${positions} AS known ON consumer = $1::text AND known.source = wanted.source AND known.part = wanted.part`,
+  )
+  // Both halves wait for a rival's undecided move; the update then looks again at what is there.
+  const move = prepared(
+    'move_positions',
+    `WITH given AS MATERIALIZED (
+       SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+         WITH ORDINALITY AS given (source, part, was, was_in, next, incarnation, place)),
+     moved AS (
+       UPDATE ${positions} AS known SET next = given.next, incarnation = given.incarnation FROM given
+       WHERE consumer = $1::text AND known.source = given.source AND known.part = given.part
+         AND known.next = given.was AND known.incarnation = given.was_in
+       RETURNING place),
+     made AS (
+       INSERT INTO ${positions} (consumer, source, part, next, incarnation)
+       SELECT $1::text, source, part, next, incarnation FROM given WHERE was IS NULL ORDER BY place
+       ON CONFLICT DO NOTHING RETURNING source, part)
+     SELECT place FROM moved UNION ALL SELECT place FROM made JOIN given USING (source, part)`,
+  )
+  return {
+    async load(group, partitions) {
+      const { rows } = await source.runAlone(load, [group, ...partitionArrays(partitions)])
+      return answers(partitions.length, rows)
+    },
+    async move(tx, group, moves) {
+      const runner = transactions.runner(tx)
+      const texts = (pick: (each: (typeof moves)[number]) => string | undefined) => textArray(moves.map(pick))
+      const { rows } = await runner.run(move, [
+        group,
+        ...partitionArrays(moves),
+        texts(({ expected }) => expected?.next),
+        texts(({ expected }) => expected?.incarnation),
+        texts(({ to }) => to.next),
+        texts(({ to }) => to.incarnation),
+      ])
+      if (rows.length === moves.length) return moves.map(() => undefined)
+      const moved = new Set(rows.map(([place]) => Number(place)))
+      const found = answers(moves.length, (await runner.run(load, [group, ...partitionArrays(moves)])).rows)
+      return moves.map((_, index) => (moved.has(index + 1) ? undefined : (found[index] ?? 'none')))
+    },
+  }
+}
+
+function partitionArrays(partitions: readonly { readonly source: string; readonly partition: string }[]): string[] {
+  return [textArray(partitions.map(({ source }) => source)), textArray(partitions.map(({ partition }) => partition))]
+}
+
+function answers(count: number, rows: readonly (readonly Cell[])[]): (Position | undefined)[] {
+  const found: (Position | undefined)[] = Array.from({ length: count }, () => undefined)
+  for (const [place, next, incarnation] of rows)
+    found[Number(place) - 1] = { next: textIn(next), incarnation: textIn(incarnation) }
+  return found
+}

@@ -1,0 +1,70 @@
+import type { Retention } from '../../contracts/index.ts'
+import { dateIn, textIn } from './cells.ts'
+import type { ConnectionSource } from './connection.ts'
+import { partsBetween } from './days.ts'
+import { inMs } from './parked-columns.ts'
+import type { Partitions } from './partitions.ts'
+import { partRemoval } from './remove-parts.ts'
+import { timelessRemoval } from './remove-timeless.ts'
+import { statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+/** So that a wrong figure does not fill the database with empty tables. */
+const longestAheadMs = 400 * 86_400_000
+
+export function postgresRetention<Tx>(
+  source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
+  partitions: Partitions<Tx>,
+  tables: Tables,
+): Retention {
+  const { meta, schemes } = tables
+  const removeParts = partRemoval(source, tables)
+  const removeTimeless = timelessRemoval(source, tables)
+  const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
+  const horizon = statement(`SELECT ${inMs('horizon')} FROM ${meta}`)
+  // To the millisecond, which is how exactly ids tell the time. A NULL is less than anything.
+  const raise = statement(
+    `UPDATE ${meta} SET horizon = greatest(horizon,
+       date_trunc('milliseconds', statement_timestamp() - $1::float8 * interval '1 millisecond'))
+     RETURNING ${inMs('horizon')}, ${inMs('statement_timestamp()')}`,
+  )
+  const pinned = statement(`SELECT scheme FROM ${schemes} WHERE handler = $1::text`)
+  const pin = statement(
+    `INSERT INTO ${schemes} AS known (handler, scheme) VALUES ($1::text, $2::text)
+     ON CONFLICT (handler) DO UPDATE SET scheme = known.scheme RETURNING scheme`,
+  )
+
+  async function readHorizon(): Promise<Date | undefined> {
+    const { rows } = await source.runAlone(horizon, [])
+    const cell = rows[0]?.[0] ?? undefined
+    return cell === undefined ? undefined : dateIn(cell)
+  }
+
+  return {
+    horizon: readHorizon,
+    async raise(keepMs) {
+      const { rows } = await source.runAlone(raise, [String(keepMs)])
+      return { horizon: dateIn(rows[0]?.[0]), now: dateIn(rows[0]?.[1]) }
+    },
+    async prepare(aheadMs) {
+      const today = dateIn((await source.runAlone(now, [])).rows[0]?.[0])
+      const last = new Date(today.getTime() + Math.min(aheadMs, longestAheadMs))
+      await partitions.make(partsBetween(today, last))
+    },
+    async remove({ bornBefore, timelessBefore, budgetMs }) {
+      const endsAt = performance.now() + budgetMs
+      const oldest = await readHorizon()
+      // Whatever is asked: what the horizon does not yet refuse must stay.
+      const before = oldest !== undefined && oldest < bornBefore ? oldest : bornBefore
+      const parts = oldest === undefined ? { removed: 0, more: false } : await removeParts(before, endsAt)
+      if (timelessBefore === undefined) return parts
+      const timeless = await removeTimeless(timelessBefore, endsAt)
+      return { removed: parts.removed + timeless.removed, more: parts.more || timeless.more }
+    },
+    async pinScheme(handler, scheme) {
+      const { rows } = await source.runAlone(pinned, [handler])
+      if (rows[0] !== undefined) return textIn(rows[0][0])
+      return textIn((await source.runAlone(pin, [handler, scheme])).rows[0]?.[0])
+    },
+  }
+}
