@@ -5,7 +5,7 @@ import { openEffectsWorld } from './effects-world.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 const kafka = await requireServer('kafka')
-const count = process.env.CI === undefined ? 10_000 : 2_000
+const count = process.env.JUSTONCE_LONG_TESTS === undefined ? 2_000 : 10_000
 
 describe.skipIf(!kafka.available)('two processes in one group', () => {
   test(`one of them is killed: ${count} messages with 30 % duplicates have one effect each`, async () => {

@@ -12,7 +12,7 @@ import { countEffects, createDatabase } from './counting.ts'
 
 const rabbitmq = await requireServer('rabbitmq')
 const program = fileURLToPath(new URL('./fixtures/consumer.ts', import.meta.url))
-const count = process.env.CI === undefined ? 10_000 : 2_000
+const count = process.env.JUSTONCE_LONG_TESTS === undefined ? 2_000 : 10_000
 
 function startConsumer(queue: string, path: string, onProcessed: () => void): ChildProcess {
   const child = spawn(process.execPath, [program, rabbitmq.url, queue, path], { stdio: ['ignore', 'pipe', 'inherit'] })
