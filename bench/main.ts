@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { alignColumns } from './align-columns.ts'
+import { brokers } from './brokers.ts'
 import { failures } from './failures.ts'
 import { growth } from './growth.ts'
 import { heart } from './heart.ts'
@@ -11,7 +12,7 @@ import type { BenchOptions, Suite } from './suite.ts'
 type Figures = BenchOptions & Record<string, number>
 
 // Which figures a suite has is in its defaults, and no others are given to it.
-const suites = [heart, failures, growth, stores] as unknown as readonly Suite<Figures>[]
+const suites = [heart, failures, growth, stores, brokers] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({

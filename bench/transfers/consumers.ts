@@ -19,7 +19,7 @@ export interface ConsumerOptions {
 }
 
 /** What the consumer of justonce prefetches; the plain ones get the same. */
-const maxInFlight = 800
+export const maxInFlight = 800
 
 export async function startConsumer(
   name: ConsumerName,
@@ -46,7 +46,7 @@ export function expectedOf(name: ConsumerName): Expected {
   return name === 'bare' ? 'each-delivery-once' : 'each-message-once'
 }
 
-function throwLater(error: unknown): void {
+export function throwLater(error: unknown): void {
   setImmediate(() => {
     throw error
   })

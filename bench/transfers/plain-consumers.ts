@@ -33,9 +33,34 @@ export const checkThenInsert: Handle = async (client, message) => {
 /** What a careful application does without a library: so many loops, each with one message and one transaction at a time. */
 export function startPlainConsumer(
   transport: Transport,
-  options: { readonly pool: Pool; readonly concurrency: number; readonly maxInFlight: number; readonly handle: Handle },
+  { pool, handle, ...options }: LoopOptions & { readonly pool: Pool; readonly handle: Handle },
 ): PlainConsumer {
-  const { pool, concurrency, maxInFlight, handle } = options
+  return startLoops(transport, options, async (message) => {
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      await handle(client, message)
+      await client.query('COMMIT')
+    } catch (error) {
+      await client.query('ROLLBACK')
+      throw error
+    } finally {
+      client.release()
+    }
+  })
+}
+
+export interface LoopOptions {
+  readonly concurrency: number
+  readonly maxInFlight: number
+}
+
+/** So many loops that take one message after another; one that fails is delivered again. */
+export function startLoops(
+  transport: Transport,
+  { concurrency, maxInFlight }: LoopOptions,
+  handle: (message: IncomingMessage) => Promise<void>,
+): PlainConsumer {
   const stopping = new AbortController()
   const queue: Delivery[] = []
   const idle: (() => void)[] = []
@@ -57,17 +82,12 @@ export function startPlainConsumer(
   }
 
   async function handleOne(delivery: Delivery): Promise<void> {
-    const client = await pool.connect()
     let done = false
     try {
-      await client.query('BEGIN')
-      await handle(client, delivery.message)
-      await client.query('COMMIT')
+      await handle(delivery.message)
       done = true
     } catch {
-      await client.query('ROLLBACK')
-    } finally {
-      client.release()
+      // Undone, and tried again.
     }
     await transport.settle([delivery], { kind: done ? 'done' : 'release' })
   }
@@ -84,6 +104,6 @@ export function startPlainConsumer(
 
 const decoder = new TextDecoder()
 
-function decode(message: IncomingMessage): Transfer {
+export function decode(message: IncomingMessage): Transfer {
   return JSON.parse(decoder.decode(message.body)) as Transfer
 }

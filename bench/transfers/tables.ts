@@ -4,6 +4,17 @@ import { accounts, type Workload } from './workload.ts'
 /** What a way of working has to leave behind. */
 export type Expected = 'each-message-once' | 'each-delivery-once'
 
+/** What is in the ledger and in the balances, whichever kind of database they are in. */
+export interface Seen {
+  readonly entries: number
+  /** Different ones among the entries. */
+  readonly transfers: number
+  /** The sum of all entries. */
+  readonly amount: number
+  /** The sum of all balances. */
+  readonly balance: number
+}
+
 /** The ledger has no unique key on purpose: a doubled transfer must be able to happen to be seen. */
 export async function createTables(pool: Pool): Promise<void> {
   await pool.query(`
@@ -27,13 +38,27 @@ export async function isAsExpected(pool: Pool, workload: Workload, expected: Exp
     SELECT count(*) AS entries, count(DISTINCT transfer) AS transfers, sum(amount) AS amount,
       (SELECT sum(balance) FROM balances) AS balance
     FROM ledger`)
-  const seen = rows[0]
+  return isRight(seenIn(rows[0] ?? {}), workload, expected)
+}
+
+/** Drivers give sums as text, since they may be greater than a number can be. */
+export function seenIn(row: Readonly<Record<string, unknown>>): Seen {
+  const { entries, transfers, amount, balance } = row
+  return {
+    entries: Number(entries),
+    transfers: Number(transfers),
+    amount: Number(amount),
+    balance: Number(balance),
+  }
+}
+
+export function isRight(seen: Seen, workload: Workload, expected: Expected): boolean {
   const once = expected === 'each-message-once'
   const amount = once ? workload.amountOfMessages : workload.amountOfDeliveries
   return (
-    Number(seen?.entries) === (once ? workload.messages : workload.deliveries.length) &&
-    Number(seen?.transfers) === workload.messages &&
-    Number(seen?.amount) === amount &&
-    Number(seen?.balance) === amount
+    seen.entries === (once ? workload.messages : workload.deliveries.length) &&
+    seen.transfers === workload.messages &&
+    seen.amount === amount &&
+    seen.balance === amount
   )
 }

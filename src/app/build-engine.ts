@@ -12,10 +12,13 @@ export interface BatchSettings {
   readonly budgetMs: number
 }
 
+/** A store with one writer holds nobody up with a larger batch, and its commits are what costs. */
 export function decideBatch(options: {
+  readonly store: Pick<Store, 'capabilities'>
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
 }): BatchSettings {
-  return { max: options.batch?.max ?? 100, budgetMs: options.batch?.budgetMs ?? 100 }
+  const max = options.store.capabilities.connections === 1 ? 400 : 100
+  return { max: options.batch?.max ?? max, budgetMs: options.batch?.budgetMs ?? 100 }
 }
 
 export function buildEngine<S extends Store, Map extends object>(

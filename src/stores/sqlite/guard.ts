@@ -18,6 +18,7 @@ export class Guard {
   readonly database: SqliteDatabase
   readonly #options: GuardOptions
   readonly #openIterators = new Set<Iterator<unknown>>()
+  readonly #ending: (() => void)[] = []
   #ended = false
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
@@ -79,6 +80,11 @@ export class Guard {
     this.#openIterators.delete(iterator)
   }
 
+  /** Nothing of the borrower can reach the connection when it is called. */
+  onEnd(listener: () => void): void {
+    this.#ending.push(listener)
+  }
+
   broken(): Error | undefined {
     if (!this.ended) this.#lookAtEnd(undefined)
     return this.#broken
@@ -100,6 +106,7 @@ export class Guard {
       }
     }
     this.#openIterators.clear()
+    for (const listener of this.#ending.splice(0)) listener()
   }
 
   #note(error: unknown): void {

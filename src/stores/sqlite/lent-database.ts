@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts'
+import { idleStatementsOf, mostIdle } from './idle-statements.ts'
 import { lentStatement } from './lent-statement.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 
@@ -9,11 +10,16 @@ const ending = new Set<PropertyKey>(['close', 'open', 'deserialize', Symbol.disp
 /** These would outlive the loan, or hand out the connection without its guard. */
 const declined = new Set<PropertyKey>(['createTagStore', 'setAuthorizer', 'unsafeMode'])
 
+/** With better-sqlite3 this changes what statements are like that are prepared after it. */
+const changesNewStatements = 'defaultSafeIntegers'
+
 const guards = new WeakMap<object, Guard>()
 
 /** The native connection as a borrower sees it: the same members, each behind the guard. */
 export function lentDatabase<Database extends SqliteDatabase>(database: Database, guard: Guard): Database {
   const methods = new Map<PropertyKey, Method>()
+  const idle = idleStatementsOf(database)
+  let kept = 0
   const lent: Database = new Proxy(database, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target)
@@ -32,12 +38,14 @@ export function lentDatabase<Database extends SqliteDatabase>(database: Database
   function lentMethod(name: PropertyKey, member: Method): Method {
     if (ending.has(name)) return () => guard.refuse(`${String(name)}()`)
     if (declined.has(name)) return () => guard.decline(`${String(name)}()`)
-    const lend = name === 'prepare' ? lendStatement : name === 'transaction' ? lendFunction : lendResult
+    if (name === 'prepare') return (...values) => prepare(member, values)
+    const lend = name === 'transaction' ? lendFunction : lendResult
     return (...values) => {
-      if (name === 'prepare' || name === 'exec') {
+      if (name === 'exec') {
         guard.check()
         guard.refuseControl(values[0])
       }
+      if (name === changesNewStatements) idle.close()
       return lend(guard.call(() => Reflect.apply(member, database, values)))
     }
   }
@@ -47,8 +55,20 @@ export function lentDatabase<Database extends SqliteDatabase>(database: Database
     return result === database ? lent : result
   }
 
-  function lendStatement(statement: unknown): unknown {
-    return lentStatement(statement as SqliteStatement, { guard, database, lent })
+  function prepare(member: Method, values: readonly unknown[]): unknown {
+    guard.check()
+    const [sql] = values
+    // Options make it another statement. One who prepares without end must not have them all kept until the end.
+    const isPlain = typeof sql === 'string' && values.length === 1 && kept++ < mostIdle
+    const known = isPlain ? idle.take(sql) : undefined
+    if (known === undefined) guard.refuseControl(sql)
+    const statement = known ?? (guard.call(() => Reflect.apply(member, database, values)) as SqliteStatement)
+    let isAsNew = isPlain
+    const onUsed = (): void => {
+      isAsNew = false
+    }
+    if (isPlain) guard.onEnd(() => isAsNew && idle.give(sql, statement))
+    return lentStatement(statement, { guard, database, lent, onUsed })
   }
 
   /** The `transaction(fn)` of better-sqlite3 makes functions which use savepoints when a transaction is open. */

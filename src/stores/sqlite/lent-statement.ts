@@ -1,5 +1,5 @@
 import type { Guard } from './guard.ts'
-import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts'
 
 type Method = (...values: unknown[]) => unknown
 
@@ -10,12 +10,25 @@ interface Lending {
   readonly guard: Guard
   readonly database: SqliteDatabase
   readonly lent: SqliteDatabase
+  /** Anything but a `run` that worked was done with it: it may differ from a new one. */
+  onUsed(): void
 }
 
 /** A prepared statement may be kept for longer than the loan lasts, so it has the guard too. */
-export function lentStatement(statement: SqliteStatement, { guard, database, lent }: Lending): SqliteStatement {
+export function lentStatement(statement: SqliteStatement, lending: Lending): SqliteStatement {
+  const { guard, database, lent, onUsed } = lending
+  const run: Method = (...values) => {
+    try {
+      return guard.call(() => statement.run(...(values as SqliteValue[])))
+    } catch (error) {
+      onUsed()
+      throw error
+    }
+  }
   const proxy: SqliteStatement = new Proxy(statement, {
     get(target, name) {
+      if (name === 'run') return run
+      onUsed()
       const member: unknown = Reflect.get(target, name, target)
       if (member === database) return lent
       if (typeof member !== 'function' || name === 'constructor') return member

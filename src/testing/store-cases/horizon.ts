@@ -136,10 +136,11 @@ export const horizonCases: readonly StoreCase[] = [
     name: 'horizon: to raise it waits for nobody, and a claim that was made before stands',
     needs: ['retention', 'concurrent'],
     async run({ store, rival }) {
-      const held = await hold(store, (tx) => store.inbox.claim(tx, [born('m1', daysFromNow(-11))]))
+      const m1 = born('m1', daysFromNow(-11))
+      const held = await hold(store, (tx) => store.inbox.claim(tx, [m1]))
       await retentionOf(rival).raise(10 * aDay)
       await held.commit()
-      assert.deepEqual(verdicts(await claimAll(rival, born('m1', daysFromNow(-11)))), ['processed'])
+      assert.deepEqual(verdicts(await claimAll(rival, m1)), ['processed'])
     },
   },
 ]
