@@ -7,6 +7,7 @@ const defaults = {
   seed: 77,
   workers: 3,
   postgres: undefined,
+  broker: undefined,
   keep: false,
   json: false,
   help: false,
@@ -41,6 +42,7 @@ describe('the flags of the demo', () => {
     expect(readFlags(['--postgres', 'postgresql://me@localhost/shop'], 77).postgres).toBe(
       'postgresql://me@localhost/shop',
     )
+    expect(readFlags(['--broker', 'kafka'], 77).broker).toBe('kafka')
     expect(readFlags(['-h'], 77).help).toBe(true)
   })
 
@@ -79,11 +81,18 @@ describe('the flags of the demo', () => {
     expect(complaint('--messages')).toContain('--messages needs a value')
     expect(complaint('--messages=')).toContain('--messages needs a value')
     expect(complaint('--postgres')).toContain('--postgres needs a value')
+    expect(complaint('--broker')).toContain('--broker needs a value: rabbitmq or kafka is wanted')
     expect(complaint('--json=yes')).toContain("--json takes no value, but was given 'yes'")
   })
 
   test('only a URL of Postgres is taken for one', () => {
     expect(complaint('--postgres', 'localhost:5432')).toContain('postgresql://')
     expect(complaint('--postgres', 'mysql://localhost/shop')).toContain("is 'mysql://localhost/shop'")
+  })
+
+  test('only the name of a broker is taken for one', () => {
+    for (const name of ['nats', 'RabbitMQ', 'toString']) {
+      expect(complaint('--broker', name)).toContain(`--broker is '${name}': rabbitmq or kafka is wanted`)
+    }
   })
 })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,17 +8,23 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Figures } from '../../demo/tally.ts'
 import { createDatabase, withClient } from '../servers/postgres-databases.ts'
-import { requireServer } from '../servers/require.ts'
+import { requireBinaries, requireServer } from '../servers/require.ts'
 
 const demo = fileURLToPath(new URL('../../demo/main.ts', import.meta.url))
 const small = ['--messages', '150', '--kills', '3', '--seed', '1', '--workers', '2']
 const postgres = await requireServer('postgres')
+const brokers = [
+  { broker: 'rabbitmq', ...(await requireBinaries('rabbitmq')) },
+  { broker: 'kafka', ...(await requireBinaries('kafka')) },
+]
 
 let folder: string
 let running: ChildProcess | undefined
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'justonce-demo-test-'))
+  // A broker that is started there may run as a user of its own.
+  chmodSync(folder, 0o711)
 })
 
 afterEach(() => {
@@ -28,9 +34,13 @@ afterEach(() => {
 
 /** Runs the demo with its databases in our folder. */
 function start(...args: string[]) {
+  return startIn({}, ...args)
+}
+
+function startIn(environment: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(process.execPath, [demo, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
+    env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '', ...environment },
   })
   running = child
   let stdout = ''
@@ -148,7 +158,7 @@ describe('the demo', { timeout: 120_000 }, () => {
   test('explains its flags', async () => {
     const { code, stdout } = await start('--help').ended
     expect(code).toBe(0)
-    for (const flag of ['messages', 'kills', 'seed', 'workers', 'postgres', 'keep', 'exit', 'json']) {
+    for (const flag of ['messages', 'kills', 'seed', 'workers', 'postgres', 'broker', 'keep', 'exit', 'json']) {
       expect(stdout).toContain(`--${flag}`)
     }
   })
@@ -163,5 +173,24 @@ describe('the demo', { timeout: 120_000 }, () => {
       client.query(`SELECT nspname FROM pg_namespace WHERE nspname LIKE 'justonce%'`),
     )
     expect(left.rows).toEqual([])
+  })
+
+  describe.each(brokers)('with $broker', ({ broker, available }) => {
+    test.skipIf(!available)('does the same, and leaves no server behind', async () => {
+      const { code, stdout, stderr } = await start(...small, '--json', '--broker', broker).ended
+      expect(stderr).toBe('')
+      expect(code).toBe(0)
+      expectSmallRun(figuresIn(stdout))
+      expect(stdout).toContain(`npm start -- --broker ${broker} --seed 1`)
+      expect(processesThatName(folder)).toEqual([])
+      expect(readdirSync(folder)).toEqual([])
+    })
+  })
+
+  test('says how to get a broker that is not installed', async () => {
+    const { code, stdout, stderr } = await startIn({ PATH: folder }, '--broker', 'kafka').ended
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^Kafka is not installed; .* apt-get install .*\.\n$/)
   })
 })

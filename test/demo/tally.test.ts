@@ -34,7 +34,7 @@ function credited(payment: Payment, copy: number): Promise<void> {
 describe('the tally', () => {
   test('of three payments in five copies, each credited once: exact, two duplicates', async () => {
     for (const payment of payments) await credited(payment, 1)
-    const result = await tally(bank, { payments, sent: 5, kills: 2 })
+    const result = await tally(bank, { payments, sent: 5, unsettled: 0, kills: 2 })
     const exact = { messages: 3, deliveries: 5, duplicates: 2, kills: 2, effects: 3, lost: 0, doubled: 0 }
     expect(figuresOf(result)).toEqual(exact)
     expect(isExact(result)).toBe(true)
@@ -43,7 +43,7 @@ describe('the tally', () => {
   test('reports a payment without a row as lost', async () => {
     await credited(p1, 1)
     await credited(p3, 1)
-    const result = await tally(bank, { payments, sent: 3, kills: 0 })
+    const result = await tally(bank, { payments, sent: 3, unsettled: 0, kills: 0 })
     expect(result).toMatchObject({ effects: 2, lost: 1, doubled: 0 })
     expect(isExact(result)).toBe(false)
   })
@@ -52,7 +52,7 @@ describe('the tally', () => {
     for (const payment of payments) await credited(payment, 1)
     await credited(p2, 2)
     await credited(p3, 1)
-    const result = await tally(bank, { payments, sent: 4, kills: 1 })
+    const result = await tally(bank, { payments, sent: 4, unsettled: 0, kills: 1 })
     expect(result).toMatchObject({ effects: 5, lost: 0, doubled: 2, doubledByRepeats: 1, duplicates: 0 })
     expect(isExact(result)).toBe(false)
   })
@@ -61,7 +61,7 @@ describe('the tally', () => {
     await credited(p1, 1)
     await credited(p1, 2)
     await credited(p2, 1)
-    const result = await tally(bank, { payments, sent: 4, kills: 0 })
+    const result = await tally(bank, { payments, sent: 4, unsettled: 0, kills: 0 })
     expect(result).toMatchObject({ effects: 3, lost: 1, doubled: 1 })
     expect(isExact(result)).toBe(false)
   })
@@ -69,7 +69,7 @@ describe('the tally', () => {
   test('counts a row for a payment that nobody sent as one too many', async () => {
     for (const payment of payments) await credited(payment, 1)
     await credited({ ...p1, id: 'never-sent' }, 1)
-    const result = await tally(bank, { payments, sent: 3, kills: 0 })
+    const result = await tally(bank, { payments, sent: 3, unsettled: 0, kills: 0 })
     expect(result).toMatchObject({ lost: 0, doubled: 1 })
   })
 
@@ -78,7 +78,7 @@ describe('the tally', () => {
     await bank.store.transaction((tx) =>
       bank.run(tx, 'UPDATE accounts SET cents = cents + 1 WHERE id = $1', [p1.account]),
     )
-    const result = await tally(bank, { payments, sent: 3, kills: 0 })
+    const result = await tally(bank, { payments, sent: 3, unsettled: 0, kills: 0 })
     expect(result).toMatchObject({ lost: 0, doubled: 0, wrongAccounts: 1 })
     expect(isExact(result)).toBe(false)
   })
@@ -87,7 +87,7 @@ describe('the tally', () => {
     await credited({ ...p1, cents: p1.cents + 5 }, 1)
     await credited(p2, 1)
     await credited(p3, 1)
-    const result = await tally(bank, { payments, sent: 3, kills: 0 })
+    const result = await tally(bank, { payments, sent: 3, unsettled: 0, kills: 0 })
     expect(result).toMatchObject({ lost: 0, doubled: 0, wrongAccounts: 0 })
     expect(isExact(result)).toBe(false)
   })

@@ -45,12 +45,17 @@ export function sqliteRetention<Database extends SqliteDatabase>(
       }
       return { removed, more: false }
     },
-    pinScheme: (handler, scheme) =>
-      transactions.short((statements) => {
-        const name = `scheme ${handler}`
+    async pinScheme(handler, scheme) {
+      const name = `scheme ${handler}`
+      const pinnedIn = (statements: Statements) => statements.get<{ value: string }>(pinnedOne, name)?.value
+      // Mostly it is pinned already, and then nobody should have to wait for the write lock to start.
+      const pinned = await reader.read(pinnedIn)
+      if (pinned !== undefined) return pinned
+      return await transactions.short((statements) => {
         statements.run(pinOne, name, scheme)
-        return statements.get<{ value: string }>(pinnedOne, name)?.value ?? scheme
-      }),
+        return pinnedIn(statements) ?? scheme
+      })
+    },
   }
 }
 
