@@ -19,11 +19,6 @@ export interface Bank<Tx = unknown> {
   close(): Promise<void>
 }
 
-export const queueName = 'payments'
-
-/** Longer than a living worker is ever silent; the messages of a dead one come back after this time. */
-export const visibilityMs = 3_000
-
 export async function openBank(place: BankPlace): Promise<Bank> {
   if (place.kind === 'sqlite') return openSqliteBank(place)
   // Workers are started often, and mostly have no use for this.

@@ -1,17 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { BankPlace } from './bank.ts'
+import type { SidePlace } from './place.ts'
+import type { WorkerNews } from './worker-process.ts'
 
 interface Worker {
   readonly process: ChildProcess
   readonly ended: Promise<void>
   isAtWork: boolean
+  /** Deliveries it has not settled, as it said last. */
+  held: number
 }
 
 export interface CrewOptions {
   /** The file that a worker process runs. */
   readonly program: 'worker-justonce.ts' | 'worker-naive.ts'
-  readonly place: BankPlace
+  readonly place: SidePlace
   readonly size: number
   /** Lets restarted workers load faster. */
   readonly compileCache: string
@@ -29,7 +32,17 @@ export class Crew {
 
   constructor(options: CrewOptions) {
     this.#options = options
-    for (let i = 0; i < options.size; i++) this.#hire()
+  }
+
+  /** How many deliveries the workers say they have not settled. */
+  get held(): number {
+    return [...this.#workers].reduce((sum, worker) => sum + worker.held, 0)
+  }
+
+  /** Also after `stop`: when it turns out that something is left to do. */
+  start(): void {
+    this.#isStopping = false
+    for (let i = 0; i < this.#options.size; i++) this.#hire()
   }
 
   /** Kills one of the workers that are at work; false when there is none at the moment. */
@@ -67,10 +80,11 @@ export class Crew {
       complaints = (complaints + text).slice(-4_000)
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const worker: Worker = { process: child, ended, isAtWork: false }
+    const worker: Worker = { process: child, ended, isAtWork: false, held: 0 }
     this.#workers.add(worker)
-    child.once('message', () => {
-      worker.isAtWork = true
+    child.on('message', (news: WorkerNews) => {
+      if (news === 'at work') worker.isAtWork = true
+      else worker.held = news.held
     })
     child.once('error', (error) => this.#fail(error.message))
     child.once('close', (code, signal) => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { checkOptions } from '../src/errors/index.ts'
+import { type BrokerName, brokerNames } from './broker-server.ts'
 
 export interface Flags {
   readonly messages: number
@@ -7,6 +8,7 @@ export interface Flags {
   readonly seed: number
   readonly workers: number
   readonly postgres: string | undefined
+  readonly broker: BrokerName | undefined
   readonly keep: boolean
   readonly json: boolean
   readonly help: boolean
@@ -19,6 +21,7 @@ export const usage = `npm start -- [flags]
   --workers N      worker processes of each side (3)
   --seed N         repeats the payments, their copies and the moments of the kills of an earlier run
   --postgres URL   uses this Postgres instead of an SQLite file, in schemas of its own that are dropped afterwards
+  --broker NAME    rabbitmq or kafka: starts that broker, if it is installed, and lets it bring the payments
   --keep           keeps the databases and prints where they are
   --exit           ends after the table, as it does anyway
   --json           prints the figures as one JSON object in the last line
@@ -30,6 +33,7 @@ const options = {
   workers: { type: 'string' },
   seed: { type: 'string' },
   postgres: { type: 'string' },
+  broker: { type: 'string' },
   keep: { type: 'boolean' },
   exit: { type: 'boolean' },
   json: { type: 'boolean' },
@@ -57,6 +61,7 @@ export function readFlags(args: readonly string[], randomSeed: number): Flags {
     seed: wholeNumber('seed', values.seed ?? String(randomSeed), 0, 2 ** 32 - 1),
     workers: wholeNumber('workers', values.workers ?? '3', 1, 50),
     postgres: values.postgres === undefined ? undefined : postgresUrl(values.postgres),
+    broker: values.broker === undefined ? undefined : brokerName(values.broker),
     keep: values.keep === true,
     json: values.json === true,
     help: values.help === true,
@@ -84,4 +89,10 @@ function postgresUrl(text: string | boolean): string {
   if (typeof text === 'string' && /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text
   const seen = typeof text === 'string' ? `is '${text}'` : 'needs a value'
   throw new FlagError(`--postgres ${seen}: a URL like postgresql://user:password@localhost:5432/database is wanted.`)
+}
+
+function brokerName(text: string | boolean): BrokerName {
+  if (typeof text === 'string' && Object.hasOwn(brokerNames, text)) return text as BrokerName
+  const seen = typeof text === 'string' ? `is '${text}'` : 'needs a value'
+  throw new FlagError(`--broker ${seen}: ${Object.keys(brokerNames).join(' or ')} is wanted.`)
 }

@@ -1,14 +1,16 @@
 import { randomInt } from 'node:crypto'
+import { BrokerMissing, type BrokerName, type BrokerServer, brokerNames, findBrokerServer } from './broker-server.ts'
 import type { CrewOptions } from './crew.ts'
 import { FlagError, type Flags, readFlags, usage } from './flags.ts'
 import { describePlace, type Places, preparePlaces } from './place.ts'
-import { makePlan } from './plan.ts'
+import { makePlan, type Plan } from './plan.ts'
 import { introduction, table, verdict } from './report.ts'
 import { openScreen } from './screen.ts'
 import { Side } from './side.ts'
 import { figuresOf, isExact, type Tally } from './tally.ts'
 import { paint } from './wording.ts'
 
+const colours = paint(process.stdout.isTTY === true && !process.env.NO_COLOR)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   // The second time nobody wants to wait for a tidy end.
@@ -27,6 +29,7 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (stopping.signal.aborted) return 130
     console.error(reasonOf(error))
+    if (error instanceof BrokerMissing) return 2
     if (!(error instanceof FlagError)) return 1
     console.error('`npm start -- --help` lists the flags.')
     return 2
@@ -34,14 +37,25 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function demonstrate(flags: Flags): Promise<number> {
-  const colours = paint(process.stdout.isTTY === true && !process.env.NO_COLOR)
+  const startBroker = flags.broker && (await findBrokerServer(flags.broker))
   const plan = makePlan(flags)
   console.log(`\n${introduction(plan, flags, colours)}\n`)
+  if (startBroker === undefined) return await compare(flags, plan)
+  console.log(`  Starting ${brokerNames[flags.broker as BrokerName]} …\n`)
+  const server = await startBroker()
+  try {
+    return await compare(flags, plan, server)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function compare(flags: Flags, plan: Plan, server?: BrokerServer): Promise<number> {
   const places = await preparePlaces(flags.postgres)
   try {
     const crew = (side: 'justonce' | 'naive'): CrewOptions => ({
       program: `worker-${side}.ts`,
-      place: places[side],
+      place: { bank: places[side], broker: server?.placeOf(side) ?? { kind: 'queue' } },
       size: flags.workers,
       compileCache: places.compileCache,
     })
@@ -49,7 +63,7 @@ async function demonstrate(flags: Flags): Promise<number> {
     const [justonce, naive] = await runTogether(sides, flags.kills)
     console.log(`\n${table(justonce, naive, colours)}\n`)
     console.log(`${verdict('justonce', justonce, colours)}\n\n${verdict('naive', naive, colours)}\n`)
-    console.log(`  For the same payments, copies and kills again: npm start -- --seed ${flags.seed}\n`)
+    console.log(`  For the same payments, copies and kills again: npm start -- ${repetition(flags)}\n`)
     if (flags.keep) printPlaces(places)
     if (flags.json) console.log(JSON.stringify({ justonce: figuresOf(justonce), naive: figuresOf(naive) }))
     return isExact(justonce) ? 0 : 1
@@ -78,6 +92,11 @@ async function runTogether(sides: readonly [Side, Side], kills: number): Promise
     clearInterval(drawing)
     screen.end(sides)
   }
+}
+
+/** The flags that bring the same payments, copies and kills in the same way. */
+function repetition({ seed, broker }: Flags): string {
+  return broker === undefined ? `--seed ${seed}` : `--broker ${broker} --seed ${seed}`
 }
 
 function printPlaces({ justonce, naive }: Places): void {

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { BankPlace } from './bank.ts'
+import type { BrokerPlace } from './broker.ts'
 import { createSchema, dropSchema } from './postgres-schema.ts'
+
+/** All that a worker process needs to know. */
+export interface SidePlace {
+  readonly bank: BankPlace
+  readonly broker: BrokerPlace
+}
 
 /** Where the two sides of one run live. */
 export interface Places {

@@ -5,7 +5,7 @@ import type { Copy } from './plan.ts'
 export class Producer {
   readonly #transport: Transport
   readonly #copies: readonly Copy[]
-  /** Copies that the queue is known to have taken. */
+  /** Copies that the broker is known to have taken. */
   sent = 0
 
   constructor(transport: Transport, copies: readonly Copy[]) {
@@ -20,7 +20,9 @@ export class Producer {
   async sendUpTo(total: number): Promise<void> {
     while (this.sent < Math.min(total, this.#copies.length)) {
       const next = this.#copies.slice(this.sent, Math.min(total, this.sent + 200))
-      await this.#transport.publish(next.map(toMessage))
+      for (const result of await this.#transport.publish(next.map(toMessage))) {
+        if (result.kind === 'refused') throw result.error
+      }
       this.sent += next.length
     }
   }

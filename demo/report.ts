@@ -1,15 +1,18 @@
+import { brokerNames } from './broker-server.ts'
 import type { Flags } from './flags.ts'
 import type { Plan } from './plan.ts'
 import { type Figures, isExact, type Tally } from './tally.ts'
 import { money, type Paint, paragraph, rule, thousands, times } from './wording.ts'
 
-export function introduction(plan: Plan, { messages, kills, workers, seed, postgres }: Flags, paint: Paint): string {
+export function introduction(plan: Plan, flags: Flags, paint: Paint): string {
+  const { messages, kills, workers, seed, postgres, broker } = flags
   const database = postgres === undefined ? 'SQLite file' : 'Postgres schema'
+  const courier = broker === undefined ? ', which is its queue as well' : `; ${brokerNames[broker]} brings the payments`
   const task = `${times(messages, 'payment')} must each be credited to an account exactly once.`
   const copies = `But each of them is delivered 1 to 4 times (${thousands(plan.copies.length)} deliveries)`
   const deaths = `the worker processes are killed with SIGKILL at random moments (${times(kills, 'time')}) and started again`
   const sides = `Two crews of ${times(workers, 'worker')} do this work side by side: one with justonce, the other as
-    it is usually written: run the handler, then acknowledge. Each has its own ${database}, which is its queue as well.
+    it is usually written: run the handler, then acknowledge. Each has its own ${database}${courier}.
     Seed ${seed}.`
   return [
     paint.strong(paragraph(task)),

@@ -1,13 +1,13 @@
-import { type Bank, queueName } from './bank.ts'
+import type { Bank } from './bank.ts'
 import type { Payment } from './plan.ts'
 
 /** The figures of the table and of --json. */
 export interface Figures {
   /** Different payments in the plan. */
   readonly messages: number
-  /** Copies that the queue has confirmed to the producer. */
+  /** Copies that the broker has confirmed to the producer. */
   readonly deliveries: number
-  /** Copies that are gone from the queue, are not kept as parked messages and have left no row in the ledger. */
+  /** Copies that are settled at the broker, are not kept as parked messages and have left no row in the ledger. */
   readonly duplicates: number
   /** Worker processes that the system has reported as ended by our SIGKILL. */
   readonly kills: number
@@ -35,14 +35,19 @@ const balances = `SELECT a.cents AS balance, (SELECT coalesce(sum(l.cents), 0) F
 
 export async function tally(
   bank: Bank,
-  run: { readonly payments: readonly Payment[]; readonly sent: number; readonly kills: number },
+  run: {
+    readonly payments: readonly Payment[]
+    readonly sent: number
+    /** Of those sent, what the broker would still deliver. */
+    readonly unsettled: number
+    readonly kills: number
+  },
 ): Promise<Tally> {
   const credits = (await bank.read(creditsByCopy)).map((row) => ({
     payment: String(row.payment),
     times: Number(row.times),
   }))
-  const { ready, hidden } = await bank.store.queue.count(queueName)
-  const unfinished = ready + hidden + (await bank.store.parking.count())
+  const unfinished = run.unsettled + (await bank.store.parking.count())
   const found = (await bank.read(balances)).map((row) => ({
     balance: Number(row.balance),
     booked: Number(row.booked),

@@ -1,14 +1,12 @@
 import { justonce, messages } from '../src/index.ts'
-import { queueTransport } from '../src/transports/queue/index.ts'
-import { credit, queueName, visibilityMs } from './bank.ts'
+import { credit } from './bank.ts'
 import type { Payment } from './plan.ts'
 import { runAsWorker } from './worker-process.ts'
 
-await runAsWorker(async (bank) => {
-  const { store } = bank
+await runAsWorker(async (bank, transport) => {
   const app = justonce({
-    store,
-    transport: queueTransport({ store, queue: queueName, visibilityMs }),
+    store: bank.store,
+    transport,
     messages: messages<{ 'payment.received': Payment }>(),
     // Small batches, so that there are many moments at which a kill can strike.
     batch: { max: 20 },

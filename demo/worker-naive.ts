@@ -1,12 +1,10 @@
 import type { Delivery } from '../src/contracts/index.ts'
-import { queueTransport } from '../src/transports/queue/index.ts'
-import { credit, queueName, visibilityMs } from './bank.ts'
+import { credit } from './bank.ts'
 import type { Payment } from './plan.ts'
 import { runAsWorker } from './worker-process.ts'
 
 /** What is usually written: run the handler in a transaction, acknowledge when it has committed, leave failures to the broker. */
-await runAsWorker(async (bank) => {
-  const transport = queueTransport({ store: bank.store, queue: queueName, visibilityMs })
+await runAsWorker(async (bank, transport) => {
   const stopping = new AbortController()
 
   async function handle(delivery: Delivery): Promise<void> {
@@ -30,7 +28,6 @@ await runAsWorker(async (bank) => {
     async stop() {
       stopping.abort()
       await consuming
-      await transport.close()
     },
   }
 })
