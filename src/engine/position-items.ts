@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts'
 import { type PositionLedger, partitionId } from './position-ledger.ts'
 import { prepare } from './prepare.ts'
 import type { Report } from './report.ts'
+import { isAdmitted } from './sort-out.ts'
 import type { Source } from './source.ts'
 import type { Origin, Refusal, Work } from './work.ts'
 
@@ -50,8 +51,4 @@ export async function itemsOf<Tx>(
     }
   }
   return items
-}
-
-function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
-  return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
 }

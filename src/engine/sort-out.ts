@@ -102,7 +102,7 @@ function mustBeAlone<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
 }
 
 /** Those that are known to fail do not ask: they are not run. */
-function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
+export function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
   return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
 }
 

@@ -1,5 +1,5 @@
 import type { Loan, LoanOptions } from '../../contracts/index.ts'
-import type { AbortWatch } from './abort-watch.ts'
+import type { AbortWatch } from '../sql/abort-watch.ts'
 import type { Cell } from './cells.ts'
 import type { Statement } from './statement.ts'
 

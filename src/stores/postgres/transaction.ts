@@ -1,6 +1,6 @@
 import type { TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { AbortWatch } from './abort-watch.ts'
+import { AbortWatch } from '../sql/abort-watch.ts'
 import type { Connection, ConnectionSource, Opened, Opening, Runner } from './connection.ts'
 import { isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
