@@ -30,8 +30,9 @@ const locale = process.env.LC_ALL || process.env.LC_CTYPE || process.env.LANG ||
 const isUnicode = /utf-?8/i.test(locale) && process.env.TERM !== 'linux'
 const [full, empty, dash] = isUnicode ? ['█', '░', '─'] : ['#', '.', '-']
 
+/** While workers die, a broker may for a moment count what is left twice: then there is less than nothing done. */
 export function bar(part: number, width: number): string {
-  const filled = Math.floor(part * width)
+  const filled = Math.floor(Math.min(Math.max(part, 0), 1) * width)
   return full.repeat(filled) + empty.repeat(width - filled)
 }
 
