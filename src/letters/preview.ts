@@ -17,11 +17,13 @@ export async function preview<Tx>(engine: Engine<Tx>, selection: LetterSelection
   const heads = new Heads()
   let letters = 0
   let expired = 0
+  let tooOld = 0
   for await (const page of pagesOf(engine.store.parking, selected.filter)) {
     const free = page.filter(({ redrive }) => redrive === undefined)
     const runs = await runsOfLetters(engine, free)
     for (const [index, letter] of free.entries()) {
       letters++
+      if (letter.reason === 'TOO_OLD_TO_KNOW') tooOld++
       const ofLetter = runs[index] ?? []
       for (const { handler, isDone } of ofLetter) if (isDone) alreadyDone.add(handler.name)
       if (isTooLate(engine, letter)) {
@@ -33,7 +35,7 @@ export async function preview<Tx>(engine: Engine<Tx>, selection: LetterSelection
     }
   }
   for (const name of await behind(engine, heads)) wouldRun.add(name)
-  return { letters, wouldRun: wouldRun.counts(), alreadyDone: alreadyDone.counts(), tooOld: 0, expired }
+  return { letters, wouldRun: wouldRun.counts(), alreadyDone: alreadyDone.counts(), tooOld, expired }
 }
 
 /** What the letter itself would be given to. */

@@ -80,7 +80,7 @@ export interface RedrivePreview {
   readonly wouldRun: Readonly<Record<string, number>>
   /** How many of these messages other handlers have processed already: they do not run again. */
   readonly alreadyDone: Readonly<Record<string, number>>
-  /** Letters so old that nobody can know any more whether they were processed. */
+  /** Letters so old that nobody can know any more whether they were processed. They would run all the same. */
   readonly tooOld: number
   /** Letters whose expiry has passed: they would only be skipped, or die of it again. */
   readonly expired: number
