@@ -35,22 +35,37 @@ export function parkedValues(message: NewParkedMessage): string {
 }
 
 /** What is due, those due longest first; the scan of the index ends at the limit, so that nothing else is locked. */
-export function selectDue({ parked }: Tables, { handlers, pastDead, limit }: DueOptions): string {
-  const among = (names: readonly string[]) =>
-    names.length === 0 ? 'FALSE' : `due.handler IN (${names.map((name) => bytes(name)).join(', ')})`
+export function selectDue({ parked }: Tables, options: DueOptions): string {
+  return `SELECT id FROM ${parked} AS due FORCE INDEX (parked_due)
+    WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
+      AND ${isAmong(options.handlers)} AND ${isFirst(parked, options)}
+    ORDER BY due.next_at, due.id LIMIT ${integer(options.limit)}`
+}
+
+/**
+ * Those of the locked rows that nothing stands before. To be asked in a statement of its own: one that locks sees rows as
+ * they are now, but what stands before them as it was when the statement began, which may be before both were parked.
+ */
+export function selectFirst({ parked }: Tables, options: DueOptions, locked: readonly number[]): string {
+  return `SELECT id FROM ${parked} AS due WHERE due.id IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
+    ORDER BY due.next_at, due.id`
+}
+
+function isFirst(parked: string, { pastDead }: DueOptions): string {
   const earlierOfKey = (state: string) =>
     `EXISTS (SELECT 1 FROM ${parked} AS head FORCE INDEX (parked_order)
              WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.state = '${state}'
                AND head.id < due.id)`
-  return `SELECT id FROM ${parked} AS due FORCE INDEX (parked_due)
-    WHERE due.state = 'waiting' AND due.next_at <= ${nowMs} AND ${among(handlers)}
-      AND (due.order_key IS NULL OR NOT ${earlierOfKey('waiting')})
-      AND (due.order_key IS NULL OR ${among(pastDead)} OR NOT ${earlierOfKey('dead')})
+  return `(due.order_key IS NULL OR NOT ${earlierOfKey('waiting')})
+      AND (due.order_key IS NULL OR ${isAmong(pastDead)} OR NOT ${earlierOfKey('dead')})
       AND (due.independent = 1 OR NOT EXISTS (
              SELECT 1 FROM ${parked} AS earlier FORCE INDEX (parked_steps)
              WHERE earlier.source = due.source AND earlier.message_id = due.message_id AND earlier.step < due.step
-               AND earlier.type = due.type))
-    ORDER BY due.next_at, due.id LIMIT ${integer(limit)}`
+               AND earlier.type = due.type))`
+}
+
+function isAmong(names: readonly string[]): string {
+  return names.length === 0 ? 'FALSE' : `due.handler IN (${names.map((name) => bytes(name)).join(', ')})`
 }
 
 export type KeptChange = Exclude<ParkedChange, { kind: 'done' }>

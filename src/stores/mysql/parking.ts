@@ -1,5 +1,5 @@
 import type { ParkedTicket, Parking } from '../../contracts/index.ts'
-import { integer, nowMs, numberIn, textIn } from './cells.ts'
+import { type Cell, integer, nowMs, numberIn, textIn } from './cells.ts'
 import { nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -14,6 +14,7 @@ import {
   parkedValues,
   selectBlocked,
   selectDue,
+  selectFirst,
   updateChanged,
 } from './parking-statements.ts'
 import type { Runner } from './runner.ts'
@@ -41,8 +42,9 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       // Without a lock and without a transaction while there is nothing to do.
       if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
       return await short.run(async (runner) => {
-        const { rows } = await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`)
-        const ids = rows.map(([id]) => numberIn(id))
+        const locked = idsIn(await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`))
+        if (locked.length === 0) return []
+        const ids = idsIn(await runner.run(selectFirst(tables, options, locked)))
         if (ids.length === 0) return []
         const list = ids.join(', ')
         await runner.run(
@@ -109,6 +111,10 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       return numberIn(rows[0]?.[0])
     },
   }
+}
+
+function idsIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
+  return rows.map(([id]) => numberIn(id))
 }
 
 /** Those that are still as they were read and that nobody else holds. */

@@ -3,7 +3,7 @@ import type { NewParkedMessage } from '../../contracts/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
-import { again, anHour, change, dead, done, dueKeys, park, reserve } from './parked-rows.ts'
+import { again, anHour, change, dead, done, dueKeys, keysOf, park, reserve } from './parked-rows.ts'
 
 const ofKey = (key: string, orderKey: string | undefined, changes: Partial<NewParkedMessage> = {}) =>
   parkedMessage(key, { orderKey, ...changes })
@@ -94,6 +94,30 @@ export const parkingOrderCases: readonly StoreCase[] = [
       assert.deepEqual(await dueKeys(rival), [])
       await holder.commit()
       assert.deepEqual(await dueKeys(rival), ['a2'])
+    },
+  },
+  {
+    name: 'order: what is parked while others look for work is overtaken by none behind it',
+    needs: ['concurrent'],
+    async run({ store, rival }) {
+      // Something to look through, so that the looking takes its time.
+      await park(store, ...Array.from({ length: 30 }, (_, index) => ofKey(`free${index}`, `free${index}`)))
+      const rounds = Array.from({ length: 150 }, (_, index) => `r${index}`)
+      let isParking = true
+      const parking = async () => {
+        for (const round of rounds)
+          await park(store, ofKey(`${round} first`, round, { delayMs: anHour }), ofKey(`${round} second`, round))
+        isParking = false
+      }
+      const overtaken: string[] = []
+      const looking = async () => {
+        while (isParking) overtaken.push(...keysOf(await reserve(rival, { forMs: 0, limit: 1_000 })))
+      }
+      await Promise.all([parking(), looking(), looking()])
+      assert.deepEqual(
+        overtaken.filter((key) => !key.startsWith('free')),
+        [],
+      )
     },
   },
 ]
