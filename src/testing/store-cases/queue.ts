@@ -89,7 +89,7 @@ export const queueCases: readonly StoreCase[] = [
     name: 'queue: rivals never get the same message, and together they get all',
     needs: ['queue'],
     async run({ store, rival }) {
-      const texts = Array.from({ length: 60 }, (_, index) => `q${String(index).padStart(2, '0')}`)
+      const texts = Array.from({ length: 120 }, (_, index) => `q${String(index).padStart(3, '0')}`)
       await send(store, ...texts)
       const drain = async (self: typeof store) => {
         const mine: string[] = []
@@ -100,7 +100,7 @@ export const queueCases: readonly StoreCase[] = [
         }
         return mine
       }
-      const shares = await Promise.all([drain(store), drain(rival), drain(store), drain(rival)])
+      const shares = await Promise.all(Array.from({ length: 8 }, (_, index) => drain(index % 2 === 0 ? store : rival)))
       assert.deepEqual(shares.flat().sort(), texts)
     },
   },

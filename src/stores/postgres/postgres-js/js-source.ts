@@ -2,7 +2,7 @@ import { checkedOut } from '../checked-out.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
 import type { CheckOutOptions, Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
-import { runAgain } from '../run-alone.ts'
+import { readingCommitted, wasTooStrict } from '../run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
 import { lentSql } from './lent-sql.ts'
@@ -28,7 +28,14 @@ export function jsSource<Sql extends PostgresJsShape>(
   return {
     max: sql.options.max,
     checkOut,
-    runAlone: (statement, values) => runAgain(() => alone.run(statement, values)),
+    async runAlone(statement, values) {
+      try {
+        return await alone.run(statement, values)
+      } catch (error) {
+        if (!wasTooStrict(error)) throw error
+        return await readingCommitted(await checkOut({}), statement, values)
+      }
+    },
     join: (tx) => new JsRunner(tx, prepare),
     lend: (tx, connection, options) => lentSql(tx, connection as JsConnection<Sql> | undefined, options),
     async listen(channel, heard) {
