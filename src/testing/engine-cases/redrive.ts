@@ -98,13 +98,13 @@ export const redriveCases: readonly StoreCase[] = [
       })
       const { id } = await first.notes.deadLetters.redrive('all', { ...ana, canary: 1 })
       await entered.opened
-      // It ends while its canary runs, so that the others are not released by it.
+      // It ends while its canary runs: whether it has released the others by then, none of them has run.
       const stopped = first.stop()
       finish.open()
       await stopped
       const left = await first.notes.deadLetters.redriveStatus(id)
       assert.ok(left.state === 'running')
-      assert.deepEqual([left.unreleased, left.untried, left.failed, left.succeeded], [5, 0, 0, 1])
+      assert.deepEqual([left.unreleased + left.untried, left.failed, left.succeeded], [5, 0, 1])
       const second = handlerOn(bench.app({ store: bench.rival }), bench, new Set())
       await second.handle()
       await second.ended(id)
