@@ -8,6 +8,9 @@ export interface Order {
   readonly behaviour: Behaviour
 }
 
+/** Of every handler. */
+export const attempts = 8
+
 let runs = 0
 
 /** The behaviours that no number of attempts can overcome. */

@@ -1,5 +1,5 @@
 import { type App, justonce, messages } from '../../src/index.ts'
-import { behave, type Order } from './handlers.ts'
+import { attempts, behave, type Order } from './handlers.ts'
 import type { SimProcess } from './process.ts'
 import type { Program } from './world.ts'
 
@@ -21,7 +21,7 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
   })
   const options = {
     timeoutMs: 2_000,
-    retry: { attempts: 8, backoff: (attempt: number) => attempt * 3_000 },
+    retry: { attempts, backoff: (attempt: number) => attempt * 3_000 },
     breaker: { after: 4, pauseMs: 500 },
   }
   const history = { misbehaved, mendedAt: scenario.mendedAt }
