@@ -5,11 +5,9 @@ import { JustonceError } from '../errors/index.ts'
 /** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
 export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Transport): void {
   const { name, capabilities, dedup = 'id' } = transport
-  if (
-    dedup !== 'id' &&
-    (capabilities.positions !== 'exclusive' || store.positions === undefined || store.parts === undefined)
-  ) {
-    const who = capabilities.positions === 'exclusive' ? store.name : name
+  const isExclusive = capabilities.positions === 'exclusive' && transport.reread !== undefined
+  if (dedup !== 'id' && (!isExclusive || store.positions === undefined || store.parts === undefined)) {
+    const who = isExclusive ? store.name : name
     throw new JustonceError('POSITIONS_NEEDED', {
       message: `${name} has dedup: '${dedup}', but ${who} cannot do that.`,
     })

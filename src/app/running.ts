@@ -4,7 +4,6 @@ import { Retrier } from '../consumer/retrier.ts'
 import { StoreGate } from '../consumer/store-gate.ts'
 import type { Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import { PositionLedger } from '../engine/position-ledger.ts'
 import type { Source } from '../engine/source.ts'
 import { operableEngine, Redriver } from '../letters/index.ts'
 import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
@@ -83,7 +82,7 @@ function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transpor
   const { dedup = 'id', group = transport.name } = transport
   return {
     dedup,
-    positions: dedup === 'id' ? undefined : new PositionLedger(group),
+    positions: dedup === 'id' ? undefined : { group, reread: (deliveries) => reread(engine, transport, deliveries) },
     inside: insideOf(engine.store, transport),
     outlet: insideOf(engine.store, first),
     acknowledge: (deliveries) => settle(engine, transport, deliveries, { kind: 'done' }),
@@ -96,6 +95,14 @@ function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transpor
 /** What was parked comes from the store: there is nobody to tell. */
 function retrySource(engine: Engine<unknown>, first: Transport): Source {
   return { inside: undefined, outlet: insideOf(engine.store, first), acknowledge: async () => {} }
+}
+
+async function reread(engine: Engine<unknown>, transport: Transport, deliveries: readonly Delivery[]): Promise<void> {
+  try {
+    await transport.reread?.(deliveries)
+  } catch (error) {
+    engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
+  }
 }
 
 async function settle(

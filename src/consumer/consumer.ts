@@ -69,7 +69,6 @@ export class Consumer<Tx> {
     while (!signal.aborted) {
       try {
         for await (const deliveries of this.#transport.deliveries({ signal, maxInFlight, restore: this.#restore() })) {
-          this.#source.positions?.arrived(deliveries)
           this.#lanes.assign(deliveries)
           await this.#gate.open(signal)
         }
@@ -82,14 +81,10 @@ export class Consumer<Tx> {
 
   /** Where positions are kept in the store, partitions begin where that says. */
   #restore(): Parameters<Transport['deliveries']>[0]['restore'] {
-    const { positions: ledger } = this.#source
+    const { positions: kept } = this.#source
     const { positions: stored } = this.#engine.store
-    if (ledger === undefined || stored === undefined) return undefined
-    return async (partitions) => {
-      const found = await stored.load(ledger.group, partitions)
-      partitions.forEach((partition, index) => void ledger.restored(partition, found[index]))
-      return found
-    }
+    if (kept === undefined || stored === undefined) return undefined
+    return (partitions) => stored.load(kept.group, partitions)
   }
 
   async #work(lane: Lane): Promise<void> {

@@ -19,12 +19,17 @@ export interface Delivery {
   readonly place?: Place | undefined
 }
 
-/** Where a delivery stands in its partition. */
+/**
+ * Where a delivery stands in its partition. Deliveries of one reading form a chain, from what `restore` has answered on:
+ * each begins where the one before it ends. So a row of them that begins where the store stands can be neither somebody
+ * else's nor a second copy.
+ */
 export interface Place {
   readonly partition: string
-  /** Where to go on when it has been handled. Of one partition these grow, but not always by one. */
-  readonly next: string
-  readonly incarnation: string
+  /** Where reading stood before it; undefined: at the beginning, with nothing stored. */
+  readonly from: Position | undefined
+  /** Where to go on when it has been handled. Positions grow, but not always by one. */
+  readonly to: Position
 }
 
 export type Settlement =
@@ -82,8 +87,8 @@ export interface Transport {
     readonly signal: AbortSignal
     readonly maxInFlight: number
     /**
-     * Given where positions are kept in the store: asked for each partition that is assigned, before anything of it is
-     * delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
+     * Given where positions are kept in the store: asked for each partition that is assigned, or to be read again, before
+     * anything of it is delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
      * `SOURCE_REPLACED`.
      */
     readonly restore?: ((partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>) | undefined
@@ -93,6 +98,12 @@ export interface Transport {
    * Rejects when the broker could not be told; the engine treats that as "will come again".
    */
   settle(deliveries: readonly Delivery[], settlement: Settlement): Promise<void>
+  /**
+   * Where positions are exclusive. The store does not stand where these deliveries begin: somebody else has moved on.
+   * Settles whatever was read of their partitions without telling the broker; those that are still ours are read again,
+   * from where `restore` says. A delivery of an earlier reading is silently skipped.
+   */
+  reread?(deliveries: readonly Delivery[]): Promise<void>
   /** One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown. */
   publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
   readonly inside?: InsideTransaction | undefined

@@ -18,10 +18,11 @@ export async function afterTheCommit<Tx>(
   committed: Committed<Tx>,
   report: Report,
 ): Promise<void> {
-  const { batch, runs, outcomes, epoch, done, published, moves, lost } = committed
-  source.positions?.moved(moves)
-  // Whoever has their partition handles them; they must not be tried or settled here again.
-  report.settled.push(...lost)
+  const { batch, runs, outcomes, epoch, done, published, lost } = committed
+  if (lost.length > 0) {
+    await source.positions?.reread(lost)
+    report.settled.push(...lost)
+  }
   if (source.inside !== undefined) source.inside.committed(done, 0)
   else if (done.length > 0) await source.acknowledge(done)
   announce(engine, source, published)

@@ -5,36 +5,36 @@ import type { Delivery } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
-import { PositionLedger } from './position-ledger.ts'
 
 type Options = Parameters<typeof openEngine>[0]
 
 /** A consumer of one topic: what it is given has a place in a partition. */
 async function openConsumer(options: Options = {}, dedup: 'position' | 'both' = 'position') {
   const opened = openEngine(options)
-  const ledger = new PositionLedger('group')
-  const source = { ...opened.source, positions: ledger, dedup }
-  const assign = async (...partitions: readonly string[]) => {
-    const wanted = partitions.map((partition) => ({ source: 'notes', partition }))
-    const stored = await opened.store.positions.load('group', wanted)
-    wanted.forEach((each, index) => void ledger.restored(each, stored[index]))
+  const reread: string[] = []
+  const positions = {
+    group: 'group',
+    async reread(deliveries: readonly Delivery[]) {
+      reread.push(...deliveries.map(({ message }) => message.id ?? ''))
+    },
   }
-  await assign('0', '1')
-  const deliver = (id: string, next: number, changes: { partition?: string; type?: string } = {}): Delivery => ({
-    message: toIncoming({ ...note(id), type: changes.type ?? 'note.created' }, 'notes'),
-    lane: changes.partition ?? '0',
-    place: { partition: changes.partition ?? '0', next: String(next), incarnation: 'one' },
+  const source = { ...opened.source, positions, dedup }
+  const at = (next: number) => (next === 0 ? undefined : { next: String(next), incarnation: 'one' })
+  /** From one position to another. */
+  const deliver = (
+    id: string,
+    [from, to]: readonly [number, number],
+    { partition = '0', type = 'note.created' }: { partition?: string; type?: string } = {},
+  ): Delivery => ({
+    message: toIncoming({ ...note(id), type }, 'notes'),
+    lane: partition,
+    place: { partition, from: at(from), to: { next: String(to), incarnation: 'one' } },
   })
   return {
     ...opened,
-    assign,
     deliver,
-    arrived: (...deliveries: Delivery[]) => ledger.arrived(deliveries),
-    async take(...deliveries: Delivery[]) {
-      ledger.arrived(deliveries)
-      return handleDeliveries(opened.engine, source, deliveries)
-    },
-    handleArrived: (...deliveries: Delivery[]) => handleDeliveries(opened.engine, source, deliveries),
+    reread,
+    take: (...deliveries: Delivery[]) => handleDeliveries(opened.engine, source, deliveries),
     stored: async (partition = '0') =>
       (await opened.store.positions.load('group', [{ source: 'notes', partition }]))[0]?.next,
   }
@@ -45,7 +45,7 @@ const tag = ({ id }: { id: string }, { tx }: { tx: Parameters<typeof write>[0] }
 test('effects and the position commit together; there is no record for each message', async () => {
   const { on, take, deliver, effects, stored, store, acknowledged } = await openConsumer()
   on('note.created', 'tag-note', tag)
-  await take(deliver('m1', 1), deliver('m2', 5), deliver('n1', 1, { partition: '1' }))
+  await take(deliver('m1', [0, 1]), deliver('m2', [1, 5]), deliver('n1', [0, 1], { partition: '1' }))
   expect(effects()).toEqual({ m1: 1, m2: 1, n1: 1 })
   expect([await stored('0'), await stored('1')]).toEqual(['5', '1'])
   expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toBeUndefined()
@@ -57,24 +57,37 @@ test('a consumer that has lost its partition does nothing, and acknowledges noth
   const { database, clock } = zombie
   const owner = await openConsumer({ database, clock })
   for (const { on } of [zombie, owner]) on('note.created', 'tag-note', tag)
-  await owner.take(owner.deliver('m1', 1), owner.deliver('m2', 2))
-  const report = await zombie.take(zombie.deliver('m1', 1), zombie.deliver('n1', 1, { partition: '1' }))
+  await owner.take(owner.deliver('m1', [0, 1]), owner.deliver('m2', [1, 2]))
+  const report = await zombie.take(zombie.deliver('m1', [0, 1]), zombie.deliver('n1', [0, 1], { partition: '1' }))
   expect(owner.effects()).toEqual({ m1: 1, m2: 1, n1: 1 })
   expect(await owner.stored()).toBe('2')
   expect(zombie.acknowledged()).toEqual(['n1'])
   expect(report.again).toEqual([])
 })
 
-test('what was delivered before the partition came back is not handled', async () => {
-  const { on, assign, arrived, handleArrived, deliver, effects, take, stored } = await openConsumer()
+test('who holds a partition and finds that the store has moved on reads it again', async () => {
+  const { on, deliver, effects, take, stored, reread, acknowledged } = await openConsumer()
   on('note.created', 'tag-note', tag)
-  const old = deliver('m1', 1)
-  arrived(old)
-  await assign('0')
-  await take(deliver('m1', 1), deliver('m2', 2))
-  await handleArrived(old)
+  await take(deliver('m1', [0, 1]), deliver('m2', [1, 2]))
+  const report = await take(deliver('m2', [1, 2]), deliver('m3', [2, 3]))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(await stored()).toBe('2')
+  expect(reread).toEqual(['m2', 'm3'])
+  expect(acknowledged()).toEqual(['m1', 'm2'])
+  expect([report.again, report.held]).toEqual([[], []])
+})
+
+test('what was read twice is handled once, and nothing in between is passed over', async () => {
+  const { on, deliver, effects, take, stored } = await openConsumer()
+  on('note.created', 'tag-note', tag)
+  let left = [deliver('m1', [0, 1]), deliver('m2', [1, 2]), deliver('m1', [0, 1]), deliver('m2', [1, 2])]
+  while (left.length > 0) left = [...(await take(...left)).again]
+  expect(await stored()).toBe('2')
+  // Something is missing before the last one.
+  left = [deliver('m3', [2, 3]), deliver('m5', [4, 5])]
+  while (left.length > 0) left = [...(await take(...left)).again]
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+  expect(await stored()).toBe('3')
 })
 
 test('a message that fails is parked, the partition goes on, and its retry takes effect once', async () => {
@@ -84,7 +97,7 @@ test('a message that fails is parked, the partition goes on, and its retry takes
     tag(message, context)
     if (message.id === 'm2' && isBroken) throw new Error('no')
   })
-  await take(deliver('m1', 1), deliver('m2', 2), deliver('m3', 3))
+  await take(deliver('m1', [0, 1]), deliver('m2', [1, 2]), deliver('m3', [2, 3]))
   expect(effects()).toEqual({ m1: 1, m3: 1 })
   expect(await stored()).toBe('3')
   isBroken = false
@@ -103,7 +116,7 @@ test('of several handlers only the failed one is retried, and all of a message i
       if (name === 'second' && isBroken) throw new Error('no')
     })
   }
-  await take(deliver('m1', 1))
+  await take(deliver('m1', [0, 1]))
   expect(effects()).toEqual({ 'first m1': 1 })
   isBroken = false
   for (let rounds = 0; rounds < 2; rounds++) {
@@ -123,7 +136,7 @@ test('a commit whose answer was lost is found out by its position', async () => 
     return value
   }
   Object.assign(engine, { store: { ...store, transaction } })
-  await take(deliver('m1', 1), deliver('m2', 2))
+  await take(deliver('m1', [0, 1]), deliver('m2', [1, 2]))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(acknowledged()).toEqual(['m1', 'm2'])
 })
@@ -131,8 +144,8 @@ test('a commit whose answer was lost is found out by its position', async () => 
 test('messages that nobody handles, or that nobody can read, count as handled', async () => {
   const { on, take, deliver, effects, stored, store } = await openConsumer()
   on('note.created', 'tag-note', tag)
-  const unreadable = { ...deliver('m2', 2), message: { ...deliver('m2', 2).message, body: Buffer.from('{') } }
-  await take(deliver('m1', 1), unreadable, deliver('m3', 3, { type: 'unknown' }), deliver('m4', 4))
+  const unreadable = { ...deliver('m2', [1, 2]), message: { ...deliver('m2', [1, 2]).message, body: Buffer.from('{') } }
+  await take(deliver('m1', [0, 1]), unreadable, deliver('m3', [2, 3], { type: 'unknown' }), deliver('m4', [3, 4]))
   expect(effects()).toEqual({ m1: 1, m4: 1 })
   expect(await stored()).toBe('4')
   expect((await store.parking.list()).map(({ reason }) => reason)).toEqual(['BODY_NOT_JSON', 'TYPE_UNKNOWN'])
@@ -145,7 +158,7 @@ test('a producer that sent twice: by position both run, with both the second is 
   ] as const) {
     const { on, take, deliver, effects, stored } = await openConsumer({}, dedup)
     on('note.created', 'tag-note', tag)
-    let left = [deliver('m1', 1), deliver('m1', 2), deliver('m2', 3)]
+    let left = [deliver('m1', [0, 1]), deliver('m1', [1, 2]), deliver('m2', [2, 3])]
     while (left.length > 0) left = [...(await take(...left)).again]
     expect(effects()).toEqual({ m1: count, m2: 1 })
     expect(await stored()).toBe('3')
@@ -157,8 +170,8 @@ test('behind a breaker a partition waits in order', async () => {
   on('note.created', { name: 'tag-note', breaker: { after: 1, pauseMs: 1_000 }, ...later }, () => {
     throw new Error('a bad deploy')
   })
-  await take(deliver('m1', 1))
-  const report = await take(deliver('m2', 2), deliver('m3', 3))
+  await take(deliver('m1', [0, 1]))
+  const report = await take(deliver('m2', [1, 2]), deliver('m3', [2, 3]))
   expect(report.stopped.map(({ message }) => message.id)).toEqual(['m2'])
   expect(report.again.map(({ message }) => message.id)).toEqual(['m3'])
   expect(await stored()).toBe('1')

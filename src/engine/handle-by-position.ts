@@ -1,8 +1,8 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
+import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
-import { partitionId } from './position-ledger.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
 import { Undone, unwrapped } from './undone.ts'
@@ -30,15 +30,13 @@ export async function handleByPosition<Tx>(
 async function handledTogether<Tx>(
   engine: Engine<Tx>,
   source: PositionSource,
-  given: readonly Item<Tx>[],
+  items: readonly Item<Tx>[],
   report: Report,
 ): Promise<boolean> {
   let { partSize } = engine.isolation
   for (let lostCommits = 0; ; ) {
-    const items = stillOurs(source, given, report)
-    if (items.length === 0) return true
     try {
-      const committed = await processBatch(engine, source, batchOf(engine, source, items, partSize))
+      const committed = await processBatch(engine, source, batchOf(engine, items, partSize))
       await afterTheCommit(engine, source, committed, report)
       return true
     } catch (error) {
@@ -63,7 +61,6 @@ async function handleOneByOne<Tx>(
   const held = new Set<string>()
   for (const item of items) {
     const partition = partitionId(item.delivery)
-    if (stillOurs(source, [item], report).length === 0) continue
     if (held.has(partition)) report.held.push(item.delivery)
     else if ((await settle(engine, source, item, report)) === 'held') {
       report.held.push(item.delivery)
@@ -82,9 +79,8 @@ async function settle<Tx>(
   const { timing, clock } = engine
   let item = given
   for (let tries = 1; ; tries++) {
-    if (stillOurs(source, [item], report).length === 0) return 'settled'
     try {
-      const batch = batchOf(engine, source, [item], 1)
+      const batch = batchOf(engine, [item], 1)
       const lockTimeoutMs = Math.min(timing.batchLockTimeoutMs * 2 ** (tries - 1), timing.aloneLockTimeoutMs)
       const committed = await processBatch(engine, source, { ...batch, lockTimeoutMs })
       await afterTheCommit(engine, source, committed, report)
@@ -107,17 +103,6 @@ async function settle<Tx>(
   }
 }
 
-/**
- * Without what was delivered under an assignment that is over: whoever has the partition now gets it again. Asked before
- * every attempt, because an assignment can end and begin while one is under way.
- */
-function stillOurs<Tx>({ positions }: PositionSource, items: readonly Item<Tx>[], report: Report): readonly Item<Tx>[] {
-  if (items.every(({ delivery }) => positions.isOurs(delivery))) return items
-  const isOurs = ({ delivery }: Item<Tx>): boolean => positions.isOurs(delivery)
-  report.settled.push(...items.filter((item) => !isOurs(item)).map(({ delivery }) => delivery))
-  return items.filter(isOurs)
-}
-
 /** The same work with the culprit, or all where that is not known, known to fail. */
 function withFailure<Tx>(
   { delivery, origin, runs: before }: Work<Tx>,
@@ -133,12 +118,7 @@ function withFailure<Tx>(
   return work
 }
 
-function batchOf<Tx>(
-  engine: Engine<Tx>,
-  { positions }: PositionSource,
-  items: readonly Item<Tx>[],
-  partSize: number,
-): Batch<Tx> {
+function batchOf<Tx>(engine: Engine<Tx>, items: readonly Item<Tx>[], partSize: number): Batch<Tx> {
   return {
     works: items.flatMap(({ work }) => work ?? []),
     refusals: items.flatMap(({ refusal }) => refusal ?? []),
@@ -147,6 +127,6 @@ function batchOf<Tx>(
     settles: true,
     partSize,
     lockTimeoutMs: engine.timing.batchLockTimeoutMs,
-    moves: positions.movesPast(items.map(({ delivery }) => delivery)),
+    moves: movesPast(items.map(({ delivery }) => delivery)),
   }
 }

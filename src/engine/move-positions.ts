@@ -1,6 +1,6 @@
-import type { Delivery, InboxRecord, Position, PositionMove, Positions } from '../contracts/index.ts'
+import type { Delivery, InboxRecord, PositionMove, Positions } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
-import { nameOf, partitionId } from './position-ledger.ts'
+import { isSame, nameOf, partitionId } from './partition-moves.ts'
 import type { Batch } from './process-batch.ts'
 import type { Source } from './source.ts'
 import { Undone } from './undone.ts'
@@ -9,8 +9,7 @@ import type { Outcomes } from './work.ts'
 /** What a batch is after its positions were moved. */
 export interface Moved<Tx> {
   readonly batch: Batch<Tx>
-  readonly moves: readonly PositionMove[]
-  /** Their partition belongs to somebody else by now. */
+  /** The store does not stand where they begin: somebody else has handled them, or is about to. */
   readonly lost: readonly Delivery[]
 }
 
@@ -27,18 +26,17 @@ export async function movePositions<Tx>(
 ): Promise<Moved<Tx>> {
   const { positions: store } = engine.store
   const moves = batch.moves ?? []
-  if (store === undefined || source.positions === undefined || moves.length === 0) return { batch, moves, lost: [] }
+  if (store === undefined || source.positions === undefined || moves.length === 0) return { batch, lost: [] }
   const answers = await moveAll(engine, tx, store, source.positions.group, moves)
   const done = new Set<string>()
   const lost = new Set<string>()
-  moves.forEach(({ source: topic, partition, expected, to }, index) => {
-    // A move to where it is already: all of it was handled before.
-    const found = answers[index] ?? (isSame(expected, to) ? expected : undefined)
+  moves.forEach(({ source: topic, partition, to }, index) => {
+    const found = answers[index]
     if (found === undefined) return
-    const isOurOwn = found !== 'none' && isSame(found, to)
-    ;(isOurOwn ? done : lost).add(nameOf(topic, partition))
+    const isHandled = found !== 'none' && isSame(found, to)
+    ;(isHandled ? done : lost).add(nameOf(topic, partition))
   })
-  if (done.size + lost.size === 0) return { batch, moves, lost: [] }
+  if (done.size + lost.size === 0) return { batch, lost: [] }
   const record: InboxRecord = { state: 'processed', fingerprint: undefined, processedAt: engine.clock.now() }
   for (const { delivery, runs } of batch.works) {
     const id = partitionId(delivery)
@@ -60,7 +58,6 @@ export async function movePositions<Tx>(
       known: batch.known.filter((delivery) => !isLost(delivery)),
       refusals: batch.refusals.filter(({ delivery }) => !isLost(delivery)),
     },
-    moves: moves.filter(({ source: topic, partition }) => !lost.has(nameOf(topic, partition))),
     lost: deliveries.filter(isLost),
   }
 }
@@ -78,8 +75,4 @@ async function moveAll<Tx>(
   } catch (error) {
     throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
   }
-}
-
-function isSame(a: Position | undefined, b: Position): boolean {
-  return a?.next === b.next && a.incarnation === b.incarnation
 }

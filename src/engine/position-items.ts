@@ -1,11 +1,11 @@
 import type { Delivery } from '../contracts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
-import { type PositionLedger, partitionId } from './position-ledger.ts'
+import { follows, partitionId } from './partition-moves.ts'
 import { prepare } from './prepare.ts'
 import type { Report } from './report.ts'
 import { isAdmitted } from './sort-out.ts'
-import type { Source } from './source.ts'
+import type { Source, StoredPositions } from './source.ts'
 import type { Origin, Refusal, Work } from './work.ts'
 
 /** A delivery and what is to be done with it; neither: it only counts as handled. */
@@ -16,9 +16,9 @@ export interface Item<Tx> {
 }
 
 /** A source that keeps its positions in the store. */
-export type PositionSource = Source & { readonly positions: PositionLedger }
+export type PositionSource = Source & { readonly positions: StoredPositions }
 
-/** In order, each partition up to the first that has to wait. */
+/** In order, each partition up to the first that has to wait, or that does not follow the one before it. */
 export async function itemsOf<Tx>(
   engine: Engine<Tx>,
   source: PositionSource,
@@ -29,8 +29,13 @@ export async function itemsOf<Tx>(
   const items: Item<Tx>[] = []
   const stopped = new Set<string>()
   const claimed = new Set<string>()
+  const last = new Map<string, Delivery>()
   for (const delivery of deliveries) {
     const partition = partitionId(delivery)
+    // What was read anew stands behind what is left of the reading before: that has to be settled first.
+    const before = last.get(partition)
+    if (before !== undefined && !follows(delivery, before)) stopped.add(partition)
+    last.set(partition, delivery)
     const origin = { byPosition: source.dedup === 'position', ...suspicionOf(delivery) }
     const prepared = await prepare(engine, delivery, origin)
     if (stopped.has(partition)) report.again.push(delivery)

@@ -38,9 +38,7 @@ export interface Committed<Tx> {
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
   readonly published: number
-  /** Positions that were moved. */
-  readonly moves: readonly PositionMove[]
-  /** Deliveries of partitions that belong to somebody else by now. */
+  /** Deliveries that do not begin where the store stands. */
   readonly lost: readonly Delivery[]
 }
 
@@ -58,7 +56,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const outcomes: Outcomes<Tx> = new Map(given.earlier)
 
     // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
-    const { batch, moves, lost } = await movePositions(engine, source, tx, given, outcomes)
+    const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
     const refusals = await takeLetters(engine, tx, batch, outcomes)
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
@@ -75,7 +73,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done)
     const published = books.outgoing.length
-    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, moves, lost }
+    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
 }
 

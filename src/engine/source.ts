@@ -1,13 +1,18 @@
 import type { Delivery, InsideTransaction } from '../contracts/index.ts'
-import type { PositionLedger } from './position-ledger.ts'
 import type { RunOutcome } from './work.ts'
+
+export interface StoredPositions {
+  readonly group: string
+  /** Has their partitions read again from where the store stands. Must not reject. */
+  reread(deliveries: readonly Delivery[]): Promise<void>
+}
 
 /** Where a batch came from, as far as the engine needs it. */
 export interface Source {
   /** Present when the transport lives in the store's own database. */
   readonly inside: InsideTransaction | undefined
   /** Present when the positions of what was handled are kept in the store. */
-  readonly positions?: PositionLedger | undefined
+  readonly positions?: StoredPositions | undefined
   /** The same as a record: with it a message that comes under two positions is recognised by its id, too. */
   readonly dedup?: 'id' | 'position' | 'both' | undefined
   /** Takes what handlers publish, in their own transaction. Not given: that goes to the outbox. */

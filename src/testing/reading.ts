@@ -36,10 +36,15 @@ export interface Reading {
   stop(): Promise<readonly Delivery[]>
 }
 
-export function startReading(context: TransportCaseContext, transport: Transport, maxInFlight = 100): Reading {
+export function startReading(
+  context: TransportCaseContext,
+  transport: Transport,
+  maxInFlight = 100,
+  restore?: Parameters<Transport['deliveries']>[0]['restore'],
+): Reading {
   const patienceMs = context.patienceMs ?? 10_000
   const stopping = new AbortController()
-  const iterator = transport.deliveries({ signal: stopping.signal, maxInFlight })[Symbol.asyncIterator]()
+  const iterator = transport.deliveries({ signal: stopping.signal, maxInFlight, restore })[Symbol.asyncIterator]()
   let asked: Promise<IteratorResult<readonly Delivery[]>> | undefined
 
   const step = async (what: string): Promise<IteratorResult<readonly Delivery[]>> => {

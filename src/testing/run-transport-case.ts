@@ -29,6 +29,10 @@ const needs: Record<
     without: 'the transport cannot delay a message',
   },
   inside: { met: ({ inside }) => inside !== undefined, without: 'the transport does not live in a store' },
+  positions: {
+    met: ({ capabilities }) => capabilities.positions === 'exclusive',
+    without: 'the transport has no exclusive positions',
+  },
   death: {
     met: (_, { connectMortal }) => connectMortal !== undefined,
     without: 'the driver gives no connectMortal',

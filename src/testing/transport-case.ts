@@ -9,6 +9,7 @@ export type TransportNeed =
   | 'lane-order'
   | 'delayed-retry'
   | 'inside'
+  | 'positions'
   // … given by the driver
   | 'death'
 

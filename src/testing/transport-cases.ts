@@ -4,6 +4,7 @@ import { deliveringCases } from './transport-cases/delivering.ts'
 import { endingCases } from './transport-cases/ending.ts'
 import { insideCases } from './transport-cases/inside.ts'
 import { orderingCases } from './transport-cases/ordering.ts'
+import { positionCases } from './transport-cases/positions.ts'
 import { retryingCases } from './transport-cases/retrying.ts'
 import { settlingCases } from './transport-cases/settling.ts'
 import { sharingCases } from './transport-cases/sharing.ts'
@@ -18,6 +19,7 @@ export const transportCases: readonly TransportCase[] = [
   ...sharingCases,
   ...orderingCases,
   ...sharingKeysCases,
+  ...positionCases,
   ...endingCases,
   ...insideCases,
 ]

@@ -1,17 +1,25 @@
 import type { Transport } from '../../src/contracts/index.ts'
 import { type TransportCaseContext, transportCases } from '../../src/testing/index.ts'
 import { SimBroker } from '../simulator/broker/sim-broker.ts'
+import { SimLog } from '../simulator/broker/sim-log.ts'
+import { simLogTransport } from '../simulator/broker/sim-log-transport.ts'
 import { simTransport } from '../simulator/broker/sim-transport.ts'
 import { Faults } from '../simulator/faults.ts'
+import type { Network } from '../simulator/link.ts'
 import { SimProcess } from '../simulator/process.ts'
 import { Scheduler } from '../simulator/scheduler.ts'
 import { bindTransportCases } from './bind-transport-cases.ts'
 import { keepStepWithRealTime } from './real-time.ts'
 
 /** The simulator's broker must keep what it promises, or what it proves is about a broker that does not exist. */
-async function open(order: 'keep' | 'shuffle'): Promise<TransportCaseContext> {
+async function open(
+  connect: (scheduler: Scheduler) => {
+    readonly broker: Pick<SimBroker, 'send'>
+    reader(process: SimProcess, network: Network): Transport
+  },
+): Promise<TransportCaseContext> {
   const scheduler = new Scheduler(1)
-  const broker = new SimBroker(scheduler, order)
+  const { broker, reader } = connect(scheduler)
   const network = { scheduler, faults: new Faults([]) }
   const stop = keepStepWithRealTime(scheduler)
   const processes: SimProcess[] = []
@@ -20,7 +28,7 @@ async function open(order: 'keep' | 'shuffle'): Promise<TransportCaseContext> {
     const process = new SimProcess(`p${processes.length}`, scheduler, 0)
     processes.push(process)
     const transport: Transport = {
-      ...simTransport(process, broker, network, 'count'),
+      ...reader(process, network),
       // What the application publishes ends in a tally; here it is to be delivered.
       async publish(messages) {
         for (const message of messages) broker.send({ ...message, source: 'sim' })
@@ -47,7 +55,11 @@ const reason = 'a simulated connection takes deliveries until it ends, also when
 
 for (const order of ['keep', 'shuffle'] as const) {
   bindTransportCases(`simulated broker, ${order}`, {
-    open: () => open(order),
+    open: () =>
+      open((scheduler) => {
+        const broker = new SimBroker(scheduler, order)
+        return { broker, reader: (process, network) => simTransport(process, broker, network, 'count') }
+      }),
     // How an iteration ends is left to the process, which the simulator kills.
     cases: transportCases.filter(({ name }) => kept.test(name)),
     skip: [
@@ -57,3 +69,15 @@ for (const order of ['keep', 'shuffle'] as const) {
     ],
   })
 }
+
+bindTransportCases('simulated log', {
+  open: () =>
+    open((scheduler) => {
+      const broker = new SimLog(scheduler)
+      return { broker, reader: (process, network) => simLogTransport(process, broker, network, 'position') }
+    }),
+  cases: transportCases.filter(({ name }) => /^(content|positions): /.test(name)),
+  skip: [
+    { case: 'positions: what is given back keeps its place', reason: 'only a process that ends gives anything back' },
+  ],
+})

@@ -9,7 +9,7 @@ import { story } from './story.ts'
 const seedsInTests = 3_000
 
 /** Seeds that have failed once, for whatever reason, stay. */
-const oncefailed = [9, 45, 71, 289, 977, 1212]
+const oncefailed = [9, 45, 71, 289, 977, 1212, 2094, 500395, 501027, 501866, 503465, 504566, 510838, 515253, 517665]
 
 describe('the real engine in the simulator', () => {
   test(`${seedsInTests} worlds full of faults: every message takes effect exactly once`, async () => {
@@ -46,7 +46,7 @@ describe('the museum: consumers that break the promise are caught', () => {
   test.each(museum)(
     '$name',
     async (exhibit) => {
-      const caught = await catchExhibit(exhibit, 400)
+      const caught = await catchExhibit(exhibit, 1_000)
       expect(caught?.violations[0]).toMatch(new RegExp(`^${exhibit.caughtAs}: `))
     },
     60_000,

@@ -41,8 +41,9 @@ export async function assignedLedgers(
     if (restore !== undefined) checkIncarnation(stored?.[index], topic, topicId)
     const known = committed.get(topic)?.[partition] ?? -1n
     const next = stored?.[index]?.next
-    const position = next !== undefined ? BigInt(next) : known >= 0n ? known : begin
-    return new PartitionLedger({ topic, partition, topicId, position, suspects })
+    const from = next === undefined ? undefined : BigInt(next)
+    const position = from ?? (known >= 0n ? known : begin)
+    return new PartitionLedger({ topic, partition, topicId, position, stored: from, suspects })
   })
 }
 

@@ -71,7 +71,17 @@ export class AssignedPartitions {
       return
     }
     settings.onError(new Error(`${message} Going on at ${begin}.`))
-    this.#restart(ledger, ledger.topicId, begin)
+    if (ledger.position < begin) {
+      ledger.skipTo(begin)
+      this.#options.changed()
+    } else this.#restart(ledger, ledger.topicId, begin)
+  }
+
+  /** Gives up what was read of them and asks the store again where to begin. */
+  reread(ledgers: readonly PartitionLedger[]): void {
+    for (const ledger of ledgers) this.#drop(ledger)
+    void this.#begin(ledgers)
+    this.#options.changed()
   }
 
   /** The topic was deleted and made again. What is left of the old one is worth nothing, the new one begins at zero. */

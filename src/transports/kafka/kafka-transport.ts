@@ -64,6 +64,9 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     async settle(deliveries, settlement) {
       await Promise.all([...sessions].map((session) => session.settle(deliveries, settlement)))
     },
+    async reread(deliveries) {
+      for (const session of sessions) session.reread(deliveries)
+    },
     publish: async (messages) => (messages.length === 0 ? [] : publisher.publish(messages)),
     async close() {
       closing.abort()

@@ -4,6 +4,8 @@ import type { FetchedRecord } from './committed-records.ts'
 /** One fetched record, from when it came until everything before it is settled too. */
 export interface Slot {
   readonly fetched: FetchedRecord
+  /** Where reading stood before it; undefined: nothing was stored, and this is the first. */
+  readonly from: bigint | undefined
   /** Where to go on when it has been handled. */
   readonly next: bigint
   readonly suspect: boolean
@@ -17,6 +19,8 @@ export interface LedgerStart {
   readonly partition: number
   readonly topicId: string
   readonly position: bigint
+  /** What is stored elsewhere, where that says where to begin. */
+  readonly stored?: bigint | undefined
   /** How many of the first records may have been with a process that died. */
   readonly suspects: number
 }
@@ -36,18 +40,21 @@ export class PartitionLedger {
   /** False from the moment the partition is given up or was lost: settling its deliveries then does nothing. */
   isOurs = true
   #suspects: number
+  /** Where the last record ends. */
+  #last: bigint | undefined
   #slots: Slot[] = []
   #settledUpTo: bigint
   #waiting = 0
   #out = 0
 
-  constructor({ topic, partition, topicId, position, suspects }: LedgerStart) {
+  constructor({ topic, partition, topicId, position, stored, suspects }: LedgerStart) {
     this.topic = topic
     this.partition = partition
     this.topicId = topicId
     this.position = position
     this.committed = position
     this.#settledUpTo = position
+    this.#last = stored
     this.#suspects = suspects
   }
 
@@ -78,10 +85,18 @@ export class PartitionLedger {
       const after = index === records.length - 1 ? next : fetched.offset + 1n
       const suspect = this.#suspects > 0
       if (suspect) this.#suspects--
-      this.#slots.push({ fetched, next: after, suspect, ledger: this, delivery: undefined, state: 'waiting' })
+      const from = this.#last
+      this.#slots.push({ fetched, from, next: after, suspect, ledger: this, delivery: undefined, state: 'waiting' })
+      this.#last = after
     }
     this.#waiting += records.length
     this.position = next
+    this.#advance()
+  }
+
+  /** What lies between is gone. */
+  skipTo(position: bigint): void {
+    this.position = position
     this.#advance()
   }
 

@@ -100,6 +100,11 @@ export class Session {
     await Promise.all([...touched].map((ledger) => this.#committer.told(ledger, patienceMs)))
   }
 
+  reread(deliveries: readonly Delivery[]): void {
+    const ledgers = new Set(deliveries.flatMap((delivery) => this.#slots.get(delivery)?.ledger ?? []))
+    this.#partitions.reread([...ledgers].filter(({ isOurs }) => isOurs))
+  }
+
   /** Leaves the group as soon as everything that was delivered is settled: until then nobody else may have it. */
   async retire(): Promise<void> {
     this.#isRetiring = true
@@ -139,8 +144,13 @@ export class Session {
   }
 
   #deliver(slot: Slot): Delivery {
-    const { ledger, fetched, next, suspect } = slot
-    const place = { partition: String(ledger.partition), next: String(next), incarnation: ledger.topicId }
+    const { ledger, fetched, from, next, suspect } = slot
+    const position = (offset: bigint) => ({ next: String(offset), incarnation: ledger.topicId })
+    const place = {
+      partition: String(ledger.partition),
+      from: from === undefined ? undefined : position(from),
+      to: position(next),
+    }
     const delivery: Delivery = {
       message: readRecord(fetched, ledger, this.#settings.reading),
       redelivered: suspect,

@@ -6,19 +6,26 @@ import type { LogSession, SimLog } from './sim-log.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
 
 interface LogDelivery extends Delivery {
-  readonly partition: number
+  readonly reading: Reading
   readonly offset: number
-  readonly connection: Connection
+}
+
+/** A partition from when it was assigned, or had to be read again, until it is given up. */
+interface Reading {
+  readonly partition: number
+  /** Where it goes on; undefined while the store is being asked. */
+  offset: number | undefined
+  /** Where the last delivery ends. */
+  from: Position | undefined
+  readonly unsettled: Set<LogDelivery>
+  /** What was settled out of order, until what is before it is settled, too. */
+  readonly settled: Set<number>
 }
 
 interface Connection {
   readonly link: Link
   readonly session: LogSession
-  /** Where each partition goes on being read; those that are still being asked for are not in it. */
-  readonly reading: Map<number, number>
-  readonly unsettled: Set<LogDelivery>
-  /** What was settled out of order, until what is before it is settled, too. */
-  readonly settled: Map<number, Set<number>>
+  readonly readings: Map<number, Reading>
 }
 
 /** A consumer of the simulated log for one process. */
@@ -29,28 +36,29 @@ export function simLogTransport(
   dedup: 'id' | 'position' | 'both',
 ): Transport {
   let current: Connection | undefined
+  let begin = async (_partitions: readonly number[]): Promise<void> => {}
   let wake = () => {}
   const rouse = () => wake()
 
   function connect(restore: Parameters<Transport['deliveries']>[0]['restore']): Connection {
     const link = new Link(process, network)
-    const reading = new Map<number, number>()
     const session: LogSession = {
       partitions: new Set(),
       assigned: (partitions) => void begin(partitions).catch(() => link.lose('cannot restore')),
       lose: (why) => link.lose(why),
     }
-    const begin = async (partitions: readonly number[]) => {
-      for (const partition of partitions) forget(connection, partition)
+    const connection: Connection = { link, session, readings: new Map() }
+    begin = async (partitions) => {
+      const readings = partitions.map(newReading)
+      for (const reading of readings) connection.readings.set(reading.partition, reading)
       const wanted = partitions.map((partition) => ({ source: 'sim', partition: String(partition) }))
       const stored: readonly (Position | undefined)[] = (await restore?.(wanted)) ?? []
-      partitions.forEach((partition, index) => {
-        const begins = stored[index] === undefined ? log.partitions[partition]?.committed : Number(stored[index]?.next)
-        if (session.partitions.has(partition)) reading.set(partition, begins ?? 0)
+      readings.forEach((reading, index) => {
+        reading.from = stored[index]
+        reading.offset = Number(stored[index]?.next ?? log.partitions[reading.partition]?.committed)
       })
       rouse()
     }
-    const connection: Connection = { link, session, reading, unsettled: new Set<LogDelivery>(), settled: new Map() }
     link.onLost(() => {
       log.leave(session, rouse)
       rouse()
@@ -60,18 +68,25 @@ export function simLogTransport(
     return connection
   }
 
-  function read(connection: Connection, room: number): LogDelivery[] {
+  /** Of what is assigned now; what was read of a partition before it was taken away is nobody's here any longer. */
+  function readingsOf({ readings, session }: Connection): Reading[] {
+    for (const partition of readings.keys()) if (!session.partitions.has(partition)) readings.delete(partition)
+    return [...readings.values()]
+  }
+
+  function read(connection: Connection, maxInFlight: number): LogDelivery[] {
+    const readings = readingsOf(connection)
     const taken: LogDelivery[] = []
-    for (const [partition, offset] of connection.reading) {
-      if (!connection.session.partitions.has(partition)) {
-        forget(connection, partition)
-        continue
-      }
-      const messages = log.partitions[partition]?.messages.slice(offset, offset + room - taken.length) ?? []
-      messages.forEach((message, index) => void taken.push(deliveryOf(connection, partition, offset + index, message)))
-      connection.reading.set(partition, offset + messages.length)
+    let room = maxInFlight - readings.reduce((sum, { unsettled }) => sum + unsettled.size, 0)
+    for (const reading of readings) {
+      const { partition, offset } = reading
+      if (offset === undefined || room <= 0) continue
+      const messages = log.partitions[partition]?.messages.slice(offset, offset + room) ?? []
+      for (const [index, message] of messages.entries()) taken.push(deliveryOf(reading, offset + index, message))
+      reading.offset = offset + messages.length
+      room -= messages.length
     }
-    for (const delivery of taken) connection.unsettled.add(delivery)
+    for (const delivery of taken) delivery.reading.unsettled.add(delivery)
     return taken
   }
 
@@ -91,7 +106,7 @@ export function simLogTransport(
           if (!log.isDown && process.isAlive) current = connect(restore)
           continue
         }
-        const taken = read(current, maxInFlight - current.unsettled.size)
+        const taken = read(current, maxInFlight)
         if (taken.length > 0) {
           await process.clock.sleep(network.scheduler.random.between(1, 5), signal)
           yield taken
@@ -104,13 +119,24 @@ export function simLogTransport(
     async settle(deliveries, settlement) {
       const connection = current
       if (connection === undefined || connection.link.isLost) return
-      const mine = (deliveries as LogDelivery[]).filter((delivery) => connection.unsettled.delete(delivery))
+      const readings = new Set(readingsOf(connection))
+      const mine = (deliveries as LogDelivery[]).filter(
+        (delivery) => readings.has(delivery.reading) && delivery.reading.unsettled.delete(delivery),
+      )
       rouse()
       if (settlement.kind !== 'done' || mine.length === 0) return
-      const commits = mine.flatMap((delivery) => watermark(connection, delivery))
+      const commits = mine.map(watermark)
       await connection.link.call('ack', () => {
         for (const { partition, next } of commits) log.commit(connection.session, partition, next)
       })
+    },
+    async reread(deliveries) {
+      const connection = current
+      if (connection === undefined || connection.link.isLost) return
+      const readings = new Set(readingsOf(connection))
+      const given = new Set((deliveries as LogDelivery[]).map(({ reading }) => reading))
+      const overtaken = [...given].filter((reading) => readings.has(reading))
+      await begin(overtaken.map(({ partition }) => partition)).catch(() => connection.link.lose('cannot restore'))
     },
     async publish(messages) {
       if (log.isDown) throw new SimError('connection-lost', 'the broker is down')
@@ -132,33 +158,25 @@ export function simLogTransport(
       current?.link.lose('closed')
     },
   }
-
-  function deliveryOf(
-    connection: Connection,
-    partition: number,
-    offset: number,
-    message: Delivery['message'],
-  ): LogDelivery {
-    const place = { partition: String(partition), next: String(offset + 1), incarnation: 'one' }
-    // The log does not say what has been delivered before: whatever is read first may have been.
-    return { message, lane: `sim/${partition}`, redelivered: true, place, partition, offset, connection }
-  }
 }
 
-/** What was read of a partition before it was taken away is nobody's here any longer. */
-function forget({ reading, settled, unsettled }: Connection, partition: number): void {
-  reading.delete(partition)
-  settled.delete(partition)
-  for (const delivery of unsettled) if (delivery.partition === partition) unsettled.delete(delivery)
+function newReading(partition: number): Reading {
+  return { partition, offset: undefined, from: undefined, unsettled: new Set(), settled: new Set() }
+}
+
+function deliveryOf(reading: Reading, offset: number, message: Delivery['message']): LogDelivery {
+  const { partition, from } = reading
+  const to = { next: String(offset + 1), incarnation: 'one' }
+  reading.from = to
+  const place = { partition: String(partition), from, to }
+  // The log does not say what has been delivered before: whatever is read first may have been.
+  return { message, lane: `sim/${partition}`, redelivered: true, place, reading, offset }
 }
 
 /** Commits only what is settled without a gap. */
-function watermark(connection: Connection, { partition, offset, connection: own }: LogDelivery) {
-  if (own !== connection) return []
-  const settled = connection.settled.get(partition) ?? new Set<number>()
-  connection.settled.set(partition, settled)
+function watermark({ reading, offset }: LogDelivery): { readonly partition: number; readonly next: number } {
+  const { partition, settled, unsettled } = reading
   settled.add(offset)
-  const open = [...connection.unsettled].filter((each) => each.partition === partition).map((each) => each.offset)
-  const next = Math.min(...open, Math.max(...settled) + 1)
-  return [{ partition, next }]
+  const open = [...unsettled].map((each) => each.offset)
+  return { partition, next: Math.min(...open, Math.max(...settled) + 1) }
 }

@@ -1,9 +1,11 @@
-import type { Positions } from '../../../src/contracts/index.ts'
+import type { Delivery, Place, Position, Positions, Transport } from '../../../src/contracts/index.ts'
+import { realApp } from '../real-app.ts'
 import type { SimTx } from '../store/sim-tx.ts'
+import type { Program } from '../world.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
 
-/** The real engine on a store whose positions do not do what they are for. */
+/** The real engine on a store or a transport whose positions do not do what they are for. */
 export const brokenPositions: readonly Exhibit[] = [
   {
     name: 'zombies-are-not-fenced',
@@ -36,8 +38,47 @@ export const brokenPositions: readonly Exhibit[] = [
       },
     })),
   },
+  {
+    name: 'overtaken-and-never-read-again',
+    flaw: 'Who began to read before the last owner had committed loses its comparison, and then waits for ever.',
+    caughtAs: 'STUCK',
+    shape: 'log by position',
+    program: onTransport((transport) => ({ ...transport, reread: async () => {} })),
+  },
+  {
+    name: 'places-guessed-from-the-store',
+    flaw: 'A delivery is said to begin where the store stands, not where it was read: one read twice runs twice.',
+    caughtAs: 'DOUBLED',
+    shape: 'log by position',
+    program: ({ store, ...environment }) =>
+      onTransport((transport) => ({
+        ...transport,
+        async *deliveries(options) {
+          for await (const deliveries of transport.deliveries(options)) yield await guessed(store.positions, deliveries)
+        },
+      }))({ store, ...environment }),
+  },
 ]
+
+function onTransport(breakIt: (transport: Transport) => Transport): Program {
+  return (environment) => realApp({ ...environment, transport: breakIt(environment.transport) })
+}
 
 function positionsOf(positions: Positions<SimTx> | undefined): Positions<SimTx> {
   return positions as Positions<SimTx>
+}
+
+async function guessed(
+  positions: Positions<SimTx> | undefined,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  const ends = new Map<string, Position | undefined>()
+  for (const delivery of deliveries) {
+    const { partition, to } = delivery.place as Place
+    if (!ends.has(partition))
+      ends.set(partition, (await positionsOf(positions).load('sim', [{ source: 'sim', partition }]))[0])
+    Object.assign(delivery, { place: { partition, from: ends.get(partition), to } })
+    ends.set(partition, to)
+  }
+  return deliveries
 }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import type { Delivery, Position } from '../../contracts/index.ts'
+import { idsOf, outgoing, startReading } from '../reading.ts'
+import type { TransportCase } from '../transport-case.ts'
+
+/** Of one key, so that all are in one partition. */
+const messages = ['m1', 'm2', 'm3', 'm4'].map((id) => outgoing(id, { key: 'a' }))
+
+/** What a store would answer that stands at the given position in the partition of these messages. */
+function standingAt(
+  place: Delivery['place'],
+): (partitions: readonly { partition: string }[]) => (Position | undefined)[] {
+  return (partitions) => partitions.map(({ partition }) => (partition === place?.partition ? place.to : undefined))
+}
+
+const startsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ place }) => place?.from)
+const endsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ place }) => place?.to)
+
+export const positionCases: readonly TransportCase[] = [
+  {
+    name: 'positions: each delivery begins where the one before it ends, the first where nothing is stored',
+    needs: ['positions'],
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(messages)
+      const taken = await startReading(context, transport, 100, async (each) => each.map(() => undefined)).take(4)
+      assert.deepEqual(idsOf(taken), ['m1', 'm2', 'm3', 'm4'])
+      assert.deepEqual(startsOf(taken), [undefined, ...endsOf(taken).slice(0, -1)])
+      assert.equal(new Set(endsOf(taken).map((to) => to?.next)).size, 4)
+    },
+  },
+  {
+    name: 'positions: reading begins where the store stands, whatever was settled',
+    needs: ['positions'],
+    async run(context) {
+      const first = await context.connect()
+      await first.publish(messages)
+      const taken = await startReading(context, first, 100, async (each) => each.map(() => undefined)).take(4)
+      await first.settle(taken, { kind: 'done' })
+      await first.close()
+      const restore = standingAt(taken[1]?.place)
+      const again = await startReading(context, await context.connect(), 100, async (each) => restore(each)).take(2)
+      assert.deepEqual(idsOf(again), ['m3', 'm4'])
+      assert.deepEqual(startsOf(again), endsOf(taken).slice(1, 3))
+    },
+  },
+  {
+    name: 'positions: what is given back keeps its place',
+    needs: ['positions'],
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(messages)
+      const reading = startReading(context, transport, 100, async (each) => each.map(() => undefined))
+      const taken = await reading.take(4)
+      await transport.settle(taken.slice(0, 1), { kind: 'done' })
+      await transport.settle(taken.slice(1), { kind: 'release' })
+      const again = await reading.take(3)
+      assert.deepEqual(
+        again.map(({ place }) => place),
+        taken.slice(1).map(({ place }) => place),
+      )
+    },
+  },
+  {
+    name: 'positions: what is read again comes from where the store stands by then',
+    needs: ['positions'],
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(messages)
+      let stored: Delivery['place']
+      const reading = startReading(context, transport, 4, async (each) => standingAt(stored)(each))
+      const taken = await reading.take(4)
+      stored = taken[1]?.place
+      await transport.reread?.(taken.slice(0, 1))
+      const again = await reading.take(2)
+      assert.deepEqual(idsOf(again), ['m3', 'm4'])
+      assert.deepEqual(startsOf(again), endsOf(taken).slice(1, 3))
+    },
+  },
+  {
+    name: 'positions: an old reading is not read again, and settling what is left of it does nothing',
+    needs: ['positions'],
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(messages)
+      let stored: Delivery['place']
+      const reading = startReading(context, transport, 4, async (each) => standingAt(stored)(each))
+      const taken = await reading.take(4)
+      stored = taken[1]?.place
+      await transport.reread?.(taken)
+      assert.deepEqual(idsOf(await reading.take(2)), ['m3', 'm4'])
+      await transport.reread?.(taken)
+      await transport.settle(taken, { kind: 'release' })
+      await transport.publish([outgoing('m5', { key: 'a' })])
+      assert.deepEqual(idsOf(await reading.take(1)), ['m5'])
+    },
+  },
+]
