@@ -1,10 +1,13 @@
 import type { Clock, Delivery } from '../../contracts/index.ts'
 import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
-import { OpenTags } from './open-tags.ts'
+import { OpenTags, type Receipt } from './open-tags.ts'
 import { orGiveUp } from './or-give-up.ts'
 
 /** How long a broker may take to answer when we leave. */
 const farewellMs = 5_000
+
+/** How long an acknowledgement waits for those before it, to go with them. What is lost of them in a crash comes again. */
+const togetherMs = 100
 
 export interface Subscription {
   readonly queue: string
@@ -35,6 +38,9 @@ export class Incarnation {
   readonly #consumerTags: string[] = []
   readonly #ended = Promise.withResolvers<void>()
   #wake: () => void = () => {}
+  /** More than this many are not held back: they count as unsettled, and nothing would come any more. */
+  #mostUntold = Number.POSITIVE_INFINITY
+  #telling: { cancel(): void } | undefined
   #left = false
   #closing: Promise<void> | undefined
   /** Why it ended, if that was not our own wish. */
@@ -51,6 +57,7 @@ export class Incarnation {
   }
 
   async subscribe(subscription: Subscription): Promise<void> {
+    this.#mostUntold = Math.min(this.#mostUntold, subscription.prefetch / 2)
     await this.#channel.prefetch(subscription.prefetch)
     const { consumerTag } = await this.#channel.consume(subscription.queue, (message) => {
       if (message === null) return this.#cancelled(subscription)
@@ -73,8 +80,10 @@ export class Incarnation {
   acknowledge(messages: readonly AmqpMessage[]): void {
     if (this.hasEnded) return
     this.#forget(messages)
-    for (const { message, allUpTo } of this.#open.settle(messages)) {
-      this.#tell(() => this.#channel.ack(message, allUpTo))
+    this.#acknowledged(this.#open.done(messages))
+    if (this.#open.untold > this.#mostUntold) this.#tellTheRest()
+    else if (this.#open.untold > 0) {
+      this.#telling ??= this.#options.clock.timer(togetherMs, () => this.#tellTheRest())
     }
     this.#closeIfDone()
   }
@@ -102,7 +111,10 @@ export class Incarnation {
 
   /** Everything that is not settled goes back. By closing the channel first: acknowledgements under way get through. */
   close(): Promise<void> {
-    this.#closing ??= this.#answered(() => this.#channel.close()).then(() => this.#end())
+    if (this.#closing === undefined) {
+      this.#tellTheRest()
+      this.#closing = this.#answered(() => this.#channel.close()).then(() => this.#end())
+    }
     return this.#closing
   }
 
@@ -121,9 +133,19 @@ export class Incarnation {
 
   /** A quorum queue of RabbitMQ 4 does not count this as a failed delivery, where it counts a reject. */
   #giveBack(messages: readonly AmqpMessage[]): void {
-    for (const { message, allUpTo } of this.#open.settle(messages)) {
+    for (const { message, allUpTo } of this.#open.giveBack(messages)) {
       this.#tell(() => this.#channel.nack(message, allUpTo, true))
     }
+  }
+
+  #acknowledged(receipts: readonly Receipt[]): void {
+    for (const { message, allUpTo } of receipts) this.#tell(() => this.#channel.ack(message, allUpTo))
+  }
+
+  #tellTheRest(): void {
+    this.#telling?.cancel()
+    this.#telling = undefined
+    if (!this.hasEnded) this.#acknowledged(this.#open.rest())
   }
 
   #forget(messages: readonly AmqpMessage[]): void {
@@ -157,6 +179,7 @@ export class Incarnation {
   #end(): void {
     if (this.#closing === undefined) this.reason ??= new Error('the connection was lost')
     this.hasEnded = true
+    this.#telling?.cancel()
     this.#arrived.length = 0
     this.#ended.resolve()
     this.#wake()

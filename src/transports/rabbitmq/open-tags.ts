@@ -7,12 +7,18 @@ export interface Receipt {
   readonly allUpTo: boolean
 }
 
-/** What has come through one channel and is not settled, in the order of the tags. */
+/** What has come through one channel and of which the broker has not been told yet, in the order of the tags. */
 export class OpenTags {
   readonly #open = new Map<number, AmqpMessage>()
+  /** Done, but something before them is not. */
+  readonly #untold = new Map<number, AmqpMessage>()
 
-  get size(): number {
+  get open(): number {
     return this.#open.size
+  }
+
+  get untold(): number {
+    return this.#untold.size
   }
 
   add(message: AmqpMessage): void {
@@ -20,24 +26,37 @@ export class OpenTags {
   }
 
   /**
-   * Takes these out and answers how the broker is to be told. One receipt stands for many only up to the lowest tag that
-   * stays open: beyond it, it would acknowledge what is still being handled.
+   * These are done. Answers how the broker is to be told of all that have nothing unsettled before them: one receipt
+   * stands for them, where a receipt for each would cost the broker more than everything else it does for a message.
    */
-  settle(messages: readonly AmqpMessage[]): readonly Receipt[] {
-    const settled = messages.filter(({ fields }) => this.#open.delete(fields.deliveryTag))
+  done(messages: readonly AmqpMessage[]): readonly Receipt[] {
+    for (const message of messages) {
+      const { deliveryTag } = message.fields
+      if (this.#open.delete(deliveryTag)) this.#untold.set(deliveryTag, message)
+    }
     const lowest = this.#open.keys().next().value ?? Number.POSITIVE_INFINITY
-    const receipts: Receipt[] = []
     let last: AmqpMessage | undefined
     let together = 0
-    for (const message of settled) {
-      const { deliveryTag } = message.fields
-      if (deliveryTag > lowest) receipts.push({ message, allUpTo: false })
-      else {
-        together++
-        if (last === undefined || deliveryTag > last.fields.deliveryTag) last = message
-      }
+    for (const [deliveryTag, message] of this.#untold) {
+      if (deliveryTag > lowest) continue
+      this.#untold.delete(deliveryTag)
+      together++
+      if (last === undefined || deliveryTag > last.fields.deliveryTag) last = message
     }
-    if (last !== undefined) receipts.unshift({ message: last, allUpTo: together > 1 })
+    return last === undefined ? [] : [{ message: last, allUpTo: together > 1 }]
+  }
+
+  /** A receipt for each of the others: what is before them takes too long. */
+  rest(): readonly Receipt[] {
+    const receipts = [...this.#untold.values()].map((message) => ({ message, allUpTo: false }))
+    this.#untold.clear()
     return receipts
+  }
+
+  /** These go back. One by one: the broker has not been told of everything before them. */
+  giveBack(messages: readonly AmqpMessage[]): readonly Receipt[] {
+    return messages
+      .filter(({ fields }) => this.#open.delete(fields.deliveryTag))
+      .map((message) => ({ message, allUpTo: false }))
   }
 }
