@@ -78,3 +78,18 @@ test('stopping ends its sleep', async () => {
   await retrier.stop()
   expect(clock.waiting()).toBe(0)
 })
+
+test('where looking for due messages takes long, it looks less often', async () => {
+  const { retrier, clock, engine, store } = await openRetrier()
+  const looksAt: number[] = []
+  const reserve: typeof store.parking.reserve = async () => {
+    looksAt.push(clock.monotonicMs())
+    await clock.sleep(1_000)
+    return []
+  }
+  Object.assign(engine, { store: { ...store, parking: { ...store.parking, reserve } } })
+  const begunAt = clock.monotonicMs()
+  retrier.start()
+  await clock.advance(11_000)
+  expect(looksAt.map((at) => at - begunAt)).toEqual([0, 5_000, 10_000])
+})

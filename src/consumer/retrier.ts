@@ -11,6 +11,8 @@ export interface RetrierOptions {
   readonly batch: number
 }
 
+const longestPauseMs = 30_000
+
 /** Gives due parked messages their next attempt. Every process runs one; the rows they hold keep them apart. */
 export class Retrier<Tx> {
   readonly #engine: Engine<Tx>
@@ -48,9 +50,11 @@ export class Retrier<Tx> {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
+    const { clock } = this.#engine
     while (!signal.aborted) {
       await this.#gate.open(signal)
       if (signal.aborted) return
+      const begunAt = clock.monotonicMs()
       try {
         await this.#forgive()
         if (await this.#retryDue(signal)) continue
@@ -58,7 +62,9 @@ export class Retrier<Tx> {
         if (this.#engine.store.classify(error) === 'unavailable') this.#gate.close(error, signal)
         else this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error })
       }
-      await this.#engine.clock.sleep(this.#options.pollMs, signal)
+      // Where looking takes long, it is done less often: otherwise it would be all that the database does.
+      const tookMs = clock.monotonicMs() - begunAt
+      await clock.sleep(Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs)), signal)
     }
   }
 

@@ -43,12 +43,18 @@ export function parkingStatements(tables: Tables): ParkingStatements {
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),
-    // Among those that wait it must be the first of its key, and no dead one may stand before it. The look for earlier
-    // steps stands behind an OR, where the planner cannot turn it into a join with the whole table.
+    // Among those that wait it must be the first of its key, and no dead one may stand before it. That is looked up only
+    // for the first of a key that is due: a pile behind a dead letter may be long. The look for earlier steps stands
+    // behind an OR, where the planner cannot turn it into a join with the whole table.
     reserve: statement(
       `WITH due AS MATERIALIZED (
          SELECT id AS due_id, next_at AS due_at FROM ${parked} AS due
          WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
+           AND (order_key IS NULL OR id IN (
+                  SELECT min(id) FROM ${parked}
+                  WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
+                    AND order_key IS NOT NULL
+                  GROUP BY handler, order_key))
            AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
            AND (order_key IS NULL OR handler = ANY ($4::text[])
                 OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.id < due.id`, 'due', `'dead'`)} IS NOT TRUE)
