@@ -6,7 +6,7 @@ import { interleaved } from './rounds.ts'
 import type { BenchOptions, Lines, Row, Suite } from './suite.ts'
 
 interface GrowthOptions extends BenchOptions {
-  /** So many million records there are at most; always measured with none and with one million as well. */
+  /** So many million records there are at most; measured with none, one and ten million as well. */
   readonly millions: number
 }
 
@@ -21,7 +21,7 @@ export const growth: Suite<GrowthOptions> = {
   async run({ rounds, messages, millions }, say) {
     // The server's default is made for machines with a few hundred MB; longer checkpoints only help the filling.
     const server = await startPostgres({ settings: { shared_buffers: '512MB', max_wal_size: '8GB' } })
-    const sizes = [...new Set([0, 1, millions])]
+    const sizes = [0, 1, 10, 50].filter((size) => size < millions).concat(millions)
     try {
       const grown = []
       for (const kind of kinds)
@@ -34,7 +34,7 @@ export const growth: Suite<GrowthOptions> = {
       for (const { pool } of grown) await pool.end()
 
       say('filling: what is to be removed')
-      const removal = await removalWays(await server.createDatabase('removal'), { rounds, millions })
+      const removal = await removalWays(await server.createDatabase('removal'), { rounds, millions: Math.min(millions, 10) })
       const removed = await interleaved(removal.ways, rounds, say)
       const longest = removal.longestMs()
       await removal.close()
