@@ -34,7 +34,10 @@ export const growth: Suite<GrowthOptions> = {
       for (const { pool } of grown) await pool.end()
 
       say('filling: what is to be removed')
-      const removal = await removalWays(await server.createDatabase('removal'), { rounds, millions: Math.min(millions, 10) })
+      const removal = await removalWays(await server.createDatabase('removal'), {
+        rounds,
+        millions: Math.min(millions, 10),
+      })
       const removed = await interleaved(removal.ways, rounds, say)
       const longest = removal.longestMs()
       await removal.close()
