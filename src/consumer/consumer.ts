@@ -122,9 +122,13 @@ export class Consumer<Tx> {
     for (const { kind, deliveries } of await this.#quarantine.segments(batch)) {
       const segment = { kind, deliveries: withoutFollowers(deliveries, report) }
       if (segment.deliveries.length === 0) continue
-      await this.#quarantine.run(segment, (suspicionOf) =>
-        handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
-      )
+      try {
+        await this.#quarantine.run(segment, (suspicionOf) =>
+          handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
+        )
+      } finally {
+        this.#quarantine.ended(report.settled)
+      }
     }
   }
 

@@ -81,3 +81,11 @@ test('what is condemned says so', async () => {
   })
   expect.assertions(1)
 })
+
+test('several copies of a message in one process are one death when it dies', async () => {
+  const { anew } = openQuarantine()
+  const quarantine = anew() as never
+  for (let copies = 0; copies < 4; copies++)
+    expect(await die(quarantine, delivery('m1', true))).toEqual(['suspect: m1'])
+  expect(await die(anew() as never, delivery('m1', true))).toEqual(['alone: m1'])
+})

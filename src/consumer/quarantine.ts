@@ -13,6 +13,8 @@ export interface Segment {
 
 export type Suspicion = Pick<Origin, 'suspect' | 'condemned'>
 
+const none: Suspicion = {}
+
 /** Never fewer: the first two may be the fault of another message. */
 const fewestDeaths = 3
 
@@ -27,7 +29,8 @@ export class Quarantine<Tx> {
   readonly #exclusion = new Exclusion()
   /** Attempts that others have begun and not ended. Asked once: here it may be tried several times, if the store fails. */
   readonly #before = new WeakMap<Delivery, number>()
-  readonly #begun = new WeakSet<Delivery>()
+  /** By id, the copies that have begun here and not ended. However many they are, this process can die of it once. */
+  readonly #begun = new Map<string, Set<Delivery>>()
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
@@ -70,10 +73,26 @@ export class Quarantine<Tx> {
     return deaths < this.#limitOf(type) ? {} : { condemned: died(deaths) }
   }
 
+  /** They are settled. */
+  ended(deliveries: readonly Delivery[]): void {
+    if (this.#begun.size > 0) this.#end(deliveries)
+  }
+
   /** This process ends on purpose before it has come to an end with them. */
   async forgive(deliveries: readonly Delivery[]): Promise<void> {
-    const ids = new Set(deliveries.filter((delivery) => this.#begun.has(delivery)).map(suspectId))
-    if (ids.size > 0) await this.#engine.store.suspects.forgive([...ids])
+    const ids = this.#end(deliveries)
+    if (ids.length > 0) await this.#engine.store.suspects.forgive(ids)
+  }
+
+  /** Resolves to those of which no copy is left here. */
+  #end(deliveries: readonly Delivery[]): string[] {
+    const ids: string[] = []
+    for (const delivery of deliveries.filter(isSuspect)) {
+      const id = suspectId(delivery)
+      const copies = this.#begun.get(id)
+      if (copies?.delete(delivery) && copies.size === 0 && this.#begun.delete(id)) ids.push(id)
+    }
+    return ids
   }
 
   async #look(deliveries: readonly Delivery[]): Promise<void> {
@@ -82,19 +101,33 @@ export class Quarantine<Tx> {
     const ids = [...new Set(suspects.map(suspectId))]
     const counts = await this.#engine.store.suspects.look(ids)
     for (const delivery of suspects) {
-      const begun = counts[ids.indexOf(suspectId(delivery))] ?? 0
+      const id = suspectId(delivery)
+      const counted = counts[ids.indexOf(id)] ?? 0
+      const begun = Math.max(0, counted - (this.#begun.has(id) ? 1 : 0))
       this.#before.set(delivery, begun)
       if (begun > 0)
         this.#engine.events.emit({ kind: 'quarantined', messageId: delivery.message.id, deaths: begun + 1 })
     }
   }
 
-  /** Counted once: in this process nobody dies between two tries. */
+  /** Counted once: in this process nobody dies between two tries, or two copies. */
   async #begin(deliveries: readonly Delivery[]): Promise<void> {
-    const fresh = deliveries.filter((delivery) => !this.#begun.has(delivery))
+    const fresh: string[] = []
+    for (const delivery of deliveries) {
+      const id = suspectId(delivery)
+      const copies = this.#begun.get(id)
+      copies?.add(delivery)
+      if (copies !== undefined) continue
+      this.#begun.set(id, new Set([delivery]))
+      fresh.push(id)
+    }
     if (fresh.length === 0) return
-    await this.#engine.store.suspects.begin([...new Set(fresh.map(suspectId))])
-    for (const delivery of fresh) this.#begun.add(delivery)
+    try {
+      await this.#engine.store.suspects.begin(fresh)
+    } catch (error) {
+      for (const id of fresh) this.#begun.delete(id)
+      throw error
+    }
   }
 
   #kindOf(delivery: Delivery): Segment['kind'] {
@@ -106,7 +139,7 @@ export class Quarantine<Tx> {
 
   #suspicionOf(delivery: Delivery): Suspicion {
     const before = this.#before.get(delivery)
-    if (before === undefined) return {}
+    if (before === undefined) return none
     const suspect = suspectId(delivery)
     return this.#kindOf(delivery) === 'condemned' ? { suspect, condemned: died(before + 1) } : { suspect }
   }
