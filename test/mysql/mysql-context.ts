@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import mysql, { type Pool, type PoolConnection, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
+import { sqlEffects } from '../conformance/sql-effects.ts'
+import { openTwoStores } from '../conformance/two-stores.ts'
 import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
 
 type Tx = PoolConnection
-
-export const declared = ['async-calls', 'idle-timeout', 'tables'] as const
 
 /** A database of its own for each case. */
 export function newDatabase(): string {
@@ -29,45 +29,58 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
   const databases = [newDatabase(), newDatabase()] as const
   await askMysql(options.url, `CREATE DATABASE ${databases[0]}`)
   const url = mysqlDatabaseUrl(options.url, databases[0])
-  const pools = [1, 2].map(() => newPool({ ...options, url }))
+  const pools = [newPool({ ...options, url }), newPool({ ...options, url })] as const
   const admin = newPool({ url })
-  const storesIn = (database?: string) =>
-    pools.map((pool) =>
-      options.callbacks ? mysqlStore<Tx>({ pool: { promise: () => pool }, database }) : mysqlStore({ pool, database }),
-    )
-  const [store, rival] = storesIn()
-  const emptyStores = storesIn(databases[1])
-  if (!store || !rival || !pools[0]) throw new Error('two pools make two stores')
-  await store.schema.install()
-  await admin.query('CREATE TABLE effects (name varchar(200) NOT NULL)')
-  await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
-  await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
-  return {
-    store,
-    rival,
-    effects: mysqlEffects({ pool: pools[0], admin }),
-    declares: declared,
-    async openEmpty() {
-      await admin.query(`CREATE DATABASE ${databases[1]}`)
-      return [emptyStores[0]!, emptyStores[1]!]
+  return await openTwoStores({
+    openStore(client, place) {
+      const pool = pools[client]
+      const database = place === 0 ? undefined : databases[place]
+      return options.callbacks
+        ? mysqlStore<Tx>({ pool: { promise: () => pool }, database })
+        : mysqlStore({ pool, database })
     },
-    async close() {
-      for (const each of [store, rival, ...emptyStores]) await each.close()
+    declares: ['async-calls', 'idle-timeout', 'tables'],
+    effects: mysqlEffects({ pool: pools[0], admin }),
+    async createEffects() {
+      await admin.query('CREATE TABLE effects (name varchar(200) NOT NULL)')
+      await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
+      await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
+    },
+    createSecondPlace: () => admin.query(`CREATE DATABASE ${databases[1]}`),
+    async remove() {
       for (const pool of pools) await pool.end()
       for (const database of databases) await admin.query(`DROP DATABASE IF EXISTS ${database}`)
       await admin.end()
     },
-  }
+  })
 }
+
+/** Statements that begin or end a transaction here, by what they say or by what MySQL does before them. */
+const controls = [
+  ...['COMMIT', 'ROLLBACK WORK', 'BEGIN', 'START TRANSACTION READ WRITE', `XA START 'x'`],
+  ...['SET autocommit = 1', 'set @@session.autocommit=1', 'SET @a = 1, AUTOCOMMIT = ON'],
+  ...['CREATE TABLE t (a int)', 'ALTER TABLE effects ADD a int', 'DROP TABLE effects', 'TRUNCATE effects'],
+  ...['RENAME TABLE effects TO t', 'LOCK TABLES effects WRITE', 'UNLOCK TABLES', 'FLUSH TABLES'],
+  ...[`GRANT SELECT ON *.* TO nobody`, 'ANALYZE TABLE effects', '/*!50000 COMMIT */', '/* now */ COMMIT'],
+  ...['SELECT 1; COMMIT', '# now\ncommit', '-- now\ncommit', 'SET STATEMENT max_statement_time=1 FOR COMMIT'],
+]
 
 const insert = 'INSERT INTO effects VALUES (?)'
 
 export function mysqlEffects({ pool, admin }: { pool: Pool; admin: Pool }): Effects<Tx> {
-  const run = (sql: string) => ({ name: sql, run: (tx: Tx) => tx.query(sql) })
+  const sql = sqlEffects<Tx>({
+    run: (tx, text) => tx.query(text),
+    checkOut: () => pool.getConnection(),
+    release: (tx) => tx.release(),
+    begin: ({ repeatableRead }) => [
+      `SET TRANSACTION ISOLATION LEVEL ${repeatableRead ? 'REPEATABLE READ' : 'READ COMMITTED'}`,
+      'BEGIN',
+    ],
+    controls,
+  })
   return {
-    async write(tx, name) {
-      await tx.execute(insert, [name])
-    },
+    ...sql,
+    write: async (tx, name) => void (await tx.execute(insert, [name])),
     async count(name) {
       const [rows] = await admin.query<RowDataPacket[]>('SELECT count(*) AS n FROM effects WHERE name = ?', [name])
       return rows[0]?.n ?? Number.NaN
@@ -75,58 +88,20 @@ export function mysqlEffects({ pool, admin }: { pool: Pool; admin: Pool }): Effe
     writeBadly: (tx) => tx.query('INSERT INTO no_such_table VALUES (1)'),
     writeRuinously: (tx) => deadlock(tx, admin),
     lock: (tx, name) => tx.execute('UPDATE rows_to_lock SET n = n + 1 WHERE name = ?', [name]),
-    commit: (tx) => tx.query('COMMIT'),
     controls: [
+      ...sql.controls,
       { name: 'commit()', run: (tx) => tx.commit() },
       { name: 'rollback()', run: (tx) => tx.rollback() },
       { name: 'beginTransaction()', run: (tx) => tx.beginTransaction() },
       { name: 'commit by execute', run: (tx) => tx.execute('commit') },
       { name: 'commit in options', run: (tx) => tx.query({ sql: 'COMMIT' }) },
       { name: 'prepared', run: async (tx) => (await tx.prepare('COMMIT')).execute([]) },
-      ...['COMMIT', 'ROLLBACK WORK', 'BEGIN', 'START TRANSACTION READ WRITE', `XA START 'x'`].map(run),
-      ...['SET autocommit = 1', 'set @@session.autocommit=1', 'SET @a = 1, AUTOCOMMIT = ON'].map(run),
-      ...['CREATE TABLE t (a int)', 'ALTER TABLE effects ADD a int', 'DROP TABLE effects', 'TRUNCATE effects'].map(run),
-      ...['RENAME TABLE effects TO t', 'LOCK TABLES effects WRITE', 'UNLOCK TABLES', 'FLUSH TABLES'].map(run),
-      ...[`GRANT SELECT ON *.* TO nobody`, 'ANALYZE TABLE effects', '/*!50000 COMMIT */', '/* now */ COMMIT'].map(run),
-      ...['SELECT 1; COMMIT', '# now\ncommit', '-- now\ncommit', 'SET STATEMENT max_statement_time=1 FOR COMMIT'].map(
-        run,
-      ),
     ],
-    async inSavepoint(tx, work) {
-      await tx.query('SAVEPOINT of_the_user')
-      try {
-        await work()
-        await tx.query('RELEASE SAVEPOINT of_the_user')
-      } catch (error) {
-        await tx.query('ROLLBACK TO SAVEPOINT of_the_user')
-        throw error
-      }
-    },
     prepareWrite(tx) {
       const execute = tx.execute.bind(tx)
-      return async (name) => {
-        await execute(insert, [name])
-      }
+      return async (name) => void (await execute(insert, [name]))
     },
-    async cut(tx) {
-      await admin.query(`KILL ${tx.threadId}`)
-    },
-    async transaction(work, { repeatableRead = false } = {}) {
-      const connection = await pool.getConnection()
-      try {
-        const level = repeatableRead ? 'REPEATABLE READ' : 'READ COMMITTED'
-        await connection.query(`SET TRANSACTION ISOLATION LEVEL ${level}`)
-        await connection.beginTransaction()
-        const value = await work(connection)
-        await connection.commit()
-        connection.release()
-        return value
-      } catch (error) {
-        await connection.rollback()
-        connection.release()
-        throw error
-      }
-    },
+    cut: async (tx) => void (await admin.query(`KILL ${tx.threadId}`)),
   }
 }
 

@@ -4,9 +4,8 @@ import { Admin } from '@platformatic/kafka'
 import { freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
 import { hasKafkaJars, kafkaJars, kafkaVersion } from './kafka-jars.ts'
-import { type Binaries, binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder } from './server-folder.ts'
-import { runTool, type ServerProcess, startProcess, untilReady } from './server-process.ts'
+import { type OwnServer, type ServerSettings, startOwnServer } from './own-server.ts'
+import { type Binaries, binariesOf, type ServerDefinition } from './server.ts'
 
 export const kafka: ServerDefinition = {
   name: 'kafka',
@@ -18,61 +17,45 @@ export const kafka: ServerDefinition = {
 
 export interface KafkaOptions {
   /** More settings of the broker, for example `{ 'message.max.bytes': 1000 }`. They win over ours. */
-  readonly settings?: Readonly<Record<string, string | number>>
+  readonly settings?: ServerSettings
 }
 
 /** Its URL is `kafka://host:port`. */
-export interface KafkaServer extends RunningServer {
+export interface KafkaServer extends OwnServer {
   /** As clients want it: `host:port`. */
   readonly address: string
-  /** SIGKILL, as in a crash. The data folder stays. */
-  kill9(): Promise<void>
-  /** Starts again on the same port and data, after `kill9` or from a running server. */
-  restart(): Promise<void>
 }
 
 const java = ['-Xms64m', '-Xmx320m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
 const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
 
-/** Starts a Kafka of its own, broker and controller in one. Nothing of it is left after `stop`, or when this process ends. */
-export async function startKafka(options: KafkaOptions = {}): Promise<KafkaServer> {
-  const binaries = binariesOf(kafka)
-  const jars = await kafkaJars(binaries.mvn)
-  const folder = createServerFolder({ name: 'kafka', runAs: {}, endSignal: 'KILL' })
+/** Broker and controller in one. */
+export async function startKafka({ settings }: KafkaOptions = {}): Promise<KafkaServer> {
+  const jars = await kafkaJars(binariesOf(kafka).mvn)
   const [port, controllerPort] = [await freePort(), await freePort()]
   const address = `${localhost}:${port}`
-  const url = `kafka://${address}`
-  const settings = join(folder.path, 'server.properties')
-  writeFileSync(settings, propertiesOf(folder.path, address, controllerPort, options.settings))
-  const command = (main: string, ...args: string[]) => [...java, quiet, '-cp', `${jars}/*`, main, ...args]
-  const launch = (): Promise<ServerProcess> => startProcess(folder, binaries.java!, command('kafka.Kafka', settings))
-  let server: ServerProcess
-  let version: string
-  try {
-    const format = ['format', '--cluster-id', 'anVzdG9uY2UtdGVzdC0wMQ', '--config', settings]
-    await runTool(folder, binaries.java!, command('kafka.tools.StorageTool', ...format))
-    server = await launch()
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-  return {
-    name: 'kafka',
-    version,
-    url,
-    address,
-    kill9: () => server.kill9(),
-    async restart() {
-      await server.end('SIGKILL')
-      server = await launch()
-      await untilReady(server, () => askVersion(url))
+  const server = await startOwnServer(kafka, {
+    url: `kafka://${address}`,
+    endSignal: 'SIGKILL',
+    prepare({ path }, binaries) {
+      const file = join(path, 'server.properties')
+      writeFileSync(file, propertiesOf(path, address, controllerPort, settings))
+      const run = [binaries.java!, ...java, quiet, '-cp', `${jars}/*`] as const
+      return {
+        setUp: [
+          ...run,
+          'kafka.tools.StorageTool',
+          'format',
+          '--cluster-id',
+          'anVzdG9uY2UtdGVzdC0wMQ',
+          '--config',
+          file,
+        ],
+        start: [...run, 'kafka.Kafka', file],
+      }
     },
-    async stop() {
-      await server.end('SIGKILL')
-      await folder.remove()
-    },
-  }
+  })
+  return { ...server, address }
 }
 
 function findKafka(): Binaries | undefined {
@@ -82,12 +65,7 @@ function findKafka(): Binaries | undefined {
   return maven === undefined && !hasKafkaJars() ? undefined : { ...found, ...maven }
 }
 
-function propertiesOf(
-  folder: string,
-  address: string,
-  controllerPort: number,
-  more: KafkaOptions['settings'] = {},
-): string {
+function propertiesOf(folder: string, address: string, controllerPort: number, more: ServerSettings = {}): string {
   const controller = `${localhost}:${controllerPort}`
   const settings = {
     'process.roles': 'broker,controller',

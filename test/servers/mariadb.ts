@@ -2,10 +2,8 @@ import { join } from 'node:path'
 import { freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
 import { askMysql, createMysqlDatabase, dropMysqlDatabasesOfThisRun } from './mysql-databases.ts'
-import { type Binaries, binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder } from './server-folder.ts'
-import { runTool, type ServerProcess, startProcess, untilReady } from './server-process.ts'
-import { insteadOfRoot } from './system-user.ts'
+import { type OwnServer, type ServerSettings, startOwnServer } from './own-server.ts'
+import type { Binaries, ServerDefinition } from './server.ts'
 
 export const mariadb: ServerDefinition = {
   name: 'mariadb',
@@ -18,69 +16,38 @@ export const mariadb: ServerDefinition = {
 
 export interface MariadbOptions {
   /** More server settings, for example `{ innodb_rollback_on_timeout: 'ON' }`. They win over ours. */
-  readonly settings?: Readonly<Record<string, string | number>>
+  readonly settings?: ServerSettings
 }
 
-export interface MariadbServer extends RunningServer {
+export interface MariadbServer extends OwnServer {
   readonly port: number
-  readonly folder: string
   /** An own database per test file lets test files run in parallel. Returns its URL. */
   createDatabase(name?: string): Promise<string>
-  /** SIGKILL for the server, as in a power cut. The data folder stays. */
-  kill9(): Promise<void>
-  /** Starts again on the same port and data, after `kill9` or from a running server. */
-  restart(): Promise<void>
 }
 
-/** Starts a MariaDB of its own. Nothing of it is left after `stop`, or after the end of this process. */
-export async function startMariadb(options: MariadbOptions = {}): Promise<MariadbServer> {
-  const binaries = binariesOf(mariadb)
-  const folder = createServerFolder({ name: 'mariadb', runAs: insteadOfRoot('mysql'), endSignal: 'KILL' })
-  const data = join(folder.path, 'data')
+export async function startMariadb({ settings }: MariadbOptions = {}): Promise<MariadbServer> {
   const port = await freePort()
   const url = `mysql://root@${localhost}:${port}/mysql`
-  const launch = () =>
-    startProcess(folder, binaries.mariadbd!, [
-      '--no-defaults',
-      ...settingArgs(folder.path, data, port, options.settings),
-    ])
-  let server: ServerProcess
-  let version: string
-  try {
-    await runTool(folder, binaries['mariadb-install-db']!, installArgs(data))
-    server = await launch()
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-
-  return {
-    name: 'mariadb',
-    version,
+  const server = await startOwnServer(mariadb, {
     url,
-    port,
-    folder: folder.path,
-    createDatabase: (name) => createMysqlDatabase(url, name),
-    kill9: () => server.kill9(),
-    async restart() {
-      await server.end('SIGTERM')
-      server = await launch()
-      await untilReady(server, () => askVersion(url))
+    user: 'mysql',
+    endSignal: 'SIGTERM',
+    prepare({ path }, binaries) {
+      const data = join(path, 'data')
+      return {
+        setUp: [binaries['mariadb-install-db']!, ...installArgs(data)],
+        start: [binaries.mariadbd!, '--no-defaults', ...settingArgs(path, data, port, settings)],
+      }
     },
-    async stop() {
-      // The data is thrown away, so there is no reason to wait for a clean shutdown.
-      await server.kill9()
-      await folder.remove()
-    },
-  }
+  })
+  return { ...server, port, createDatabase: (name) => createMysqlDatabase(url, name) }
 }
 
 function installArgs(data: string): string[] {
   return ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db']
 }
 
-function settingArgs(folder: string, data: string, port: number, more: MariadbOptions['settings'] = {}): string[] {
+function settingArgs(folder: string, data: string, port: number, more: ServerSettings = {}): string[] {
   const settings = {
     datadir: data,
     tmpdir: folder,

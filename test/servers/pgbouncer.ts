@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { atAddress, freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
+import { type OwnServer, startOwnServer } from './own-server.ts'
 import { withClient } from './postgres-databases.ts'
-import { binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder } from './server-folder.ts'
-import { type ServerProcess, startProcess, untilReady } from './server-process.ts'
-import { insteadOfRoot } from './system-user.ts'
+import type { ServerDefinition } from './server.ts'
 
 export const pgbouncer: ServerDefinition = {
   name: 'pgbouncer',
@@ -24,42 +22,27 @@ export interface PgBouncerOptions {
   readonly poolSize?: number
 }
 
-export interface PgBouncerServer extends RunningServer {
+export interface PgBouncerServer extends OwnServer {
   readonly port: number
   /** The way through the pooler to any database of the same Postgres. */
   through(databaseUrl: string): string
 }
 
 export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBouncerServer> {
-  const binaries = binariesOf(pgbouncer)
-  const folder = createServerFolder({ name: 'pgbouncer', runAs: insteadOfRoot('postgres'), endSignal: 'KILL' })
   const port = await freePort()
   const through = (databaseUrl: string) => atAddress(databaseUrl, localhost, port)
-  const url = through(options.postgresUrl)
-  const configFile = join(folder.path, 'pgbouncer.ini')
-  writeFileSync(configFile, configText(options, port))
-  let server: ServerProcess
-  let version: string
-  try {
-    server = await startProcess(folder, binaries.pgbouncer!, [configFile])
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-
-  return {
-    name: 'pgbouncer',
-    version,
-    url,
-    port,
-    through,
-    async stop() {
-      // SIGTERM waits for clients in newer versions, and it has no data to lose.
-      await server.end('SIGKILL')
-      await folder.remove()
+  const server = await startOwnServer(pgbouncer, {
+    url: through(options.postgresUrl),
+    user: 'postgres',
+    // SIGTERM waits for clients in newer versions, and it has no data to lose.
+    endSignal: 'SIGKILL',
+    prepare({ path }, binaries) {
+      const configFile = join(path, 'pgbouncer.ini')
+      writeFileSync(configFile, configText(options, port))
+      return { start: [binaries.pgbouncer!, configFile] }
     },
-  }
+  })
+  return { ...server, port, through }
 }
 
 function configText({ postgresUrl, poolMode, poolSize = 20 }: PgBouncerOptions, port: number): string {

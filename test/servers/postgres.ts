@@ -1,13 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
+import { type OwnServer, type ServerSettings, startOwnServer } from './own-server.ts'
 import { createDatabase, dropDatabasesOfThisRun, withClient } from './postgres-databases.ts'
-import { type Binaries, binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder } from './server-folder.ts'
-import { runTool, type ServerProcess, startProcess, untilReady } from './server-process.ts'
-import { insteadOfRoot } from './system-user.ts'
+import type { Binaries, ServerDefinition } from './server.ts'
 
 const debianVersions = '/usr/lib/postgresql'
 
@@ -23,75 +20,37 @@ export const postgres: ServerDefinition = {
 
 export interface PostgresOptions {
   /** More server settings, for example `{ idle_in_transaction_session_timeout: '1s' }`. They win over ours. */
-  readonly settings?: Readonly<Record<string, string | number>>
+  readonly settings?: ServerSettings
 }
 
-export interface PostgresServer extends RunningServer {
+export interface PostgresServer extends OwnServer {
   /** A superuser in the `postgres` database; the same as `url`, named for what it may do. */
   readonly adminUrl: string
   readonly port: number
-  readonly folder: string
   /** An own database per test file lets test files run in parallel. Returns its URL. */
   createDatabase(name?: string): Promise<string>
-  /** SIGKILL for the server and every backend at once, as in a power cut. The data folder stays. */
-  kill9(): Promise<void>
-  /** Starts again on the same port and data, after `kill9` or from a running server. */
-  restart(): Promise<void>
 }
 
-/** Starts a Postgres of its own. Nothing of it is left after `stop`, or after the end of this process. */
-export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const binaries = binariesOf(postgres)
-  const folder = createServerFolder({ name: 'postgres', runAs: insteadOfRoot('postgres'), endSignal: 'QUIT' })
-  const data = join(folder.path, 'data')
+export async function startPostgres({ settings }: PostgresOptions = {}): Promise<PostgresServer> {
   const port = await freePort()
   const url = `postgresql://postgres@${localhost}:${port}/postgres`
-  const launch = () => startProcess(folder, binaries.postgres!, ['-D', data, ...settingArgs(port, options.settings)])
-  let server: ServerProcess
-  let version: string
-  try {
-    await runTool(folder, binaries.initdb!, initdbArgs(data))
-    server = await launch()
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-
-  return {
-    name: 'postgres',
-    version,
+  const server = await startOwnServer(postgres, {
     url,
-    adminUrl: url,
-    port,
-    folder: folder.path,
-    createDatabase: (name) => createDatabase(url, name),
-    kill9: () => server.kill9(),
-    async restart() {
-      await server.end('SIGINT')
-      server = await launchOnOldData(launch, () => askVersion(url))
+    user: 'postgres',
+    endSignal: 'SIGINT',
+    // Killed, it would leave its shared memory behind; and there is no reason to wait for a checkpoint.
+    stopSignal: 'SIGQUIT',
+    // A backend that was still dying holds the old shared memory, and Postgres rightly refuses to start beside it.
+    refusesWith: 'pre-existing shared memory',
+    prepare(folder, binaries) {
+      const data = join(folder.path, 'data')
+      return {
+        setUp: [binaries.initdb!, ...initdbArgs(data)],
+        start: [binaries.postgres!, '-D', data, ...settingArgs(port, settings)],
+      }
     },
-    async stop() {
-      // The data is thrown away, so there is no reason to wait for a checkpoint.
-      await server.end('SIGQUIT')
-      await folder.remove()
-    },
-  }
-}
-
-/** A backend that was still dying holds the old shared memory, and Postgres rightly refuses to start beside it. */
-async function launchOnOldData(launch: () => Promise<ServerProcess>, ask: () => Promise<unknown>) {
-  for (let triesLeft = 50; ; triesLeft--) {
-    const server = await launch()
-    try {
-      await untilReady(server, ask)
-      return server
-    } catch (error) {
-      const isStillHeld = server.hasEnded() && server.log().slice(-2_000).includes('pre-existing shared memory')
-      if (!isStillHeld || triesLeft === 0) throw error
-    }
-    await delay(100)
-  }
+  })
+  return { ...server, adminUrl: url, port, createDatabase: (name) => createDatabase(url, name) }
 }
 
 function initdbArgs(data: string): string[] {
@@ -99,7 +58,7 @@ function initdbArgs(data: string): string[] {
   return ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
 }
 
-function settingArgs(port: number, more: PostgresOptions['settings'] = {}): string[] {
+function settingArgs(port: number, more: ServerSettings = {}): string[] {
   const settings = {
     port,
     listen_addresses: localhost,

@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'amqplib'
 import { freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
-import { binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder, type ServerFolder } from './server-folder.ts'
-import { type ServerProcess, startProcess, untilReady } from './server-process.ts'
-import { giveTo, insteadOfRoot } from './system-user.ts'
+import { type OwnServer, type ServerSettings, startOwnServer } from './own-server.ts'
+import type { ServerDefinition } from './server.ts'
+import type { ServerFolder } from './server-folder.ts'
 
 export const rabbitmq: ServerDefinition = {
   name: 'rabbitmq',
@@ -19,59 +18,26 @@ export const rabbitmq: ServerDefinition = {
 
 export interface RabbitmqOptions {
   /** More lines of rabbitmq.conf, for example `{ consumer_timeout: 5_000 }`. They win over ours. */
-  readonly settings?: Readonly<Record<string, string | number>>
+  readonly settings?: ServerSettings
 }
 
-export interface RabbitmqServer extends RunningServer {
+export interface RabbitmqServer extends OwnServer {
   readonly port: number
-  /** SIGKILL, as in a crash. The data folder stays. */
-  kill9(): Promise<void>
-  /** Starts again on the same port and data, after `kill9` or from a running server. */
-  restart(): Promise<void>
 }
 
-/** Starts a RabbitMQ of its own. Nothing of it is left after `stop`, or after the end of this process. */
-export async function startRabbitmq(options: RabbitmqOptions = {}): Promise<RabbitmqServer> {
-  const binaries = binariesOf(rabbitmq)
-  const runAs = insteadOfRoot('rabbitmq')
-  const folder = createServerFolder({ name: 'rabbitmq', runAs, endSignal: 'KILL' })
+export async function startRabbitmq({ settings }: RabbitmqOptions = {}): Promise<RabbitmqServer> {
   const ports = { amqp: await freePort(), names: await freePort(), nodes: await freePort() }
-  const url = `amqp://guest:guest@${localhost}:${ports.amqp}`
-  const environment = prepareFolder(folder, ports, options.settings)
-  const launch = (): Promise<ServerProcess> =>
-    startProcess(folder, '/usr/bin/env', [
-      ...environment,
-      'sh',
-      '-c',
-      withOwnNameServer,
-      'rabbitmq',
-      binaries['rabbitmq-server']!,
-    ])
-  let server: ServerProcess
-  let version: string
-  try {
-    server = await launch()
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-  return {
-    name: 'rabbitmq',
-    version,
-    url,
-    port: ports.amqp,
-    kill9: () => server.kill9(),
-    async restart() {
-      await server.end('SIGTERM')
-      server = await launch()
-      await untilReady(server, () => askVersion(url))
+  const server = await startOwnServer(rabbitmq, {
+    url: `amqp://guest:guest@${localhost}:${ports.amqp}`,
+    user: 'rabbitmq',
+    endSignal: 'SIGTERM',
+    prepare(folder, binaries) {
+      const environment = prepareFolder(folder, ports, settings)
+      const shell = ['sh', '-c', withOwnNameServer, 'rabbitmq', binaries['rabbitmq-server']!]
+      return { start: ['/usr/bin/env', ...environment, ...shell] }
     },
-    async stop() {
-      await server.kill9()
-      await folder.remove()
-    },
-  }
+  })
+  return { ...server, port: ports.amqp }
 }
 
 /**
@@ -96,19 +62,15 @@ interface Ports {
 }
 
 /** The environment as arguments of `env`: every place that RabbitMQ would share with another one is inside the folder. */
-function prepareFolder(folder: ServerFolder, ports: Ports, more: RabbitmqOptions['settings'] = {}): string[] {
+function prepareFolder(folder: ServerFolder, ports: Ports, more: ServerSettings = {}): string[] {
   const inFolder = (name: string): string => join(folder.path, name)
-  for (const name of ['home', 'mnesia']) {
-    mkdirSync(inFolder(name))
-    giveTo(folder.runAs, inFolder(name))
-  }
   const settings = { 'listeners.tcp.1': `${localhost}:${ports.amqp}`, 'disk_free_limit.absolute': '1MB', ...more }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
   writeFileSync(inFolder('rabbitmq.conf'), lines.join(''))
   writeFileSync(inFolder('enabled_plugins'), '[].\n')
   writeFileSync(inFolder('rabbitmq-env.conf'), '')
   const environment = {
-    HOME: inFolder('home'),
+    HOME: folder.make('home'),
     ERL_EPMD_PORT: ports.names,
     ERL_EPMD_ADDRESS: localhost,
     RABBITMQ_NODENAME: `justonce-${ports.amqp}@localhost`,
@@ -116,7 +78,7 @@ function prepareFolder(folder: ServerFolder, ports: Ports, more: RabbitmqOptions
     RABBITMQ_CONF_ENV_FILE: inFolder('rabbitmq-env.conf'),
     RABBITMQ_CONFIG_FILE: inFolder('rabbitmq.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: inFolder('enabled_plugins'),
-    RABBITMQ_MNESIA_BASE: inFolder('mnesia'),
+    RABBITMQ_MNESIA_BASE: folder.make('mnesia'),
     RABBITMQ_PID_FILE: inFolder('rabbitmq.pid'),
     RABBITMQ_LOGS: '-',
     // Idle schedulers that spin would take the processor from the tests.

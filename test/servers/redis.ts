@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { createClient } from 'redis'
 import { freePort, localhost } from './address.ts'
 import { findBinaries } from './find-binaries.ts'
-import { binariesOf, type RunningServer, type ServerDefinition } from './server.ts'
-import { createServerFolder, type ServerFolder } from './server-folder.ts'
-import { type ServerProcess, startProcess, untilReady } from './server-process.ts'
-import { giveTo, insteadOfRoot } from './system-user.ts'
+import { type OwnServer, type ServerSettings, startOwnServer } from './own-server.ts'
+import type { ServerDefinition } from './server.ts'
 
 export const redis: ServerDefinition = {
   name: 'redis',
@@ -20,67 +16,30 @@ export const redis: ServerDefinition = {
 
 export interface RedisOptions {
   /** More server settings, for example `{ appendonly: 'no' }`. They win over ours. */
-  readonly settings?: Readonly<Record<string, string | number>>
+  readonly settings?: ServerSettings
 }
 
-export interface RedisServer extends RunningServer {
+export interface RedisServer extends OwnServer {
   readonly port: number
-  /** SIGKILL, as in a crash. The data folder stays. */
-  kill9(): Promise<void>
-  /** Starts again on the same port and data, after `kill9` or from a running server. */
-  restart(): Promise<void>
   /** Stops answering without closing anything, as a hanging machine does. */
   freeze(): void
   thaw(): void
 }
 
-/** Starts a Redis of its own. Nothing of it is left after `stop`, or after the end of this process. */
-export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
-  const binaries = binariesOf(redis)
-  const runAs = insteadOfRoot('redis')
-  const folder = createServerFolder({ name: 'redis', runAs, endSignal: 'KILL' })
+export async function startRedis({ settings }: RedisOptions = {}): Promise<RedisServer> {
   const port = await freePort()
-  const url = `redis://${localhost}:${port}`
-  const data = dataFolder(folder)
-  const launch = (): Promise<ServerProcess> =>
-    startProcess(folder, binaries['redis-server']!, settingArgs(port, data, options.settings))
-  let server: ServerProcess
-  let version: string
-  try {
-    server = await launch()
-    version = await untilReady(server, () => askVersion(url))
-  } catch (error) {
-    await folder.remove()
-    throw error
-  }
-  return {
-    name: 'redis',
-    version,
-    url,
-    port,
-    kill9: () => server.kill9(),
-    async restart() {
-      await server.end('SIGTERM')
-      server = await launch()
-      await untilReady(server, () => askVersion(url))
-    },
-    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
-    thaw: () => void process.kill(server.pid, 'SIGCONT'),
-    async stop() {
-      await server.end('SIGKILL')
-      await folder.remove()
-    },
-  }
+  const server = await startOwnServer(redis, {
+    url: `redis://${localhost}:${port}`,
+    user: 'redis',
+    endSignal: 'SIGTERM',
+    prepare: (folder, binaries) => ({
+      start: [binaries['redis-server']!, ...settingArgs(port, folder.make('data'), settings)],
+    }),
+  })
+  return { ...server, port, freeze: () => server.signal('SIGSTOP'), thaw: () => server.signal('SIGCONT') }
 }
 
-function dataFolder(folder: ServerFolder): string {
-  const path = join(folder.path, 'data')
-  mkdirSync(path)
-  giveTo(folder.runAs, path)
-  return path
-}
-
-function settingArgs(port: number, dir: string, more: RedisOptions['settings'] = {}): string[] {
+function settingArgs(port: number, dir: string, more: ServerSettings = {}): string[] {
   const settings = {
     port,
     bind: localhost,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRunning } from './process-tree.ts'
@@ -28,6 +28,8 @@ const folderName = /^justonce-server-[a-z]+-(\d+)-\w+$/
 export interface ServerFolder {
   readonly path: string
   readonly runAs: RunAs
+  /** Makes a folder in it that the server may write to. */
+  make(name: string): string
   /** Tells the guard which process group to end when this process dies; undefined after the server has ended. */
   guard(pid: number | undefined): void
   /** Ends what is still guarded and removes the folder. */
@@ -55,6 +57,12 @@ export function createServerFolder({ name, runAs, endSignal }: ServerFolderOptio
   return {
     path,
     runAs,
+    make(name) {
+      const inner = join(path, name)
+      mkdirSync(inner)
+      giveTo(runAs, inner)
+      return inner
+    },
     guard(pid) {
       shell.stdin.write(`${pid ?? ''}\n`)
     },

@@ -10,6 +10,8 @@ import type { ServerFolder } from './server-folder.ts'
 /** Fixed, so that PGDATA, PGOPTIONS and the like of the developer's shell cannot change a test. */
 const environment = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' }
 
+export type Command = readonly [program: string, ...args: string[]]
+
 export interface ServerProcess {
   readonly pid: number
   hasEnded(): boolean
@@ -21,19 +23,15 @@ export interface ServerProcess {
 }
 
 /** Runs a tool such as initdb to its end, as the user and in the folder of the server. */
-export async function runTool(folder: ServerFolder, command: string, args: readonly string[]): Promise<void> {
-  await promisify(execFile)(command, args, { ...folder.runAs, cwd: folder.path, env: environment })
+export async function runTool(folder: ServerFolder, [program, ...args]: Command): Promise<void> {
+  await promisify(execFile)(program, args, { ...folder.runAs, cwd: folder.path, env: environment })
 }
 
-export async function startProcess(
-  folder: ServerFolder,
-  command: string,
-  args: readonly string[],
-): Promise<ServerProcess> {
+export async function startProcess(folder: ServerFolder, [program, ...args]: Command): Promise<ServerProcess> {
   const logFile = join(folder.path, 'server.log')
   const output = openSync(logFile, 'a')
   // Detached: Ctrl-C in the terminal must reach the tests first, so that they end the server in their own order.
-  const child = spawn(command, args, {
+  const child = spawn(program, args, {
     ...folder.runAs,
     cwd: folder.path,
     env: environment,

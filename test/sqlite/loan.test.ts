@@ -146,38 +146,3 @@ describe.each(libraries.map((library) => [library.name, library] as const))('a l
     await own.close()
   })
 })
-
-describe('a loan of better-sqlite3', () => {
-  interface Chaining extends TestDatabase {
-    transaction(work: (name: string) => void): (name: string) => void
-    exec(sql: string): Chaining
-  }
-
-  it('its transaction() is a savepoint, refused after the end; chained calls stay behind the guard', async () => {
-    const folder = scratchFolder()
-    const library = libraries.find(({ name }) => name === 'better-sqlite3') as Library
-    const store = library.store({ path: folder.file('app.db') })
-    await store.transaction(async (tx) => {
-      const loan = store.lend(tx, { borrower: 'tag-note', onLateCall: () => {} })
-      const lent = loan.tx as Chaining
-      lent.exec('CREATE TABLE effects (name text NOT NULL)').exec(`INSERT INTO effects VALUES ('chained')`)
-      const insert = lent.transaction((name) => {
-        lent.prepare('INSERT INTO effects VALUES (?)').run(name)
-        if (name === 'bad') throw new Error('undo me')
-      })
-      insert('good')
-      expect(() => insert('bad')).toThrow('undo me')
-      expect(loan.broken()).toBeUndefined()
-      const chained = lent.exec('SELECT 1')
-      loan.end()
-      expect(() => insert('late')).toThrow(expect.objectContaining({ code: 'TX_CLOSED' }))
-      expect(() => chained.exec('SELECT 1')).toThrow(expect.objectContaining({ code: 'TX_CLOSED' }))
-    })
-    const outside = library.open(folder.file('app.db'))
-    const rows = outside.prepare('SELECT name FROM effects').all() as { name: string }[]
-    expect(rows.map(({ name }) => name)).toEqual(['chained', 'good'])
-    outside.close()
-    await store.close()
-    folder.remove()
-  })
-})

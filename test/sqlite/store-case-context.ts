@@ -1,4 +1,5 @@
 import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
+import { openTwoStores } from '../conformance/two-stores.ts'
 import { type Library, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
 const createEffects = `
@@ -16,25 +17,18 @@ const busyTimeoutMs = 700
 /** A file of its own for each case. */
 export async function openStoreCase(library: Library): Promise<StoreCaseContext<TestDatabase>> {
   const folder = scratchFolder()
-  const openStore = (name: string) => library.store({ path: folder.file(name), busyTimeoutMs })
-  const store = openStore('app.db')
-  const rival = openStore('app.db')
-  const empty = [openStore('empty.db'), openStore('empty.db')] as const
-  await store.schema.install()
-  const outside = library.open(folder.file('app.db'))
-  outside.exec(createEffects)
-  return {
-    store,
-    rival,
+  const files = [folder.file('app.db'), folder.file('empty.db')] as const
+  const outside = library.open(files[0])
+  return await openTwoStores({
+    openStore: (_, place) => library.store({ path: files[place], busyTimeoutMs }),
     declares: ['tables'],
-    effects: sqliteEffects(outside, () => library.open(folder.file('app.db'))),
-    openEmpty: async () => empty,
-    async close() {
-      for (const each of [store, rival, ...empty]) await each.close()
+    effects: sqliteEffects(outside, () => library.open(files[0])),
+    createEffects: async () => outside.exec(createEffects),
+    async remove() {
       outside.close()
       folder.remove()
     },
-  }
+  })
 }
 
 function sqliteEffects(outside: TestDatabase, open: () => TestDatabase): Effects<TestDatabase> {

@@ -1,7 +1,8 @@
-import type { Audit, AuditEntry } from '../../contracts/index.ts'
-import { bytes, dateIn, integer, nowMs, textIn } from './cells.ts'
+import type { Audit } from '../../contracts/index.ts'
+import { bytes, integer, nowMs } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import { auditIn } from './rows.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { inChunks } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -26,13 +27,7 @@ export function mysqlAudit<Native extends MysqlConnectionShape>(
       const rows = await short.read(
         `SELECT action, done_by, why, subject, at FROM ${audit} ORDER BY seq DESC LIMIT ${integer(limit)}`,
       )
-      return rows.map(([action, by, why, subject, at]) => ({
-        action: textIn(action) as AuditEntry['action'],
-        by: textIn(by),
-        why: textIn(why),
-        subject: textIn(subject),
-        at: dateIn(at),
-      }))
+      return rows.map(auditIn)
     },
   }
 }

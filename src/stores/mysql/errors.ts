@@ -1,5 +1,6 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { networkCodes, ownTrouble } from '../sql/trouble.ts'
 
 export const duplicateKey = 1062
 export const deadlock = 1213
@@ -18,8 +19,7 @@ export function errorNumber(error: unknown): number | undefined {
 const lostCodes = new Set([
   ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR'],
   ...['PROTOCOL_ENQUEUE_AFTER_QUIT', 'PROTOCOL_PACKETS_OUT_OF_ORDER', 'PROTOCOL_UNEXPECTED_PACKET'],
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
+  ...networkCodes,
 ])
 const lostMessages =
   /^(?:Can't add new command when connection is in closed state|Can't write in closed state|Connection lost|Connection is closed)/
@@ -41,21 +41,13 @@ const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1114, 1129, 12
 const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969, 3024, 3058, 3101, 3572])
 
 export function classify(error: unknown): StoreTrouble {
-  if (isJustonceError(error)) return ownTrouble(error)
+  // A deadlock ends the whole transaction, and whoever ran into it is not to blame.
+  if (isJustonceError(error)) return error.code === 'TX_ENDED' ? classify(error.cause) : ownTrouble(error)
   const number = errorNumber(error)
   if (isLostConnection(error)) return 'unavailable'
   if (number === undefined) return 'none'
   if (conflictNumbers.has(number)) return 'conflict'
   return unavailableNumbers.has(number) || isFull(error) || isReadOnly(error) ? 'unavailable' : 'none'
-}
-
-function ownTrouble(error: JustonceError): StoreTrouble {
-  const { code } = error
-  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT') return 'conflict'
-  // A deadlock ends the whole transaction, and whoever ran into it is not to blame.
-  if (code === 'TX_ENDED') return classify(error.cause)
-  // Until a new claim has found out what became of the commit, nothing else can be done either.
-  return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
 }
 
 export function isLostConnection(error: unknown): boolean {

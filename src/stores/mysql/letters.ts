@@ -1,8 +1,9 @@
-import type { CountedGroup, Letters } from '../../contracts/index.ts'
-import { bytes, type Cell, dateIn, integer, numberIn, optionalTextIn, textIn } from './cells.ts'
+import type { Letters } from '../../contracts/index.ts'
+import { bytes, integer, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { conditionOf } from './parked-filter.ts'
+import { groupIn } from './rows.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByValue, handlerValue, inGroups, isOneOf, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -61,17 +62,5 @@ export function mysqlLetters<Native extends MysqlConnectionShape>(
       )
       return true
     },
-  }
-}
-
-function groupIn([handler, reason, shape, count, firstAt, lastAt, note]: readonly Cell[]): CountedGroup {
-  return {
-    handler: textIn(handler),
-    reason: textIn(reason),
-    shape: textIn(shape),
-    count: numberIn(count),
-    firstAt: dateIn(firstAt),
-    lastAt: dateIn(lastAt),
-    note: optionalTextIn(note),
   }
 }

@@ -2,7 +2,7 @@ import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
-import { type LentConnection, lentConnection } from './lent-connection.ts'
+import { lentConnection } from './lent-connection.ts'
 import { type Answer, type Runner, runOn } from './runner.ts'
 
 /** Gone when the transaction has ended in whichever way: so whoever can release it is still in the same one. */
@@ -19,7 +19,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   readonly connection: MysqlConnection<Native>
   /** The connection as the work gets it. It is guarded like that of a borrower: no seal would stop its commit. */
   readonly tx: Native
-  readonly #loans: LentConnection<Native>[] = []
+  readonly #loans: Loan<Native>[] = []
   /** Something other than a claim has been done in it: a claim that fails cannot be repeated alone. */
   touched = false
   over = false

@@ -1,8 +1,9 @@
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
-import { bytes, bytesIn, type Cell, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
+import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { laterMs } from './parking-statements.ts'
+import { leasedIn } from './rows.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { givenRows, inChunks } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -56,15 +57,6 @@ export function mysqlOutbox<Native extends MysqlConnectionShape>(
       const counts = new Map(rows.map(([state, count]) => [textIn(state), numberIn(count)]))
       return { pending: counts.get('pending') ?? 0, dead: counts.get('dead') ?? 0 }
     },
-  }
-}
-
-function leasedIn([seq, lease, id, attempts, envelope, body]: readonly Cell[]): LeasedMessage {
-  return {
-    id: textIn(id),
-    lease: `${textIn(seq)}.${textIn(lease)}`,
-    attempts: numberIn(attempts),
-    message: { envelope: bytesIn(envelope), body: bytesIn(body) },
   }
 }
 

@@ -4,7 +4,7 @@ import { nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { lockScopes } from './order-scopes.ts'
-import { parkedColumns, parkedIn } from './parked-columns.ts'
+import { parkedColumns } from './parked-columns.ts'
 import { conditionOf } from './parked-filter.ts'
 import {
   changeRow,
@@ -17,6 +17,7 @@ import {
   selectFirst,
   updateChanged,
 } from './parking-statements.ts'
+import { parkedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, inChunks, inGroups } from './statement-parts.ts'

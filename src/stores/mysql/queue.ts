@@ -1,9 +1,10 @@
-import { hash } from 'node:crypto'
-import type { Queue, QueuedMessage } from '../../contracts/index.ts'
-import { bytes, bytesIn, type Cell, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
+import type { Queue } from '../../contracts/index.ts'
+import { laneOf } from '../sql/lane-of.ts'
+import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { laterMs } from './parking-statements.ts'
+import { queuedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByValue, inChunks, keyValue } from './statement-parts.ts'
@@ -104,17 +105,4 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     const broken = new Map(rows.map(([lane, seq]) => [textIn(lane), numberIn(seq)]))
     return found.filter(({ seq, lane }) => lane === undefined || seq < (broken.get(lane) ?? Number.POSITIVE_INFINITY))
   }
-}
-
-function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
-  return {
-    ticket: textIn(seq),
-    deliveries: numberIn(deliveries),
-    message: { envelope: bytesIn(envelope), body: bytesIn(body) },
-  }
-}
-
-/** A key may be anything of any length. Two keys with one hash would merely wait for each other. */
-function laneOf(key: string): string {
-  return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }

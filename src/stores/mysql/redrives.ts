@@ -1,20 +1,10 @@
-import type { Redrive, RedriveProgress, Redrives } from '../../contracts/index.ts'
-import {
-  bytes,
-  type Cell,
-  dateIn,
-  integer,
-  nowMicros,
-  nowMs,
-  numberIn,
-  optionalDateIn,
-  optionalNumberIn,
-  textIn,
-} from './cells.ts'
+import type { RedriveProgress, Redrives } from '../../contracts/index.ts'
+import { bytes, dateIn, integer, nowMicros, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { isRunning } from './parked-columns.ts'
 import { conditionOf } from './parked-filter.ts'
+import { progressIn, redriveIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { textValue } from './statement-parts.ts'
@@ -116,26 +106,4 @@ export function mysqlRedrives<Native extends MysqlConnectionShape>(
 
 async function progressOf(runner: Runner, sql: string): Promise<RedriveProgress> {
   return progressIn((await runner.run(sql)).rows[0] ?? [])
-}
-
-function redriveIn(row: readonly Cell[]): Redrive {
-  const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt, ...reached] = row
-  const end = optionalDateIn(endedAt)
-  return {
-    id: textIn(id),
-    by: textIn(by),
-    why: textIn(why),
-    canary: numberIn(canary),
-    perSecond: optionalNumberIn(perSecond),
-    stopAfterFailures: numberIn(stopAfterFailures),
-    state: textIn(state) as Redrive['state'],
-    selected: numberIn(selected),
-    startedAt: dateIn(startedAt),
-    endedAt: end,
-    reached: end && progressIn(reached),
-  }
-}
-
-function progressIn([unreleased, untried, failed]: readonly Cell[]): RedriveProgress {
-  return { unreleased: numberIn(unreleased), untried: numberIn(untried), failed: numberIn(failed) }
 }

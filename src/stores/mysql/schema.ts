@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Schema } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { numberIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
@@ -35,7 +36,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
   async function installOn(runner: Runner): Promise<void> {
     const run = async (sql: string) => (await runner.run(sql)).rows
     const found = await version(run)
-    checkNotNewer(found)
+    checkNotNewer(found, wanted)
     for (const sql of [...createMeta(tables), ...pending(tables, found)]) await runner.run(sql)
   }
 
@@ -63,13 +64,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
       }
     },
     async check() {
-      const found = await version((sql) => short.read(sql))
-      if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no table ${tables.meta}.` })
-      checkNotNewer(found)
-      if (found === wanted) return
-      throw new JustonceError('SCHEMA_OLD', {
-        message: `The tables are of version ${found}, and this code wants ${wanted}.`,
-      })
+      checkVersion(await version((sql) => short.read(sql)), wanted, `table ${tables.meta}`)
     },
     print() {
       return `${[...createMeta(tables), ...pending(tables, 0)].map((sql) => `${sql};`).join('\n\n')}\n`
@@ -81,11 +76,4 @@ function pending(tables: Tables, from: number): string[] {
   return migrations
     .slice(from)
     .flatMap((migration, index) => [...migration(tables), setVersion(tables, from + index + 1)])
-}
-
-function checkNotNewer(found: number): void {
-  if (found <= wanted) return
-  throw new JustonceError('SCHEMA_NEW', {
-    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
-  })
 }

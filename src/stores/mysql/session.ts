@@ -13,7 +13,7 @@ export interface Server {
 export interface SessionLimits {
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
-  readonly statementTimeoutMs: number | undefined
+  readonly statementTimeoutMs?: number | undefined
 }
 
 export async function askServer(runner: Runner): Promise<Server> {

@@ -1,10 +1,9 @@
+import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { deadlock, errorNumber, isLostConnection } from './errors.ts'
 import type { Answer, Runner } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
-
-const limits = { lockTimeoutMs: 10_000, idleTimeoutMs: 60_000, statementTimeoutMs: undefined }
 
 /** Enough for any real crowd: each turn, whoever stood in the way has committed. */
 const mostTurns = 20
@@ -37,7 +36,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   async run<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
     const connection = await this.#source.checkOut()
     try {
-      await connection.takeSession(limits)
+      await connection.takeSession(defaultLimits)
       const value = await despiteDeadlocks(connection, work)
       void connection.giveBack()
       return value

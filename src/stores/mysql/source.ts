@@ -1,15 +1,10 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { AbortWatch } from '../sql/abort-watch.ts'
+import { type CheckOutOptions, checkedOut } from '../sql/checked-out.ts'
 import type { MysqlConnectionShape, MysqlPoolShape, MysqlPromisePoolShape } from './client-shapes.ts'
 import { MysqlConnection } from './connection.ts'
 import { explained } from './errors.ts'
 import { runOn } from './runner.ts'
 import { askServer, type Server } from './session.ts'
-
-export interface CheckOutOptions {
-  readonly giveUpAfterMs?: number | undefined
-  readonly watch?: AbortWatch | undefined
-}
 
 /** The user's pool. After `close` it gives nothing out; what is out already ends in its own time. */
 export class ConnectionSource<Native extends MysqlConnectionShape> {
@@ -24,16 +19,12 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
     this.max = connectionLimitOf(pool)
   }
 
-  async checkOut({ giveUpAfterMs, watch }: CheckOutOptions = {}): Promise<MysqlConnection<Native>> {
+  async checkOut(options: CheckOutOptions = {}): Promise<MysqlConnection<Native>> {
     if (this.#isClosed) throw new JustonceError('STORE_CLOSED', { message: 'The MySQL store has been closed.' })
-    const coming = this.#pool.getConnection()
     try {
-      const inTime = giveUpAfterMs === undefined ? coming : within(giveUpAfterMs, coming)
-      const native = await (watch?.until(inTime) ?? inTime)
+      const native = await checkedOut(this.#pool.getConnection(), options, (late) => late.release())
       return new MysqlConnection(native, { server: await this.#serverBehind(native), terminate: this.#terminate })
     } catch (error) {
-      // One that comes too late goes back.
-      coming.then((late) => late.release()).catch(() => {})
       throw explained(error)
     }
   }
@@ -42,12 +33,15 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
     this.#isClosed = true
   }
 
-  #serverBehind(native: Native): Promise<Server> {
-    this.#server ??= askServer({ run: (sql) => runOn(native, sql) }).catch((error) => {
+  async #serverBehind(native: Native): Promise<Server> {
+    try {
+      this.#server ??= askServer({ run: (sql) => runOn(native, sql) })
+      return await this.#server
+    } catch (error) {
       this.#server = undefined
+      native.release()
       throw error
-    })
-    return this.#server
+    }
   }
 
   readonly #terminate = (threadId: number): void => {
@@ -62,15 +56,6 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
       native.release()
     }
   }
-}
-
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void =>
-      reject(new JustonceError('STORE_BUSY', { message: `All connections of the pool were in use for ${ms} ms.` }))
-    const timer = setTimeout(giveUp, ms)
-    promise.finally(() => clearTimeout(timer)).then(resolve, reject)
-  })
 }
 
 interface PoolWithConfig {

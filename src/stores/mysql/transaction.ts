@@ -1,15 +1,13 @@
 import type { TransactionOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { AbortWatch } from '../sql/abort-watch.ts'
+import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { deadlock, errorNumber, isLostConnection, isMissingSavepoint, messageOf } from './errors.ts'
 import { type Claims, mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
 import type { Runner } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
-
-const defaultLockTimeoutMs = 10_000
-const defaultIdleTimeoutMs = 60_000
 
 export interface TransactionParts<Native extends MysqlConnectionShape> {
   readonly source: ConnectionSource<Native>
@@ -70,8 +68,8 @@ async function open(
   { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: TransactionOptions,
 ): Promise<void> {
   await connection.takeSession({
-    lockTimeoutMs: lockTimeoutMs ?? defaultLockTimeoutMs,
-    idleTimeoutMs: idleTimeoutMs ?? defaultIdleTimeoutMs,
+    lockTimeoutMs: lockTimeoutMs ?? defaultLimits.lockTimeoutMs,
+    idleTimeoutMs: idleTimeoutMs ?? defaultLimits.idleTimeoutMs,
     statementTimeoutMs,
   })
   await connection.run(`SAVEPOINT ${mark}`)

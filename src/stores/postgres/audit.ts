@@ -1,8 +1,9 @@
 import type { Audit, AuditEntry } from '../../contracts/index.ts'
-import { dateIn, textArray, textIn } from './cells.ts'
+import { textArray } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { inMs } from './parked-columns.ts'
+import { auditIn } from './rows.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,13 +36,7 @@ export function postgresAudit<Tx>(
     },
     async list(limit) {
       const { rows } = await source.runAlone(list, [String(limit)])
-      return rows.map(([action, by, why, subject, at]) => ({
-        action: textIn(action) as AuditEntry['action'],
-        by: textIn(by),
-        why: textIn(why),
-        subject: textIn(subject),
-        at: dateIn(at),
-      }))
+      return rows.map(auditIn)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Loan, LoanOptions } from '../../contracts/index.ts'
-import type { AbortWatch } from '../sql/abort-watch.ts'
+import type { CheckOutOptions } from '../sql/checked-out.ts'
 import type { Cell } from './cells.ts'
 import type { Statement } from './statement.ts'
 
@@ -58,11 +58,6 @@ export interface Connection<Tx> extends Runner {
   release(): void
   /** Never to be used again; what runs on it is cut off, here and in the server. */
   discard(): void
-}
-
-export interface CheckOutOptions {
-  readonly giveUpAfterMs?: number | undefined
-  readonly watch?: AbortWatch | undefined
 }
 
 /** The user's pool, whichever client it is of. */

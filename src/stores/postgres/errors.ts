@@ -1,5 +1,6 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { networkCodes, ownTrouble } from '../sql/trouble.ts'
 import { sealMark } from './seal.ts'
 
 /** The SQLSTATE of an error that the server has sent. */
@@ -13,8 +14,7 @@ export function sqlState(error: unknown): string | undefined {
 /** What the client libraries and Node itself say when there is no connection; none of them is a SQLSTATE. */
 const lostCodes = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECTION_ENDED', 'CONNECT_TIMEOUT'],
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
+  ...networkCodes,
 ])
 const lostMessages =
   /^(?:Connection terminated|Connection ended|Client has encountered a connection error|Client was closed and is not queryable|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/
@@ -29,12 +29,6 @@ export function classify(error: unknown): StoreTrouble {
   const state = sqlState(error)
   if (state !== undefined) return stateTrouble(state)
   return isLostConnection(error) ? 'unavailable' : 'none'
-}
-
-function ownTrouble({ code }: JustonceError): StoreTrouble {
-  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT') return 'conflict'
-  // Until a new claim has found out what became of the commit, nothing else can be done either.
-  return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
 }
 
 function stateTrouble(state: string): StoreTrouble {

@@ -1,9 +1,10 @@
-import type { CountedGroup, Letters } from '../../contracts/index.ts'
-import { type Cell, dateIn, hexOf, textIn } from './cells.ts'
+import type { Letters } from '../../contracts/index.ts'
+import { hexOf, textIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { inMs } from './parked-columns.ts'
 import { filterSql } from './parked-filter.ts'
+import { groupIn } from './rows.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -70,17 +71,5 @@ export function postgresLetters<Tx>(
       const { count } = await transactions.runner(tx).run(replace, [handler, key, ...bytes])
       return count > 0
     },
-  }
-}
-
-function groupIn([handler, reason, shape, count, firstAt, lastAt, note]: readonly Cell[]): CountedGroup {
-  return {
-    handler: textIn(handler),
-    reason: textIn(reason),
-    shape: textIn(shape),
-    count: Number(count),
-    firstAt: dateIn(firstAt),
-    lastAt: dateIn(lastAt),
-    note: note ?? undefined,
   }
 }

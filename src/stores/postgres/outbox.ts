@@ -1,7 +1,8 @@
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
-import { bytesArray, bytesIn, type Cell, numberArray, textArray, textIn } from './cells.ts'
+import { bytesArray, numberArray, textArray } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import { leasedIn } from './rows.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -66,15 +67,6 @@ export function postgresOutbox<Tx>(
       const of = (state: string) => Number(rows.find((row) => row[0] === state)?.[1] ?? 0)
       return { pending: of('pending'), dead: of('dead') }
     },
-  }
-}
-
-function leasedIn([seq, lease, id, attempts, envelope, body]: readonly Cell[]): LeasedMessage {
-  return {
-    id: textIn(id),
-    lease: `${seq}.${lease}`,
-    attempts: Number(attempts),
-    message: { envelope: bytesIn(envelope), body: bytesIn(body) },
   }
 }
 

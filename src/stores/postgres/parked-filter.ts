@@ -1,4 +1,5 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
+import { equalColumns, wantedInErrors } from '../sql/parked-filter.ts'
 import type { Cell } from './cells.ts'
 import { isRunning } from './parked-columns.ts'
 import { keyArrays } from './record-cells.ts'
@@ -11,31 +12,16 @@ export interface FilterSql {
   readonly values: readonly Cell[]
 }
 
-const columns = {
-  state: 'state',
-  handler: 'handler',
-  type: 'type',
-  source: 'source',
-  reason: 'reason',
-  shape: 'shape',
-  key: 'key',
-  messageId: 'message_id',
-  orderKey: 'order_key',
-} as const satisfies Partial<Record<keyof ParkedFilter, string>>
-
 /** Only what is given becomes part of the statement, so that the planner sees which index serves it. */
 export function filterSql(filter: ParkedFilter, tables: Tables, before: readonly Cell[] = []): FilterSql {
   const values: Cell[] = [...before]
   const conditions: string[] = []
   const place = (value: Cell) => `$${values.push(value)}`
 
-  for (const [name, column] of Object.entries(columns) as [keyof typeof columns, string][]) {
-    const wanted = filter[name]
-    if (wanted !== undefined) conditions.push(`${column} = ${place(wanted)}::text`)
-  }
-  const { errorText, since, before: until, keys, redrive } = filter
-  // Error histories are JSON, which writes a quote in a message as \".
-  const written = errorText && JSON.stringify(errorText).slice(1, -1)
+  const { state, since, before: until, keys, redrive } = filter
+  if (state !== undefined) conditions.push(`state = ${place(state)}::text`)
+  for (const [column, wanted] of equalColumns(filter)) conditions.push(`${column} = ${place(wanted)}::text`)
+  const written = wantedInErrors(filter)
   if (written !== undefined) conditions.push(`strpos(errors, ${place(written)}::text) > 0`)
   if (since !== undefined) conditions.push(`changed_at >= ${moment(place, since)}`)
   if (until !== undefined) conditions.push(`changed_at < ${moment(place, until)}`)

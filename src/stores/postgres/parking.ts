@@ -2,10 +2,11 @@ import type { OrderScope, ParkedTicket, Parking } from '../../contracts/index.ts
 import { booleanArray, bytesArray, type Cell, numberArray, textArray } from './cells.ts'
 import type { Answer, ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
-import { parkedColumns, parkedIn } from './parked-columns.ts'
+import { parkedColumns } from './parked-columns.ts'
 import { filterSql } from './parked-filter.ts'
 import { parkingStatements } from './parking-statements.ts'
 import { keyArrays } from './record-cells.ts'
+import { parkedIn } from './rows.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 

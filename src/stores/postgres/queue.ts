@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto'
-import type { Queue, QueuedMessage } from '../../contracts/index.ts'
-import { bytesArray, bytesIn, type Cell, numberArray, textIn } from './cells.ts'
+import type { Queue } from '../../contracts/index.ts'
+import { laneOf } from '../sql/lane-of.ts'
+import { bytesArray, numberArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import { queuedIn } from './rows.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -84,17 +85,4 @@ export function postgresQueue<Tx>(
       return { ready: Number(rows[0]?.[0]), hidden: Number(rows[0]?.[1]) }
     },
   }
-}
-
-function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
-  return {
-    ticket: textIn(seq),
-    deliveries: Number(deliveries),
-    message: { envelope: bytesIn(envelope), body: bytesIn(body) },
-  }
-}
-
-/** A key may be anything of any length. Two keys with one hash would merely wait for each other. */
-function laneOf(key: string): string {
-  return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }

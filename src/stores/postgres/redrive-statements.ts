@@ -1,5 +1,3 @@
-import type { Redrive, RedriveProgress } from '../../contracts/index.ts'
-import { type Cell, dateIn, textIn } from './cells.ts'
 import { inMs, isRunning } from './parked-columns.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
@@ -80,24 +78,3 @@ export function redriveStatements(tables: Tables): RedriveStatements {
 }
 
 export const redriveColumns = 13
-
-export function redriveIn(row: readonly Cell[]): Redrive {
-  const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt, ...reached] = row
-  return {
-    id: textIn(id),
-    by: textIn(by),
-    why: textIn(why),
-    canary: Number(canary),
-    perSecond: perSecond === null ? undefined : Number(perSecond),
-    stopAfterFailures: Number(stopAfterFailures),
-    state: textIn(state) as Redrive['state'],
-    selected: Number(selected),
-    startedAt: dateIn(startedAt),
-    endedAt: endedAt === null ? undefined : dateIn(endedAt),
-    reached: endedAt === null ? undefined : progressIn(reached),
-  }
-}
-
-export function progressIn([unreleased, untried, failed]: readonly Cell[]): RedriveProgress {
-  return { unreleased: Number(unreleased), untried: Number(untried), failed: Number(failed) }
-}

@@ -3,7 +3,8 @@ import { dateIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { filterSql } from './parked-filter.ts'
-import { progressIn, redriveColumns, redriveIn, redriveStatements } from './redrive-statements.ts'
+import { redriveColumns, redriveStatements } from './redrive-statements.ts'
+import { progressIn, redriveIn } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function postgresRedrives<Tx>(

@@ -1,5 +1,5 @@
 import type { Schema } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
+import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
@@ -58,13 +58,7 @@ export function postgresSchema<Tx>(
       }
     },
     async check() {
-      const found = await version({ run: source.runAlone })
-      if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no table ${tables.meta}.` })
-      checkNotNewer(found, wanted)
-      if (found === wanted) return
-      throw new JustonceError('SCHEMA_OLD', {
-        message: `The tables are of version ${found}, and this code wants ${wanted}.`,
-      })
+      checkVersion(await version({ run: source.runAlone }), wanted, `table ${tables.meta}`)
     },
     print() {
       const schema = tables.schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${tables.schema};`]
@@ -75,11 +69,4 @@ export function postgresSchema<Tx>(
 
 function pending(steps: readonly Migration[], tables: Tables, from: number): string[] {
   return steps.slice(from).flatMap((migration, index) => [migration(tables), setVersion(tables, from + index + 1)])
-}
-
-function checkNotNewer(found: number, wanted: number): void {
-  if (found <= wanted) return
-  throw new JustonceError('SCHEMA_NEW', {
-    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
-  })
 }

@@ -1,4 +1,4 @@
-import { JustonceError } from '../../errors/index.ts'
+import { checkPlainName, longestPrefix } from '../sql/plain-name.ts'
 
 /** The names of everything in the database, quoted and ready for a statement. */
 export interface Tables {
@@ -32,14 +32,9 @@ export interface Tables {
   readonly lockName: string
 }
 
-// Postgres cuts names after 63 bytes, silently; the rest is for the names we append, of which a part of the inbox has the
-// longest.
-const longestPrefix = 40
-const plain = /^[A-Za-z_][A-Za-z0-9_]*$/
-
 export function tableNames(prefix: string, schema: string | undefined): Tables {
-  checkName('prefix', prefix, longestPrefix)
-  if (schema !== undefined) checkName('schema', schema, 63)
+  checkPlainName('prefix', prefix, longestPrefix)
+  if (schema !== undefined) checkPlainName('schema', schema, 63)
   const home = schema === undefined ? '' : `"${schema}".`
   const table = (name: string) => `${home}"${prefix}${name}"`
   return {
@@ -65,11 +60,4 @@ export function tableNames(prefix: string, schema: string | undefined): Tables {
     channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),
     lockName: `justonce ${schema ?? ''} ${prefix}`,
   }
-}
-
-function checkName(option: string, name: unknown, longest: number): void {
-  if (typeof name === 'string' && plain.test(name) && name.length <= longest) return
-  throw new JustonceError('OPTION_INVALID', {
-    message: `${option} is ${JSON.stringify(name)}, but must be letters, digits and underscores, at most ${longest}.`,
-  })
 }

@@ -1,6 +1,7 @@
 import type { TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { AbortWatch } from '../sql/abort-watch.ts'
+import { defaultLimits } from '../sql/default-limits.ts'
 import type { Connection, ConnectionSource, Opened, Opening, Runner } from './connection.ts'
 import { isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
@@ -26,9 +27,6 @@ export function settingsStatement({ meta }: Tables): Statement {
   )
 }
 
-const defaultLockTimeoutMs = 10_000
-const defaultIdleTimeoutMs = 60_000
-
 export interface TransactionParts<Tx> {
   readonly source: ConnectionSource<Tx>
   readonly transactions: OpenTransactions<Tx>
@@ -39,8 +37,8 @@ export async function runTransaction<Tx, T>(
   { source, transactions, settings }: TransactionParts<Tx>,
   work: (tx: Tx) => Promise<T>,
   {
-    lockTimeoutMs = defaultLockTimeoutMs,
-    idleTimeoutMs = defaultIdleTimeoutMs,
+    lockTimeoutMs = defaultLimits.lockTimeoutMs,
+    idleTimeoutMs = defaultLimits.idleTimeoutMs,
     statementTimeoutMs,
     giveUpAfterMs,
     signal,

@@ -1,12 +1,12 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
+import { controlError, endedInsideError, lateCallError } from '../sql/loan-errors.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { inTransaction, isOpen, type SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError, explained } from './sqlite-errors.ts'
 
 export interface GuardOptions {
   readonly database: SqliteDatabase
-  /** Who uses it, as it stands in messages: `The handler 'tag-note'`. */
+  /** Who uses it, as it stands in messages: `the handler 'tag-note'`. */
   readonly borrower: string
   onLateCall?(error: Error): void
   /** The guard of what was lent on: once that has ended, so has this. */
@@ -17,8 +17,8 @@ export interface GuardOptions {
 export class Guard {
   readonly database: SqliteDatabase
   readonly #options: GuardOptions
-  readonly #openIterators = new Set<Iterator<unknown>>()
-  readonly #ending: (() => void)[] = []
+  #openIterators: Set<Iterator<unknown>> | undefined
+  #onEnd: (() => void) | undefined
   #ended = false
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
@@ -47,10 +47,15 @@ export class Guard {
     try {
       return run()
     } catch (error) {
-      this.#note(error)
-      this.#lookAtEnd(error)
+      this.failed(error)
       throw error
     }
+  }
+
+  /** A call of the borrower has thrown this. */
+  failed(error: unknown): void {
+    this.#note(error)
+    this.#lookAtEnd(error)
   }
 
   refuseControl(sql: unknown): void {
@@ -61,28 +66,29 @@ export class Guard {
   /** For what would end the transaction: after the attempt nothing of it may be committed, even if it was swallowed. */
   refuse(what: string): never {
     this.check()
-    this.#broken = this.#controlError(what)
+    this.#broken = controlError(this.#options.borrower, what)
     throw this.#broken
   }
 
   /** For what does not fit a connection that is only lent; it does no harm to go on without it. */
   decline(what: string): never {
     this.check()
-    throw this.#controlError(what)
+    throw controlError(this.#options.borrower, what)
   }
 
   /** An unfinished iterator keeps the connection busy: it is closed with the loan. */
   watch(iterator: Iterator<unknown>): void {
+    this.#openIterators ??= new Set()
     this.#openIterators.add(iterator)
   }
 
   finished(iterator: Iterator<unknown>): void {
-    this.#openIterators.delete(iterator)
+    this.#openIterators?.delete(iterator)
   }
 
-  /** Nothing of the borrower can reach the connection when it is called. */
+  /** Nothing of the borrower can reach the connection when it is called. There is one listener. */
   onEnd(listener: () => void): void {
-    this.#ending.push(listener)
+    this.#onEnd = listener
   }
 
   broken(): Error | undefined {
@@ -98,15 +104,16 @@ export class Guard {
   end(): void {
     this.broken()
     this.#ended = true
-    for (const iterator of this.#openIterators) {
+    for (const iterator of this.#openIterators ?? []) {
       try {
         iterator.return?.()
       } catch {
         // It belongs to a transaction that is over.
       }
     }
-    this.#openIterators.clear()
-    for (const listener of this.#ending.splice(0)) listener()
+    this.#openIterators = undefined
+    this.#onEnd?.()
+    this.#onEnd = undefined
   }
 
   #note(error: unknown): void {
@@ -119,28 +126,12 @@ export class Guard {
     if (this.#broken !== undefined || inTransaction(this.database)) return
     if (!isOpen(this.database)) this.#broken = closedError(cause)
     else if (classify(cause) === 'unavailable') this.#broken = explained(cause) as Error
-    else
-      this.#broken = new JustonceError('TX_ENDED', {
-        message: `The transaction ended while ${this.#options.borrower} used it.`,
-        cause,
-      })
+    else this.#broken = endedInsideError(this.#options.borrower, cause)
   }
 
-  #controlError(what: string): JustonceError {
-    return new JustonceError('TX_CONTROL', {
-      message: `${capital(this.#options.borrower)} called ${what} on the transaction it was lent.`,
-    })
-  }
-
-  #lateCall(): JustonceError {
-    const error = new JustonceError('TX_CLOSED', {
-      message: `${capital(this.#options.borrower)} used tx after it had settled.`,
-    })
+  #lateCall(): Error {
+    const error = lateCallError(this.#options.borrower)
     this.#options.onLateCall?.(error)
     return error
   }
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,6 +1,6 @@
 import type { Guard } from './guard.ts'
 import { idleStatementsOf, mostIdle } from './idle-statements.ts'
-import { lentStatement } from './lent-statement.ts'
+import { type Lending, LentStatement } from './lent-statement.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 
 type Method = (...values: unknown[]) => unknown
@@ -13,78 +13,107 @@ const declined = new Set<PropertyKey>(['createTagStore', 'setAuthorizer', 'unsaf
 /** With better-sqlite3 this changes what statements are like that are prepared after it. */
 const changesNewStatements = 'defaultSafeIntegers'
 
-const guards = new WeakMap<object, Guard>()
+/** Under this name, which nobody else has, a lent connection has its guard. */
+const guardName = Symbol('guard')
 
 /** The native connection as a borrower sees it: the same members, each behind the guard. */
 export function lentDatabase<Database extends SqliteDatabase>(database: Database, guard: Guard): Database {
-  const methods = new Map<PropertyKey, Method>()
-  const idle = idleStatementsOf(database)
-  let kept = 0
-  const lent: Database = new Proxy(database, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target)
-      if (typeof member !== 'function' || name === 'constructor') return member
-      let method = methods.get(name)
-      if (method === undefined) {
-        method = lentMethod(name, member as Method)
-        methods.set(name, method)
-      }
-      return method
-    },
-  })
-  guards.set(lent, guard)
-  return lent
+  return new LentDatabase(database, guard).lent
+}
 
-  function lentMethod(name: PropertyKey, member: Method): Method {
+/** The guard of a connection that was lent; undefined for a native one. */
+export function guardOf(tx: object): Guard | undefined {
+  return (tx as { readonly [guardName]?: Guard })[guardName]
+}
+
+/** Made for every call of a handler: whatever it needs only sometimes is made only then. */
+class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Database>, Lending {
+  readonly database: Database
+  readonly guard: Guard
+  readonly lent: Database
+  #methods: Map<PropertyKey, Method> | undefined
+  #statements: LentStatement[] | undefined
+
+  constructor(database: Database, guard: Guard) {
+    this.database = database
+    this.guard = guard
+    this.lent = new Proxy(database, this)
+  }
+
+  get(target: Database, name: PropertyKey): unknown {
+    if (name === guardName) return this.guard
+    if (name === 'prepare') return (...values: unknown[]) => this.#prepare(values)
+    const member: unknown = Reflect.get(target, name, target)
+    if (typeof member !== 'function' || name === 'constructor') return member
+    this.#methods ??= new Map()
+    let method = this.#methods.get(name)
+    if (method === undefined) {
+      method = this.#lentMethod(name, member as Method)
+      this.#methods.set(name, method)
+    }
+    return method
+  }
+
+  #lentMethod(name: PropertyKey, member: Method): Method {
+    const { guard, database } = this
     if (ending.has(name)) return () => guard.refuse(`${String(name)}()`)
     if (declined.has(name)) return () => guard.decline(`${String(name)}()`)
-    if (name === 'prepare') return (...values) => prepare(member, values)
-    const lend = name === 'transaction' ? lendFunction : lendResult
     return (...values) => {
       if (name === 'exec') {
         guard.check()
         guard.refuseControl(values[0])
       }
-      if (name === changesNewStatements) idle.close()
-      return lend(guard.call(() => Reflect.apply(member, database, values)))
+      if (name === changesNewStatements) idleStatementsOf(database).close()
+      const result: unknown = guard.call(() => Reflect.apply(member, database, values))
+      if (name === 'transaction') return this.#lendFunction(result as Method)
+      // better-sqlite3 returns the connection from most calls, for chaining.
+      return result === database ? this.lent : result
     }
   }
 
-  /** better-sqlite3 returns the connection from most calls, for chaining. */
-  function lendResult(result: unknown): unknown {
-    return result === database ? lent : result
-  }
-
-  function prepare(member: Method, values: readonly unknown[]): unknown {
+  #prepare(values: unknown[]): unknown {
+    const { guard, database } = this
     guard.check()
-    const [sql] = values
+    const sql = values[0]
+    const statements = this.#lentStatements()
     // Options make it another statement. One who prepares without end must not have them all kept until the end.
-    const isPlain = typeof sql === 'string' && values.length === 1 && kept++ < mostIdle
-    const known = isPlain ? idle.take(sql) : undefined
-    if (known === undefined) guard.refuseControl(sql)
-    const statement = known ?? (guard.call(() => Reflect.apply(member, database, values)) as SqliteStatement)
-    let isAsNew = isPlain
-    const onUsed = (): void => {
-      isAsNew = false
+    const isPlain = typeof sql === 'string' && values.length === 1 && statements.length < mostIdle
+    const place = isPlain ? idleStatementsOf(database).placeOf(sql) : undefined
+    let native = place?.statement
+    if (place !== undefined) place.statement = undefined
+    if (native === undefined) {
+      guard.refuseControl(sql)
+      native = guard.call(() => Reflect.apply(database.prepare, database, values)) as SqliteStatement
     }
-    if (isPlain) guard.onEnd(() => isAsNew && idle.give(sql, statement))
-    return lentStatement(statement, { guard, database, lent, onUsed })
+    const statement = new LentStatement(native, place, this)
+    if (isPlain) statements.push(statement)
+    return statement.proxy
   }
 
-  /** The `transaction(fn)` of better-sqlite3 makes functions which use savepoints when a transaction is open. */
-  function lendFunction(inSavepoint: unknown): unknown {
-    return new Proxy(inSavepoint as Method, {
-      apply: (target, _, values) => guard.call(() => Reflect.apply(target, lent, values)),
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name, target)
-        if (member === database) return lent
-        return typeof member === 'function' ? lendFunction(member) : member
+  #lentStatements(): LentStatement[] {
+    if (this.#statements === undefined) {
+      const statements: LentStatement[] = []
+      this.#statements = statements
+      this.guard.onEnd(() => {
+        for (const statement of statements) statement.giveBack()
+      })
+    }
+    return this.#statements
+  }
+
+  /**
+   * The `transaction(fn)` of better-sqlite3 makes functions which use savepoints when a transaction is open. Their
+   * members are frozen, so a proxy of the function itself could not give others.
+   */
+  #lendFunction(native: Method): unknown {
+    return new Proxy(() => {}, {
+      apply: (_, __, values) => this.guard.call(() => Reflect.apply(native, this.lent, values)),
+      get: (target, name) => {
+        if (!Object.hasOwn(native, name)) return Reflect.get(target, name)
+        const member: unknown = Reflect.get(native, name)
+        if (member === this.database) return this.lent
+        return typeof member === 'function' ? this.#lendFunction(member as Method) : member
       },
     })
   }
-}
-
-/** The guard of a connection that was lent; undefined for a native one. */
-export function guardOf(tx: object): Guard | undefined {
-  return guards.get(tx)
 }

@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts'
+import type { IdlePlace } from './idle-statements.ts'
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts'
 
 type Method = (...values: unknown[]) => unknown
@@ -6,40 +7,67 @@ type Method = (...values: unknown[]) => unknown
 /** Gives `map`, `filter` and the like, and makes it iterable. */
 const iteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()))
 
-interface Lending {
+export interface Lending {
   readonly guard: Guard
   readonly database: SqliteDatabase
   readonly lent: SqliteDatabase
-  /** Anything but a `run` that worked was done with it: it may differ from a new one. */
-  onUsed(): void
 }
 
 /** A prepared statement may be kept for longer than the loan lasts, so it has the guard too. */
-export function lentStatement(statement: SqliteStatement, lending: Lending): SqliteStatement {
-  const { guard, database, lent, onUsed } = lending
-  const run: Method = (...values) => {
+export class LentStatement implements ProxyHandler<SqliteStatement> {
+  readonly #statement: SqliteStatement
+  readonly #lending: Lending
+  readonly #place: IdlePlace | undefined
+  /** Nothing but a `run` that worked was done with it: it does not differ from a new one. */
+  #isAsNew = true
+  readonly proxy: SqliteStatement
+
+  /** With the place where it goes when it is given back, if that may be. */
+  constructor(statement: SqliteStatement, place: IdlePlace | undefined, lending: Lending) {
+    this.#statement = statement
+    this.#place = place
+    this.#lending = lending
+    // Not a proxy of the statement itself: that could not answer with another `database`, which is frozen.
+    this.proxy = new Proxy(Object.create(statement) as SqliteStatement, this)
+  }
+
+  /** The loan is over. */
+  giveBack(): void {
+    if (this.#isAsNew && this.#place !== undefined) this.#place.statement = this.#statement
+  }
+
+  get(_: SqliteStatement, name: PropertyKey): unknown {
+    if (name === 'run') return (...values: SqliteValue[]) => this.#run(values)
+    this.#isAsNew = false
+    const statement = this.#statement
+    const { guard, database, lent } = this.#lending
+    const member: unknown = Reflect.get(statement, name, statement)
+    if (member === database) return lent
+    if (typeof member !== 'function' || name === 'constructor') return member
+    return (...values: unknown[]) => {
+      const result = guard.call(() => Reflect.apply(member as Method, statement, values))
+      if (name === 'iterate') return lentIterator(result as Iterator<unknown>, guard)
+      return result === statement ? this.proxy : result
+    }
+  }
+
+  set(_: SqliteStatement, name: PropertyKey, value: unknown): boolean {
+    this.#isAsNew = false
+    return Reflect.set(this.#statement, name, value)
+  }
+
+  /** What most handlers do most of the time, so without a closure for every call. */
+  #run(values: SqliteValue[]): unknown {
+    const { guard } = this.#lending
+    guard.check()
     try {
-      return guard.call(() => statement.run(...(values as SqliteValue[])))
+      return this.#statement.run(...values)
     } catch (error) {
-      onUsed()
+      this.#isAsNew = false
+      guard.failed(error)
       throw error
     }
   }
-  const proxy: SqliteStatement = new Proxy(statement, {
-    get(target, name) {
-      if (name === 'run') return run
-      onUsed()
-      const member: unknown = Reflect.get(target, name, target)
-      if (member === database) return lent
-      if (typeof member !== 'function' || name === 'constructor') return member
-      return (...values: unknown[]) => {
-        const result = guard.call(() => Reflect.apply(member as Method, target, values))
-        if (name === 'iterate') return lentIterator(result as Iterator<unknown>, guard)
-        return result === target ? proxy : result
-      }
-    },
-  })
-  return proxy
 }
 
 function lentIterator(native: Iterator<unknown>, guard: Guard): Iterator<unknown> {

@@ -1,5 +1,5 @@
 import type { Schema } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
+import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { tables } from './migrations/0001-tables.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -23,21 +23,14 @@ export function sqliteSchema<Database extends SqliteDatabase>(
     async install() {
       await transactions.short((statements) => {
         const version = installedVersion(statements)
-        if (version > wanted) throw newerError(version, wanted)
+        checkNotNewer(version, wanted)
         if (version === wanted) return
         for (const migration of steps.slice(version)) statements.exec(migration)
         statements.run(setVersion, String(wanted))
       })
     },
     async check() {
-      const version = await reader.read(installedVersion)
-      if (version > wanted) throw newerError(version, wanted)
-      if (version === 0)
-        throw new JustonceError('SCHEMA_MISSING', { message: 'There is no justonce_meta table in the SQLite file.' })
-      if (version < wanted)
-        throw new JustonceError('SCHEMA_OLD', {
-          message: `The tables have version ${version}, this code wants ${wanted}.`,
-        })
+      checkVersion(await reader.read(installedVersion), wanted, 'justonce_meta table in the SQLite file')
     },
     print() {
       const texts = steps.map((sql, index) => `-- version ${index + 1}\n${sql.trim()}\n`)
@@ -55,10 +48,4 @@ function installedVersion(statements: Statements): number {
 export function hasTables(statements: Statements): boolean {
   const table = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'justonce_meta'`
   return statements.get(table) !== undefined
-}
-
-function newerError(version: number, wanted: number): JustonceError {
-  return new JustonceError('SCHEMA_NEW', {
-    message: `The tables have version ${version}, this code knows versions up to ${wanted}.`,
-  })
 }

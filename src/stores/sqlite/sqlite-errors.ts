@@ -1,5 +1,6 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { ownTrouble } from '../sql/trouble.ts'
 
 /** SQLite's primary result codes, as numbers (node:sqlite) and names (better-sqlite3). */
 const codes: Readonly<Record<string, number>> = {
@@ -40,10 +41,7 @@ function isClosed(error: unknown): boolean {
 }
 
 export function classify(error: unknown): StoreTrouble {
-  if (isJustonceError(error)) {
-    if (error.code === 'STORE_BUSY') return 'conflict'
-    return error.code === 'STORE_FULL' || error.code === 'STORE_CLOSED' ? 'unavailable' : 'none'
-  }
+  if (isJustonceError(error)) return ownTrouble(error)
   if (isBusy(error)) return 'conflict'
   // A file that is read-only, damaged or gone fails every message alike: parking them all would help nobody.
   return sqliteCode(error) !== undefined || isClosed(error) || isOutOfReach(error) ? 'unavailable' : 'none'

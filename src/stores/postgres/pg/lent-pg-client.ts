@@ -1,9 +1,10 @@
 import type { Loan } from '../../../contracts/index.ts'
-import { type Call, CallLedger, type LedgerOptions } from '../call-ledger.ts'
+import { type Call, CallLedger, type LedgerOptions } from '../../sql/call-ledger.ts'
+import { lentClient, type Method } from '../../sql/lent-client.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Connection } from '../connection.ts'
+import { ledgerRules } from '../ledger-rules.ts'
 
-type Method = (...values: unknown[]) => unknown
 type Callback = (error: unknown, result?: unknown) => void
 
 /** A query object that speaks the protocol itself: `pg.Query`, a cursor, a stream. */
@@ -25,62 +26,26 @@ const hidden = new Set<PropertyKey>(['connection'])
 export function lentPgClient<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
-  options: Omit<LedgerOptions, 'lost' | 'inTransaction'>,
+  options: Omit<LedgerOptions, 'lost'>,
 ): Loan<Client> {
-  const ledger = new CallLedger({
-    ...options,
-    lost: () => connection?.lost(),
-    inTransaction: () => connection?.inTransaction(),
-  })
+  const ledger = new CallLedger(
+    { ...options, lost: () => connection?.lost() },
+    { ...ledgerRules, hasEnded: () => connection?.inTransaction() === false },
+  )
   const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
-  const tx: Client = new Proxy(client, {
-    get(target, name) {
-      const own = methods.get(name)
-      if (own !== undefined) return own
-      if (hidden.has(name)) return undefined
-      const member: unknown = Reflect.get(target, name, target)
-      if (typeof member !== 'function' || name === 'constructor') return member
-      const method = ending.has(name) ? refused(`${String(name)}()`, ledger) : onNative(member as Method, target)
-      methods.set(name, method)
-      return method
-    },
-  })
-  return {
-    tx,
-    openCalls: () => ledger.openCalls(),
-    settled: () => ledger.settled(),
-    end: () => ledger.end(),
-    broken: () => ledger.broken(),
-    trouble: () => ledger.trouble(),
-  }
-
-  function onNative(member: Method, target: Client): Method {
-    return (...values) => {
-      const result = Reflect.apply(member, target, values)
-      return result === target ? tx : result
-    }
-  }
-}
-
-function refused(what: string, ledger: CallLedger): Method {
-  return () => {
+  const refuse = (what: string): never => {
     throw ledger.controlled(what)
   }
+  return ledger.loan(lentClient(client, { methods, hidden, ending, refuse }))
 }
 
 function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
   return (config, values, callback) => {
     if (isSubmittable(config)) return submit(client, ledger, config, [values, callback])
-    const refusal = ledger.refusal(textOf(config))
+    const text = textOf(config)
     const given = callbackIn(config, values, callback)
-    if (given === undefined) {
-      if (refusal !== undefined) return rejected(refusal)
-      const result = client.query(config, values) as Promise<unknown>
-      const call = ledger.begin()
-      // This also keeps a call that nobody awaits from being an unhandled rejection: the loan answers for it.
-      result.then(call.succeeded, call.failed)
-      return result
-    }
+    if (given === undefined) return ledger.watched(text, () => client.query(config, values) as Promise<unknown>)
+    const refusal = ledger.refusal(text)
     if (refusal !== undefined) return void process.nextTick(given, refusal)
     const told = telling(ledger.begin(), given)
     const plain = typeof config === 'string' ? { text: config } : { ...(config as object) }
@@ -115,12 +80,6 @@ function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, r
     return handleReadyForQuery?.apply(query, values)
   }
   return client.query(query, ...rest)
-}
-
-function rejected(error: Error): Promise<never> {
-  const promise = Promise.reject(error)
-  promise.catch(() => {})
-  return promise
 }
 
 function isSubmittable(config: unknown): config is Submittable {

@@ -1,6 +1,6 @@
-import { checkedOut } from '../checked-out.ts'
+import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
-import type { CheckOutOptions, Connection, ConnectionSource } from '../connection.ts'
+import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
 import { runOn } from '../run-alone.ts'
 import { statement } from '../statement.ts'

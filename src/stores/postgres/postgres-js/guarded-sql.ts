@@ -1,7 +1,7 @@
+import type { Method } from '../../sql/lent-client.ts'
+import { rejected } from '../../sql/rejected.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import { isJsQuery, type JsQuery, textOfQuery } from './query.ts'
-
-type Method = (...values: unknown[]) => unknown
 
 export interface SqlGuard {
   /** Why a query with this text may not be started now, or undefined: it may. */
@@ -45,9 +45,7 @@ function refused(name: string, guard: SqlGuard): Method {
     const error = guard.controlled(`${name}()`)
     // The native one is not asynchronous, so nobody would look at a promise.
     if (name === 'release') throw error
-    const promise = Promise.reject(error)
-    promise.catch(() => {})
-    return promise
+    return rejected(error)
   }
 }
 

@@ -1,6 +1,6 @@
-import { checkedOut } from '../checked-out.ts'
+import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
-import type { CheckOutOptions, Connection, ConnectionSource } from '../connection.ts'
+import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
 import { readingCommitted, wasTooStrict } from '../run-alone.ts'
 import { JsConnection } from './js-connection.ts'

@@ -1,6 +1,7 @@
 import type { Loan } from '../../../contracts/index.ts'
-import { CallLedger, type LedgerOptions } from '../call-ledger.ts'
+import { CallLedger, type LedgerOptions } from '../../sql/call-ledger.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
+import { ledgerRules } from '../ledger-rules.ts'
 import { guardedSql } from './guarded-sql.ts'
 import type { JsConnection } from './js-connection.ts'
 import type { JsQuery } from './query.ts'
@@ -9,9 +10,9 @@ import type { JsQuery } from './query.ts'
 export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
-  options: Omit<LedgerOptions, 'lost' | 'inTransaction'>,
+  options: Omit<LedgerOptions, 'lost'>,
 ): Loan<Sql> {
-  const ledger = new CallLedger({ ...options, lost: () => connection?.lost() })
+  const ledger = new CallLedger({ ...options, lost: () => connection?.lost() }, ledgerRules)
 
   function follow(query: JsQuery): void {
     const call = ledger.begin()
@@ -27,18 +28,12 @@ export function lentSql<Sql extends PostgresJsShape>(
     })
   }
 
-  return {
-    tx: guardedSql(connection?.native ?? sql, {
-      refusal: (text) => ledger.refusal(text),
-      controlled: (what) => ledger.controlled(what),
-      started: follow,
-    }),
-    openCalls: () => ledger.openCalls(),
-    settled: () => ledger.settled(),
-    end: () => ledger.end(),
-    broken: () => ledger.broken(),
-    trouble: () => ledger.trouble(),
-  }
+  const tx = guardedSql(connection?.native ?? sql, {
+    refusal: (text) => ledger.refusal(text),
+    controlled: (what) => ledger.controlled(what),
+    started: follow,
+  })
+  return ledger.loan(tx)
 }
 
 function intercept(query: JsQuery, name: 'resolve' | 'reject', first: (value: unknown) => void): void {

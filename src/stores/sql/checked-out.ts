@@ -1,5 +1,10 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { CheckOutOptions } from './connection.ts'
+import type { AbortWatch } from './abort-watch.ts'
+
+export interface CheckOutOptions {
+  readonly giveUpAfterMs?: number | undefined
+  readonly watch?: AbortWatch | undefined
+}
 
 /** Waits for a client of the pool, but not for ever; one that comes too late is given back. */
 export async function checkedOut<Client>(

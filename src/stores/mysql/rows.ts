@@ -1,0 +1,4 @@
+import { rowReaders } from '../sql/rows.ts'
+import { bytesIn, textIn } from './cells.ts'
+
+export const { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, queuedIn } = rowReaders({ textIn, bytesIn })

@@ -1,0 +1,149 @@
+import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
+import { controlError, endedInsideError, lateCallError } from './loan-errors.ts'
+import { rejected } from './rejected.ts'
+
+export interface LedgerOptions extends LoanOptions {
+  /** The transaction has ended, with or without an end of the loan. */
+  isOver(): boolean
+  /** The connection is gone. */
+  lost?(): Error | undefined
+  onCall?(): void
+}
+
+/** What differs from one database and one client library to the next. */
+export interface LedgerRules {
+  classify(error: unknown): StoreTrouble
+  findTransactionControl(sql: string): string | undefined
+  /** The transaction is not there any more after a call that failed with this. */
+  endedBy(error: unknown): boolean
+  /** The same of a call that succeeded: a procedure may have committed. */
+  endedWith?(result: unknown): boolean
+  /** The client has seen the transaction end. */
+  hasEnded?(): boolean
+}
+
+/** One call under way. */
+export interface Call {
+  succeeded(result?: unknown): void
+  failed(error: unknown): void
+}
+
+interface Waiter {
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** Keeps account of the calls of one borrower, and says no when it must. The same for every client library. */
+export class CallLedger {
+  readonly #options: LedgerOptions
+  readonly #rules: LedgerRules
+  readonly #waiters = new Set<Waiter>()
+  #open = 0
+  #ended = false
+  #broken: Error | undefined
+  #trouble: StoreTrouble = 'none'
+
+  constructor(options: LedgerOptions, rules: LedgerRules) {
+    this.#options = options
+    this.#rules = rules
+  }
+
+  /** Why a call with this text may not be made now, or undefined: it may. */
+  refusal(sql: string | undefined): Error | undefined {
+    if (this.#ended || this.#options.isOver()) return this.#lateCall()
+    const lost = this.#options.lost?.()
+    if (lost !== undefined) return this.#note(lost)
+    // While something is under way the client's last word on the transaction is an old one.
+    if (this.#open === 0 && this.#rules.hasEnded?.()) this.#endedInside(undefined)
+    if (this.#broken !== undefined) return this.#broken
+    const control = sql === undefined ? undefined : this.#rules.findTransactionControl(sql)
+    return control === undefined ? undefined : this.controlled(control)
+  }
+
+  /** After the attempt nothing of the transaction may be committed, even if the error is swallowed. */
+  controlled(what: string): Error {
+    if (this.#ended || this.#options.isOver()) return this.#lateCall()
+    this.#broken ??= controlError(this.#borrower, what)
+    return this.#broken
+  }
+
+  begin(): Call {
+    let isOpen = true
+    this.#open++
+    this.#options.onCall?.()
+    const settle = (): boolean => {
+      if (!isOpen) return false
+      isOpen = false
+      this.#open--
+      return true
+    }
+    return {
+      succeeded: (result) => {
+        if (!settle()) return
+        if (this.#rules.endedWith?.(result)) this.#endedInside(undefined)
+        if (this.#open === 0) this.#tell((waiter) => waiter.resolve())
+      },
+      failed: (error) => {
+        if (!settle()) return
+        this.#note(error)
+        if (this.#rules.endedBy(error)) this.#endedInside(error)
+        this.#tell((waiter) => waiter.reject(error))
+      },
+    }
+  }
+
+  /** A call that answers with a promise, from its refusal or its beginning to its end. */
+  watched<T>(sql: string | undefined, run: () => Promise<T>): Promise<T> {
+    const refusal = this.refusal(sql)
+    if (refusal !== undefined) return rejected(refusal)
+    const result = run()
+    const call = this.begin()
+    // This also keeps a call that nobody awaits from being an unhandled rejection: the loan answers for it.
+    result.then(call.succeeded, call.failed)
+    return result
+  }
+
+  loan<Tx>(tx: Tx): Loan<Tx> {
+    return {
+      tx,
+      openCalls: () => this.#open,
+      settled: () => this.#settled(),
+      end: () => {
+        this.#ended = true
+      },
+      broken: () => this.#broken,
+      trouble: () => this.#trouble,
+    }
+  }
+
+  #settled(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => this.#waiters.add({ resolve, reject }))
+  }
+
+  #tell(news: (waiter: Waiter) => void): void {
+    const waiters = [...this.#waiters]
+    this.#waiters.clear()
+    for (const waiter of waiters) news(waiter)
+  }
+
+  #note<E>(error: E): E {
+    const trouble = this.#rules.classify(error)
+    if (trouble === 'unavailable' || this.#trouble === 'none') this.#trouble = trouble
+    return error
+  }
+
+  get #borrower(): string {
+    return `the handler ${JSON.stringify(this.#options.borrower)}`
+  }
+
+  #endedInside(cause: unknown): void {
+    this.#broken ??= endedInsideError(this.#borrower, cause)
+  }
+
+  #lateCall(): Error {
+    const error = lateCallError(this.#borrower)
+    this.#options.onLateCall(error)
+    return error
+  }
+}

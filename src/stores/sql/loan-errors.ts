@@ -1,0 +1,20 @@
+import { JustonceError } from '../../errors/index.ts'
+
+/** The borrower as it stands in the middle of a sentence: `the handler 'tag-note'`. */
+export function controlError(borrower: string, what: string): JustonceError {
+  return new JustonceError('TX_CONTROL', {
+    message: `${capital(borrower)} called ${what} on the transaction it was lent.`,
+  })
+}
+
+export function lateCallError(borrower: string): JustonceError {
+  return new JustonceError('TX_CLOSED', { message: `${capital(borrower)} used tx after it had settled.` })
+}
+
+export function endedInsideError(borrower: string, cause: unknown): JustonceError {
+  return new JustonceError('TX_ENDED', { message: `The transaction ended while ${borrower} used it.`, cause })
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,106 @@
+import type {
+  AuditEntry,
+  CountedGroup,
+  LeasedMessage,
+  QueuedMessage,
+  Redrive,
+  RedriveProgress,
+  StoredParkedMessage,
+} from '../../contracts/index.ts'
+
+/** How one database gives the cells of a row that are never null. */
+export interface CellReader<Cell> {
+  textIn(cell: Cell | undefined): string
+  bytesIn(cell: Cell | undefined): Uint8Array
+}
+
+/** What the rows of our tables mean, by the order of the columns here. Moments are milliseconds since 1970. */
+export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
+  const numberIn = (cell: Cell | undefined): number => Number(textIn(cell))
+  const dateIn = (cell: Cell | undefined): Date => new Date(numberIn(cell))
+  const optional = <T>(cell: Cell | undefined, read: (cell: Cell) => T): T | undefined =>
+    cell === null || cell === undefined ? undefined : read(cell)
+
+  function parkedIn(row: readonly Cell[]): StoredParkedMessage {
+    const text = (index: number): string => textIn(row[index])
+    const number = (index: number): number => numberIn(row[index])
+    return {
+      handler: text(0),
+      key: text(1),
+      messageId: text(2),
+      type: text(3),
+      source: text(4),
+      state: text(5) === 'dead' ? 'dead' : 'waiting',
+      reason: text(6),
+      errors: text(7),
+      shape: text(8),
+      attempts: number(9),
+      step: number(10),
+      independent: ['t', '1'].includes(text(11)),
+      orderKey: optional(row[12], textIn),
+      sequence: number(13),
+      revision: number(14),
+      parkedAt: dateIn(row[15]),
+      changedAt: dateIn(row[16]),
+      nextAt: dateIn(row[17]),
+      message: { envelope: bytesIn(row[18]), body: bytesIn(row[19]) },
+      originalBody: optional(row[20], bytesIn),
+      redrive: optional(row[21], textIn),
+      begun: number(22),
+    }
+  }
+
+  function groupIn([handler, reason, shape, count, firstAt, lastAt, note]: readonly Cell[]): CountedGroup {
+    return {
+      handler: textIn(handler),
+      reason: textIn(reason),
+      shape: textIn(shape),
+      count: numberIn(count),
+      firstAt: dateIn(firstAt),
+      lastAt: dateIn(lastAt),
+      note: optional(note, textIn),
+    }
+  }
+
+  function redriveIn(row: readonly Cell[]): Redrive {
+    const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt, ...reached] = row
+    return {
+      id: textIn(id),
+      by: textIn(by),
+      why: textIn(why),
+      canary: numberIn(canary),
+      perSecond: optional(perSecond, numberIn),
+      stopAfterFailures: numberIn(stopAfterFailures),
+      state: textIn(state) as Redrive['state'],
+      selected: numberIn(selected),
+      startedAt: dateIn(startedAt),
+      endedAt: optional(endedAt, dateIn),
+      reached: optional(endedAt, () => progressIn(reached)),
+    }
+  }
+
+  function progressIn([unreleased, untried, failed]: readonly Cell[]): RedriveProgress {
+    return { unreleased: numberIn(unreleased), untried: numberIn(untried), failed: numberIn(failed) }
+  }
+
+  function auditIn([action, by, why, subject, at]: readonly Cell[]): AuditEntry & { readonly at: Date } {
+    const entry = { action: textIn(action) as AuditEntry['action'], by: textIn(by), why: textIn(why) }
+    return { ...entry, subject: textIn(subject), at: dateIn(at) }
+  }
+
+  function leasedIn([seq, lease, id, attempts, envelope, body]: readonly Cell[]): LeasedMessage {
+    return {
+      id: textIn(id),
+      lease: `${textIn(seq)}.${textIn(lease)}`,
+      attempts: numberIn(attempts),
+      message: { envelope: bytesIn(envelope), body: bytesIn(body) },
+    }
+  }
+
+  function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
+    const message = { envelope: bytesIn(envelope), body: bytesIn(body) }
+    return { ticket: textIn(seq), deliveries: numberIn(deliveries), message }
+  }
+
+  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, queuedIn }
+}

@@ -1,0 +1,18 @@
+import { JustonceError } from '../../errors/index.ts'
+
+/** Throws unless the tables are just as this code wants them. `found` is 0 where there are none. */
+export function checkVersion(found: number, wanted: number, metaTable: string): void {
+  if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no ${metaTable}.` })
+  checkNotNewer(found, wanted)
+  if (found === wanted) return
+  throw new JustonceError('SCHEMA_OLD', {
+    message: `The tables are of version ${found}, and this code wants ${wanted}.`,
+  })
+}
+
+export function checkNotNewer(found: number, wanted: number): void {
+  if (found <= wanted) return
+  throw new JustonceError('SCHEMA_NEW', {
+    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
+  })
+}

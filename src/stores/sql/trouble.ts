@@ -1,0 +1,15 @@
+import type { StoreTrouble } from '../../contracts/index.ts'
+import type { JustonceError } from '../../errors/index.ts'
+
+/** What Node itself says when there is no connection. */
+export const networkCodes = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
+]
+
+/** What an error that a store has raised itself means. */
+export function ownTrouble({ code }: JustonceError): StoreTrouble {
+  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT') return 'conflict'
+  // Until a new claim has found out what became of the commit, nothing else can be done either.
+  return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
+}
