@@ -1,32 +1,37 @@
-import type { JustonceEvent, Transport } from '../contracts/index.ts'
+import type { Events, Transport } from '../contracts/index.ts'
 import type { Handler } from '../engine/handler.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { RetentionOptions } from './retention-options.ts'
 
-/** What is set up so that it may surprise somebody later, when nobody looks. */
-export function retentionWarnings(
+const dayMs = 86_400_000
+
+/**
+ * Tells what is set up so that it may surprise somebody later, when nobody looks. How long a transport redelivers is told
+ * when it knows: nobody waits for a broker here.
+ */
+export function warnOfRetention(
   retention: RetentionOptions | undefined,
   handlers: readonly Handler[],
   transports: readonly Transport[],
-): JustonceEvent[] {
-  if (retention === undefined) return []
-  const warnings: JustonceEvent[] = []
+  events: Events,
+): void {
+  if (retention === undefined) return
   const warn = (code: 'RETENTION_TOO_SHORT' | 'RETENTION_WITHOUT_TIME', message: string): void => {
-    warnings.push({ kind: 'warning', code, message: new JustonceError(code, { message }).message })
+    events.emit({ kind: 'warning', code, message: new JustonceError(code, { message }).message })
   }
-  const keepMs = Math.min(retention.days, retention.timeless?.days ?? retention.days) * 86_400_000
-  for (const { name, capabilities } of transports) {
-    const { redeliversForMs } = capabilities
-    if (redeliversForMs !== undefined && redeliversForMs > keepMs) {
-      const days = Math.ceil(redeliversForMs / 86_400_000)
-      warn(
-        'RETENTION_TOO_SHORT',
-        `${name} may redeliver for ${days} days, records are kept for ${keepMs / 86_400_000}.`,
-      )
-    }
+  const keepMs = Math.min(retention.days, retention.timeless?.days ?? retention.days) * dayMs
+  const compare = (name: string, redeliversForMs: number | undefined): void => {
+    if (redeliversForMs === undefined || redeliversForMs <= keepMs) return
+    const forHowLong = Number.isFinite(redeliversForMs) ? `for ${Math.ceil(redeliversForMs / dayMs)} days` : 'for ever'
+    warn('RETENTION_TOO_SHORT', `${name} may redeliver ${forHowLong}, records are kept for ${keepMs / dayMs} days.`)
+  }
+  const ask = async (transport: Transport): Promise<void> =>
+    compare(transport.name, await transport.redeliversForMs?.())
+  for (const transport of transports) {
+    // Otherwise what is delivered again is known by its position, and needs no record.
+    if ((transport.dedup ?? 'id') === 'id') void ask(transport).catch(() => {})
   }
   if (retention.timeless === undefined && handlers.length > 0 && handlers.every(({ born }) => born.name === 'none')) {
     warn('RETENTION_WITHOUT_TIME', `retention.days is ${retention.days}, but nothing will be removed.`)
   }
-  return warnings
 }

@@ -45,8 +45,6 @@ export interface TransportCapabilities {
   readonly order: 'none' | 'lane' | 'key'
   /** What a delivery tells about earlier deliveries of its message. */
   readonly deliveryCount: 'count' | 'flag' | 'none'
-  /** How long after its first delivery a message may come again, as far as the transport knows. */
-  readonly redeliversForMs?: number | undefined
   /** `exclusive`: a partition has one consumer at a time, who reads it in order, and can be told where to begin. */
   readonly positions?: 'exclusive' | undefined
   /** Can deliver a message again after a delay (and then counts deliveries). */
@@ -78,6 +76,12 @@ export interface Transport {
   readonly dedup?: 'id' | 'position' | 'both' | undefined
   /** Names the consumer whose positions these are (a consumer group). */
   readonly group?: string | undefined
+  /**
+   * How long after its first delivery the broker may deliver a message again; undefined: not known. Asked once, when the
+   * app has started, and not waited for, because a broker that has to be asked may be away.
+   * You must: ask it again until it answers, and resolve at the latest when you are closed. Without it nothing is known.
+   */
+  redeliversForMs?(): Promise<number | undefined>
   /**
    * Yields deliveries in bulk, as they arrive, as many at a time as there are; never waits for more. At most
    * `maxInFlight` are unsettled at any time. Ends when the signal is aborted.

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Admin } from '@platformatic/kafka'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { OutgoingMessage } from '../../src/contracts/index.ts'
 import {
@@ -60,7 +61,10 @@ export async function openEffectsWorld(url: string, { partitions = 4 } = {}): Pr
     },
     effects: () => [...countEffects(path).values()].reduce((sum, runs) => sum + runs, 0),
     async drained(timeoutMs = 60_000) {
-      await vi.waitFor(async () => expect(await lagOf(topic)).toBe(0n), { timeout: timeoutMs, interval: 200 })
+      await vi.waitFor(async () => expect(await topic.admin((client) => lagOf(client, topic))).toBe(0n), {
+        timeout: timeoutMs,
+        interval: 200,
+      })
     },
     expectOneEffectEach(ids) {
       const counts = countEffects(path)
@@ -76,24 +80,22 @@ function message(id: string): OutgoingMessage {
 }
 
 /** How many records the group has not committed yet. */
-async function lagOf({ name, group, admin }: KafkaTopic): Promise<bigint> {
-  return admin(async (client) => {
-    const [{ partitionsCount } = { partitionsCount: 0 }] = [
-      ...(await client.metadata({ topics: [name] })).topics.values(),
-    ]
-    const indexes = Array.from({ length: partitionsCount }, (_, index) => index)
-    const [ends] = await client.listOffsets({
-      topics: [{ name, partitions: indexes.map((partitionIndex) => ({ partitionIndex, timestamp: -1n })) }],
-    })
-    const [committed] = await client.listConsumerGroupOffsets({
-      groups: [{ groupId: group, topics: [{ name, partitionIndexes: indexes }] }],
-    })
-    let lag = 0n
-    for (const { partitionIndex, offset } of ends?.partitions ?? []) {
-      const found = committed?.topics[0]?.partitions.find((each) => each.partitionIndex === partitionIndex)
-      const position = found?.committedOffset ?? 0n
-      lag += offset - (position < 0n ? 0n : position)
-    }
-    return lag
+export async function lagOf(client: Admin, { name, group }: Pick<KafkaTopic, 'name' | 'group'>): Promise<bigint> {
+  const [{ partitionsCount } = { partitionsCount: 0 }] = [
+    ...(await client.metadata({ topics: [name] })).topics.values(),
+  ]
+  const indexes = Array.from({ length: partitionsCount }, (_, index) => index)
+  const [ends] = await client.listOffsets({
+    topics: [{ name, partitions: indexes.map((partitionIndex) => ({ partitionIndex, timestamp: -1n })) }],
   })
+  const [committed] = await client.listConsumerGroupOffsets({
+    groups: [{ groupId: group, topics: [{ name, partitionIndexes: indexes }] }],
+  })
+  let lag = 0n
+  for (const { partitionIndex, offset } of ends?.partitions ?? []) {
+    const found = committed?.topics[0]?.partitions.find((each) => each.partitionIndex === partitionIndex)
+    const position = found?.committedOffset ?? 0n
+    lag += offset - (position < 0n ? 0n : position)
+  }
+  return lag
 }

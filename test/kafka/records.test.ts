@@ -1,3 +1,4 @@
+import * as client from '@platformatic/kafka'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { outgoing } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
@@ -93,12 +94,25 @@ describe.skipIf(!kafka.available)('records in Kafka', () => {
 
   test('it tells for how long the topic keeps records', async () => {
     const kept = await openTopic(kafka.url, { partitions: 1, configs: { 'retention.ms': '3600000' } })
-    const transport = kept.connect()
-    expect(transport.capabilities.redeliversForMs).toBeUndefined()
-    await transport.publish([outgoing('m1')])
-    await readingOf(transport).take(1)
-    await transport.close()
-    expect(transport.capabilities.redeliversForMs).toBe(3_600_000)
+    expect(await kept.connect().redeliversForMs?.()).toBe(3_600_000)
+    await kept.close()
+    const compacted = await openTopic(kafka.url, { partitions: 1, configs: { 'cleanup.policy': 'compact' } })
+    expect(await compacted.connect().redeliversForMs?.()).toBe(Number.POSITIVE_INFINITY)
+    await compacted.close()
+  })
+
+  test('it asks for that until the broker answers', async () => {
+    const kept = await openTopic(kafka.url, { partitions: 1, configs: { 'retention.ms': '3600000' } })
+    let asked = 0
+    class LateAdmin extends client.Admin {
+      override describeConfigs(...given: Parameters<client.Admin['describeConfigs']>) {
+        if (++asked < 3) throw new Error('the broker is away')
+        return super.describeConfigs(...given)
+      }
+    }
+    const transport = kept.connect({ kafka: { ...client, Admin: LateAdmin as never } })
+    expect(await transport.redeliversForMs?.()).toBe(3_600_000)
+    expect([asked, kept.errors.length]).toEqual([3, 2])
     await kept.close()
   })
 })

@@ -49,6 +49,26 @@ export const schemeCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'schemes: a claim is given back under its former names, too, whether they have a time or not',
+    needs: ['retention'],
+    async run({ effects, app }) {
+      const before = app()
+      before.app.on('note.created', 'tag-note', () => {})
+      await before.handle()
+      await before.stop()
+      const id = madeAgo(aDay)
+      const after = app(timed)
+      const retry = { where: 'broker', backoff: () => 50 } as const
+      let attempts = 0
+      after.app.on('note.created', { name: 'tag-notes', formerly: ['tag-note'], retry }, async (message, { tx }) => {
+        await effects.write(tx, message.id)
+        if (++attempts === 1) throw new Error('not yet')
+      })
+      await after.handle(note(id))
+      assert.deepEqual([attempts, await effects.count(id)], [2, 1])
+    },
+  }),
+  engineCase({
     name: 'schemes: a former name keeps its own time, another one is refused',
     needs: ['retention'],
     async run({ effects, app }) {

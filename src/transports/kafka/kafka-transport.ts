@@ -4,7 +4,7 @@ import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './
 import { Publisher } from './publishing.ts'
 import { Session } from './session.ts'
 import type { KafkaSettings } from './settings.ts'
-import { topicRetentionMs } from './topic-retention.ts'
+import { knownRetentionMs } from './topic-retention.ts'
 
 /**
  * Topics of a Kafka cluster, read as a member of a consumer group. Positions are committed after messages are settled,
@@ -20,20 +20,13 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   const publisher = new Publisher(settings)
   const sessions = new Set<Session>()
   let closing = new AbortController()
-  let retention: Promise<void> | undefined
-  let redeliversForMs: number | undefined
+  let asking: Promise<number | undefined> | undefined
 
   const capabilities: TransportCapabilities = {
     order: settings.lanes === 'key' ? 'key' : 'lane',
     deliveryCount: 'none',
     positions: settings.lanes === 'key' ? undefined : 'exclusive',
     delayedRetry: false,
-    get redeliversForMs() {
-      return redeliversForMs
-    },
-  }
-  const askRetention = async (): Promise<void> => {
-    redeliversForMs = await topicRetentionMs(settings)
   }
   const end = async (session: Session, ending: Promise<void>): Promise<void> => {
     await ending.catch(settings.onError)
@@ -45,12 +38,15 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     capabilities,
     dedup: options.dedup ?? 'id',
     group: settings.group,
+    redeliversForMs() {
+      asking ??= knownRetentionMs(settings, closing.signal)
+      return asking
+    },
     async *deliveries({ signal: wanted, maxInFlight, restore }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return
       const session = new Session(settings, { maxInFlight, restore })
       sessions.add(session)
-      retention ??= askRetention().catch(settings.onError)
       try {
         yield* session.read(signal)
       } catch (error) {
@@ -73,7 +69,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       closing = new AbortController()
       await Promise.all([...sessions].map((session) => end(session, session.close())))
       await publisher.close()
-      await retention
+      await asking
+      asking = undefined
     },
   }
 }

@@ -1,7 +1,25 @@
-import { clientOptions, type KafkaSettings } from './settings.ts'
+import { asSetupError } from './client-errors.ts'
+import { backoffMs, clientOptions, type KafkaSettings, whereOf } from './settings.ts'
 
-/** How long the topics keep a record, and so how long after its first delivery it may come again; the longest of them. */
-export async function topicRetentionMs(settings: KafkaSettings): Promise<number | undefined> {
+/**
+ * How long the topics keep a record, and so how long after its first delivery it may come again; the longest of them.
+ * Undefined where we may not know it. Tried until the broker answers, or until the signal is aborted.
+ */
+export async function knownRetentionMs(settings: KafkaSettings, signal: AbortSignal): Promise<number | undefined> {
+  const { clock, onError } = settings
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      return await topicRetentionMs(settings)
+    } catch (error) {
+      onError(error)
+      if (asSetupError(error, whereOf(settings)) !== undefined) return undefined
+      await clock.sleep(backoffMs(failures, clock), signal)
+    }
+  }
+  return undefined
+}
+
+async function topicRetentionMs(settings: KafkaSettings): Promise<number | undefined> {
   const { kafka, topics } = settings
   if (kafka.Admin === undefined) return undefined
   const admin = new kafka.Admin(clientOptions(settings, {}))
