@@ -1,5 +1,5 @@
 import { systemClock } from '../clock/index.ts'
-import type { Store, Transport } from '../contracts/index.ts'
+import type { Store, StoreWarning, Transport } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
@@ -15,7 +15,7 @@ import type { HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
 import { pinSchemes } from './pin-schemes.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
-import { retentionWarnings } from './retention-warnings.ts'
+import { warnOfRetention } from './retention-warnings.ts'
 import { insideOf, Running } from './running.ts'
 import type { App } from './types.ts'
 
@@ -94,10 +94,12 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       for (const transport of transports) checkWhatHandlersNeed(handlers.all, store, transport)
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
       state = 'starting'
+      let warnings: readonly StoreWarning[]
       try {
         await (options.schema === 'check' ? store.schema.check() : store.schema.install())
         if (store.retention !== undefined)
           for (const name of await pinSchemes(store.retention, handlers.all)) timeless.add(name)
+        warnings = (await store.warnings?.()) ?? []
       } catch (error) {
         // Nothing has begun: it may be started when the store is there.
         if (isState('starting')) state = 'new'
@@ -111,7 +113,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         pollMs: options.pollMs ?? 1_000,
         maintenance: maintenanceOf(options.retention),
       })
-      for (const warning of retentionWarnings(options.retention, handlers.all, transports)) events.emit(warning)
+      for (const { code, message } of warnings) events.emit({ kind: 'warning', code, message })
+      warnOfRetention(options.retention, handlers.all, transports, events)
       running.start()
     },
 

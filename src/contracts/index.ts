@@ -52,6 +52,7 @@ export type {
   Store,
   StoreCapabilities,
   StoreTrouble,
+  StoreWarning,
   TransactionOptions,
 } from './store.ts'
 export type { Suspects } from './suspects.ts'

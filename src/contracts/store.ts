@@ -82,6 +82,12 @@ export type StoreTrouble =
   /** Not the store's doing, or nothing that waiting would mend. */
   | 'none'
 
+/** A setting that may cost the store what it is to keep. The code is in the catalogue; the message says what to do. */
+export interface StoreWarning {
+  readonly code: string
+  readonly message: string
+}
+
 export interface Store<Tx = unknown> {
   readonly name: string
   readonly guarantee: Guarantee
@@ -117,6 +123,8 @@ export interface Store<Tx = unknown> {
   readonly queue?: Queue<Tx>
   readonly positions?: Positions<Tx>
   readonly schema: Schema
+  /** Asked by an app when it starts, after `schema`; it tells its listeners. Absent where there is nothing to ask about. */
+  warnings?(): Promise<readonly StoreWarning[]>
   classify(error: unknown): StoreTrouble
   /** Resolves if the store can do work now. */
   ping(): Promise<void>

@@ -1,4 +1,4 @@
-import type { Delivery, InsideTransaction, Store, Transport } from '../contracts/index.ts'
+import type { Delivery, InsideTransaction, PositionMove, Positions, Store, Transport } from '../contracts/index.ts'
 import { overriding } from './overriding.ts'
 
 /**
@@ -31,6 +31,8 @@ export interface ReachedPoint {
   readonly point: CrashPoint
   /** The keys of the messages that share this moment: one transaction, or one acknowledgement. */
   readonly keys: readonly string[]
+  /** What is claimed where positions are kept in the store. By position alone nothing else is. */
+  readonly moves?: readonly PositionMove[]
 }
 
 /** Called every time the point is reached, and waited for. If it returns, everything goes on as if it had not been there. */
@@ -47,44 +49,70 @@ export type Die = (reached: ReachedPoint) => unknown
  */
 export function crashingStore<S extends Store>(store: S, point: CrashPoint, die: Die): S {
   const inner: Store = store
-  const claimed = new WeakMap<object, string[]>()
-  const reach = async (at: CrashPoint, keys: readonly string[]): Promise<void> => {
-    if (at === point && keys.length > 0) await die({ point, keys })
+  const claimed = new WeakMap<object, Claimed>()
+  const reach = async (at: CrashPoint, { keys, moves }: Claimed): Promise<void> => {
+    if (at !== point || keys.length + moves.length === 0) return
+    await die({ point, keys, ...(moves.length > 0 && { moves }) })
   }
   const replaced: Partial<Store> = {
     async transaction(work, options) {
-      const keys: string[] = []
+      const all: Claimed = { keys: [], moves: [] }
       const value = await inner.transaction(async (tx) => {
-        claimed.set(tx as object, keys)
+        claimed.set(tx as object, all)
         const result = await work(tx)
-        await reach('before-commit', keys)
+        await reach('before-commit', all)
         return result
       }, options)
-      await reach('after-commit', keys)
+      await reach('after-commit', all)
       return value
     },
     inbox: overriding(inner.inbox, {
       async claim(tx, requests) {
         const keys = requests.map(({ key }) => key)
-        await reach('before-claim', keys)
+        await reach('before-claim', { keys, moves: [] })
         const answer = await inner.inbox.claim(tx, requests)
-        claimed.get(tx as object)?.push(...keys)
-        await reach('after-claim', keys)
+        claimed.get(tx as object)?.keys.push(...keys)
+        await reach('after-claim', { keys, moves: [] })
         return answer
       },
     }),
+    positions: inner.positions && positionsThatReach(inner.positions, claimed, reach),
     parking: overriding(inner.parking, {
       // The next attempt of a parked message: taking its row is what claiming is the first time.
       async take(tx, tickets) {
         const taken = await inner.parking.take(tx, tickets)
         const keys = tickets.filter((_, index) => taken[index]).map(({ key }) => key)
-        claimed.get(tx as object)?.push(...keys)
-        await reach('after-claim', keys)
+        claimed.get(tx as object)?.keys.push(...keys)
+        await reach('after-claim', { keys, moves: [] })
         return taken
       },
     }),
   }
   return overriding(store, replaced as Partial<S>)
+}
+
+/** What a transaction has claimed so far. */
+interface Claimed {
+  readonly keys: string[]
+  readonly moves: PositionMove[]
+}
+
+/** Moving a position is what claiming is where positions are kept in the store. */
+function positionsThatReach(
+  positions: Positions<unknown>,
+  claimed: WeakMap<object, Claimed>,
+  reach: (at: CrashPoint, claimed: Claimed) => Promise<void>,
+): Positions<unknown> {
+  return overriding(positions, {
+    async move(tx, group, wanted) {
+      await reach('before-claim', { keys: [], moves: [...wanted] })
+      const answers = await positions.move(tx, group, wanted)
+      const moves = wanted.filter((_, index) => answers[index] === undefined)
+      claimed.get(tx as object)?.moves.push(...moves)
+      await reach('after-claim', { keys: [], moves })
+      return answers
+    },
+  })
 }
 
 /**

@@ -11,11 +11,13 @@ import { report } from './report.ts'
 import { type ChaosResult, isUnharmed } from './result.ts'
 
 const postgres = await requireBinaries('postgres')
+const redis = await requireBinaries('redis')
 const canFillDisks = await mountSmallDisk().then(async (disk) => {
   await disk?.[Symbol.asyncDispose]()
   return disk !== undefined
 })
 const short = { processes: 3, durationMs: 15_000, rate: 40, faultEveryMs: 600 } as const
+const ofAServer: readonly FaultKind[] = ['kill', 'stop', 'cut', 'slow', 'half-close', 'refuse', 'server-kill']
 /** Another one each time: a failing one tells its seed, and the faults are the same with it. */
 const seed = Date.now() % 1_000_000
 
@@ -29,7 +31,13 @@ describe('real processes while everything breaks at random', () => {
   test.skipIf(!postgres.available).concurrent(`postgres, seed ${seed}: one effect each`, async () => {
     const result = await runChaos({ ...short, seed, store: 'postgres', acknowledging: 'inside' })
     expectUnharmed(result)
-    expectStruck(result, ['kill', 'stop', 'cut', 'slow', 'half-close', 'refuse', 'server-kill'])
+    expectStruck(result, ofAServer)
+  })
+
+  test.skipIf(!redis.available).concurrent(`redis, seed ${seed}: one effect each`, async () => {
+    const result = await runChaos({ ...short, seed, store: 'redis', acknowledging: 'separate' })
+    expectUnharmed(result)
+    expectStruck(result, ofAServer)
   })
 })
 

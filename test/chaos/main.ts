@@ -1,19 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Acknowledging } from '../crash/world.ts'
 import { runChaos } from './chaos.ts'
-import { type StoreName, whyNoPlace } from './place.ts'
+import { acknowledgings, type StoreName, whyNoPlace } from './place.ts'
 import { report } from './report.ts'
 import { type ChaosResult, isUnharmed } from './result.ts'
 
-const usage = `npm run chaos -- [--minutes 5] [--store sqlite|postgres|both] [--processes 3] [--rate 50] [--seed N] [--json FILE]
+const usage = `npm run chaos -- [--minutes 5] [--store sqlite|postgres|redis|all] [--processes 3] [--rate 50] [--seed N] [--json FILE]
 
 The minutes are shared by all the places it happens at. Ctrl-C ends it early, with the result so far.`
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
-    store: { type: 'string', default: 'both' },
+    store: { type: 'string', default: 'all' },
     processes: { type: 'string', default: '3' },
     rate: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -26,8 +25,9 @@ const processes = Number(values.processes)
 const rate = Number(values.rate)
 const seed = Number(values.seed)
 const isMeant = minutes > 0 && Number.isInteger(processes) && processes > 0 && rate > 0 && Number.isInteger(seed)
-const wanted = { sqlite: ['sqlite'], postgres: ['postgres'], both: ['sqlite', 'postgres'] }[values.store]
-if (values.help || wanted === undefined || !isMeant) {
+const known = Object.keys(acknowledgings) as StoreName[]
+const wanted = values.store === 'all' ? known : known.filter((store) => store === values.store)
+if (values.help || wanted.length === 0 || !isMeant) {
   console.error(usage)
   process.exit(values.help ? 0 : 2)
 }
@@ -35,8 +35,8 @@ if (values.help || wanted === undefined || !isMeant) {
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 const results: ChaosResult[] = []
-const places = (await possible(wanted as StoreName[])).flatMap((store) =>
-  (['inside', 'separate'] as const).map((acknowledging: Acknowledging) => ({ store, acknowledging })),
+const places = (await possible(wanted)).flatMap((store) =>
+  acknowledgings[store].map((acknowledging) => ({ store, acknowledging })),
 )
 console.log(`seed ${seed}, ${processes} processes, ${rate} messages a second`)
 for (const place of places) {

@@ -1,11 +1,19 @@
 import type { Acknowledging, World } from '../crash/world.ts'
 import { openWorld } from '../crash/world.ts'
 import { settledPlan } from '../servers/acquire.ts'
-import { type PostgresServer, postgres, startPostgres } from '../servers/postgres.ts'
+import { postgres, startPostgres } from '../servers/postgres.ts'
 import { type FaultProxy, startProxy } from '../servers/proxy.ts'
+import { redis, startRedis } from '../servers/redis.ts'
 import { mountSmallDisk, type SmallDisk } from '../servers/small-disk.ts'
 
-export type StoreName = 'sqlite' | 'postgres'
+export type StoreName = 'sqlite' | 'postgres' | 'redis'
+
+/** What is possible with each: there is no queue in Redis that could be part of the commit. */
+export const acknowledgings = {
+  sqlite: ['inside', 'separate'],
+  postgres: ['inside', 'separate'],
+  redis: ['separate'],
+} as const satisfies Record<StoreName, readonly Acknowledging[]>
 
 export interface PlaceOptions {
   readonly store: StoreName
@@ -19,20 +27,20 @@ export interface Place extends AsyncDisposable {
   readonly world: World
   /** The way of each process to the database; empty where there is no network in between. */
   readonly proxies: readonly FaultProxy[]
-  readonly server?: PostgresServer
+  readonly server?: { kill9(): Promise<void>; restart(): Promise<void> }
   readonly disk?: SmallDisk
 }
 
 /** Why there can be no place with this store here, if there cannot. */
 export async function whyNoPlace(store: StoreName): Promise<string | undefined> {
   if (store === 'sqlite') return undefined
-  const plan = await settledPlan(postgres, process.env, { mustBeOwn: true })
+  const plan = await settledPlan(store === 'redis' ? redis : postgres, process.env, { mustBeOwn: true })
   return plan.kind === 'start' ? undefined : 'reason' in plan ? plan.reason : 'it must be a server that can be killed'
 }
 
 export async function openPlace(options: PlaceOptions): Promise<Place> {
   await using opening = new AsyncDisposableStack()
-  const opened = options.store === 'sqlite' ? await onSqlite(options, opening) : await onPostgres(options, opening)
+  const opened = options.store === 'sqlite' ? await onSqlite(options, opening) : await onServer(options, opening)
   const owned = opening.move()
   const name = `${options.store}, queue ${options.acknowledging === 'inside' ? 'inside' : 'outside'}`
   return { name, ...opened, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -47,13 +55,19 @@ async function onSqlite({ acknowledging }: PlaceOptions, opening: AsyncDisposabl
   return { world, proxies: [], ...(disk === undefined ? {} : { disk }) }
 }
 
-async function onPostgres({ acknowledging, processes }: PlaceOptions, opening: AsyncDisposableStack): Promise<Opened> {
-  const server = await startPostgres()
+async function onServer(
+  { store, acknowledging, processes }: PlaceOptions,
+  opening: AsyncDisposableStack,
+): Promise<Opened> {
+  const isRedis = store === 'redis'
+  // What was answered is on disk, as it is in Postgres.
+  const server = isRedis ? await startRedis({ settings: { appendfsync: 'always' } }) : await startPostgres()
   opening.defer(() => server.stop())
   const proxies: FaultProxy[] = []
   opening.defer(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
   const { hostname, port } = new URL(server.url)
   for (let each = 0; each < processes; each++) proxies.push(await startProxy(hostname, Number(port)))
-  const world = opening.use(await openWorld({ acknowledging, postgresUrl: server.url }))
+  const address = isRedis ? { redis: { url: server.url } } : { postgresUrl: server.url }
+  const world = opening.use(await openWorld({ acknowledging, ...address }))
   return { world, proxies, server }
 }

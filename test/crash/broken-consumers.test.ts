@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/testing/index.ts'
 import type { BrokenConsumer } from './fixtures/consumer-config.ts'
-import './long-tests.ts'
+import { onRedis, onSqlite } from './stores.ts'
 import { exactlyOnce, judge, type Verdict } from './verdict.ts'
-import { ids, openWorld } from './world.ts'
+import { ids } from './world.ts'
 
 // What these tests would say about consumers that leave a gap. If they said nothing, the others would prove nothing.
 const message = 'm002'
@@ -14,9 +14,9 @@ const found: readonly { broken: BrokenConsumer; point: CrashPoint; verdict: Part
   { broken: 'writes-outside', point: 'between-writes', verdict: { torn: [message] } },
 ]
 
-describe('a consumer that does it wrong is found out', () => {
-  test.concurrent.each(found)('$broken, killed $point', async ({ broken, point, verdict }) => {
-    await using world = await openWorld({ acknowledging: 'separate' })
+describe.each([onSqlite, onRedis])('a consumer that does it wrong on $name is found out', (store) => {
+  test.skipIf(store.isMissing).concurrent.each(found)('$broken, killed $point', async ({ broken, point, verdict }) => {
+    await using world = await store.open('separate')
     await world.send(ids(3))
     const dying = world.start({ broken, visibilityMs: 300, stops: [{ point, message, how: 'die' }] })
     await dying.reached(point)
@@ -28,8 +28,8 @@ describe('a consumer that does it wrong is found out', () => {
     expect(await world.verdict([1, 2])).toEqual({ ...exactlyOnce, ...verdict })
   })
 
-  test.concurrent('two processes that look before they write', async () => {
-    await using world = await openWorld({ acknowledging: 'separate' })
+  test.skipIf(store.isMissing).concurrent('two processes that look before they write', async () => {
+    await using world = await store.open('separate')
     await world.send([message], ['notes', 'copies'])
     const stop = { point: 'before-claim', message, how: 'wait' } as const
     const rivals = ['notes', 'copies'].map((queue) => world.start({ queue, broken: 'marks-last', stops: [stop] }))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CutMoment } from '../servers/proxy.ts'
-import { acknowledgings, onPostgres } from './stores.ts'
+import { ledgerEntry } from './fixtures/open-redis.ts'
+import { onNodeRedis, onPostgres, onRedis, type StoreUnderTest } from './stores.ts'
 import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
@@ -9,15 +10,39 @@ const moments: readonly { when: CutMoment; committed: boolean }[] = [
   { when: 'before', committed: false },
   { when: 'after-forward', committed: true },
 ]
-const cases = acknowledgings.flatMap((acknowledging) =>
-  [1, 8].flatMap((size) => moments.map((moment) => ({ acknowledging, size, ...moment }))),
-)
 
-describe.skipIf(onPostgres.isMissing)('the answer to a commit is lost', () => {
-  test.concurrent.each(cases)(
+interface CommitOnTheWire {
+  readonly store: StoreUnderTest
+  /** Other transactions commit meanwhile; it is known by the last message that was written in it. */
+  commitOf(message: string): RegExp
+  readonly answer: string
+  /** The client sends again what was not answered, as soon as it is connected: then it gets its answer after all. */
+  readonly resends: boolean
+}
+
+const inRedis = {
+  commitOf: (message: string) => new RegExp(ledgerEntry(message, 2).replace(/[[\]]/g, '\\$&')),
+  answer: 'committed',
+}
+const wires: readonly CommitOnTheWire[] = [
+  {
+    store: onPostgres,
+    commitOf: (message) => new RegExp(`${message}[\\s\\S]*COMMIT`),
+    answer: 'COMMIT',
+    resends: false,
+  },
+  { store: onRedis, ...inRedis, resends: true },
+  { store: onNodeRedis, ...inRedis, resends: false },
+]
+
+describe.each(wires)('the answer to a commit in $store.name is lost', ({ store, commitOf, answer, resends }) => {
+  const cases = store.acknowledgings.flatMap((acknowledging) =>
+    [1, 8].flatMap((size) => moments.map((moment) => ({ acknowledging, size, ...moment }))),
+  )
+  test.skipIf(store.isMissing).concurrent.each(cases)(
     'committed: $committed, $size sent, acknowledged $acknowledging: one effect each, settled without a redelivery',
     async ({ acknowledging, size, when, committed }) => {
-      await using opened = await openProxiedWorld(acknowledging)
+      await using opened = await openProxiedWorld(store, acknowledging)
       const { world, proxy, database } = opened
       const sent = ids(size)
       const message = sent[0] as string
@@ -26,37 +51,37 @@ describe.skipIf(onPostgres.isMissing)('the answer to a commit is lost', () => {
         database,
         // No redelivery comes in time to help.
         visibilityMs: 300_000,
+        // Long enough for its claims to be its own when it is connected again.
+        idleTimeoutMs: 5_000,
         stops: [{ point: 'before-commit', message, how: 'wait' }],
       })
       await child.reached('before-commit')
-      // Other transactions commit meanwhile; ours is the one that has written the last message.
-      const itsCommit = new RegExp(`${sent.at(-1)}[\\s\\S]*COMMIT`)
-      const cut = proxy.cutWhenClientSends(itsCommit, when, { answer: 'COMMIT' })
+      const cut = proxy.cutWhenClientSends(commitOf(sent.at(-1) as string), when, { answer })
       child.go()
       await cut
       await world.untilDrained()
 
       expect(await world.verdict()).toEqual(exactlyOnce)
-      expect(child.all('undone').map(({ reason }) => reason)).toEqual(['commit-unknown'])
+      expect(child.all('undone').map(({ reason }) => reason)).toEqual(resends ? [] : ['commit-unknown'])
       for (const each of sent) expect(deliveriesOf(child, each)).toBe(1)
       const runs = child.all('running').filter((event) => event.message === message)
-      expect(runs.length).toBe(committed ? 1 : 2)
+      expect(runs.length).toBe(committed || resends ? 1 : 2)
       await child.stop()
       expect(child.all('settled').filter(({ settlement }) => settlement === 'release')).toEqual([])
       expect(child.all('settled-again')).toEqual([])
     },
   )
 
-  test.concurrent.each(acknowledgings)(
+  test.skipIf(store.isMissing).concurrent.each(store.acknowledgings)(
     'and then the store is gone, acknowledged %s: one effect each',
     async (acknowledging) => {
-      await using opened = await openProxiedWorld(acknowledging)
+      await using opened = await openProxiedWorld(store, acknowledging)
       const { world, proxy, database } = opened
       await world.send(ids(3))
       const stops = [{ point: 'before-commit', message: 'm001', how: 'wait' }] as const
       const child = world.start({ database, visibilityMs: 2_000, stops })
       await child.reached('before-commit')
-      const cut = proxy.cutWhenClientSends(/m003[\s\S]*COMMIT/, 'after-forward', { answer: 'COMMIT' })
+      const cut = proxy.cutWhenClientSends(commitOf('m003'), 'after-forward', { answer })
       await proxy.refuse()
       child.go()
       await cut

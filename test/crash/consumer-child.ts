@@ -7,7 +7,7 @@ import type { ChildEvent, ConsumerConfig } from './fixtures/consumer-config.ts'
 const program = fileURLToPath(new URL('./fixtures/consumer-process.ts', import.meta.url))
 /** Stripping the types of the sources is most of what a start costs; the first process does it for all. */
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/justonce-crash', import.meta.url))
-const patienceMs = 20_000
+const patienceMs = 40_000
 
 export interface End {
   readonly code: number | null

@@ -69,6 +69,21 @@ test('what dies before the commit leaves nothing, after it everything', async ()
   expect(counts).toEqual({ 'after-claim': 0, 'before-commit': 0, 'after-commit': 1 })
 })
 
+test('where positions are kept in the store, moving them is the claim', async () => {
+  const reached: ReachedPoint[] = []
+  const store = dyingAtAll(openStore(), (point) => void reached.push(point))
+  await store.schema.install()
+  const to = (next: string) => ({ source: 'notes', partition: '0', to: { next, incarnation: 'first' } })
+  const move = { ...to('3'), expected: undefined }
+  await store.transaction((tx) => store.positions?.move(tx, 'tagger', [move]) ?? Promise.resolve([]))
+  const points = ['before-claim', 'after-claim', 'before-commit', 'after-commit']
+  expect(reached.splice(0)).toEqual(points.map((point) => ({ point, keys: [], moves: [move] })))
+  // The store does not stand where this one begins: it claims nothing.
+  const late = { ...to('5'), expected: { next: '4', incarnation: 'first' } }
+  await store.transaction((tx) => store.positions?.move(tx, 'tagger', [late]) ?? Promise.resolve([]))
+  expect(reached).toEqual([{ point: 'before-claim', keys: [], moves: [late] }])
+})
+
 test('the next attempt of a parked message reaches the same points', async () => {
   const reached: CrashPoint[] = []
   const { promise: done, resolve } = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CrashPoint, crashPoints } from '../../src/testing/index.ts'
 import type { ConsumerChild } from './consumer-child.ts'
-import { acknowledgings, onPostgres } from './stores.ts'
+import { onPostgres, onRedis } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
@@ -9,13 +9,13 @@ import { ids } from './world.ts'
 const times = { visibilityMs: 400, idleTimeoutMs: 1_500 } as const
 const message = 'm003'
 const committedBy = (point: CrashPoint): boolean => point === 'after-commit' || point === 'after-ack'
-const cases = acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
 
-describe.skipIf(onPostgres.isMissing)('one of three processes is frozen', () => {
-  test.concurrent.each(cases)(
+describe.each([onPostgres, onRedis])('one of three processes on $name is frozen', (store) => {
+  const cases = store.acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
+  test.skipIf(store.isMissing).concurrent.each(cases)(
     '$point, acknowledged $acknowledging: one effect each, also when it thaws',
     async ({ acknowledging, point }) => {
-      await using world = await onPostgres.open(acknowledging)
+      await using world = await store.open(acknowledging)
       await world.send(ids(12))
       const frozen = world.start({ ...times, batchMax: 5, stops: [{ point, message, how: 'wait' }] })
       await frozen.reached(point)

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { ConsumerChild } from './consumer-child.ts'
-import { acknowledgings, onPostgres } from './stores.ts'
+import { onPostgres, onRedis } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 
 const visibilityMs = 400
 /** Long enough for the other process to start on a busy machine while the claim is still held. */
 const idleTimeoutMs = 9_000
 
-describe.skipIf(onPostgres.isMissing)('a process frozen with a claim open', () => {
-  test.concurrent.each(acknowledgings)(
+describe.each([onPostgres, onRedis])('a process frozen with a claim open on $name', (store) => {
+  test.skipIf(store.isMissing).concurrent.each(store.acknowledgings)(
     'acknowledged %s: others flow, its message is done by another, and it does nothing when it thaws',
     async (acknowledging) => {
-      await using world = await onPostgres.open(acknowledging)
+      await using world = await store.open(acknowledging)
       const stops = [{ point: 'between-writes', message: 'stuck', how: 'wait' }] as const
       await world.send(['stuck'])
       const frozen = world.start({ visibilityMs, idleTimeoutMs, stops })

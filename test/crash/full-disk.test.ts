@@ -19,6 +19,7 @@ const cases: readonly { point: CrashPoint; acknowledging: Acknowledging; heard: 
   { point: 'after-commit', acknowledging: 'separate', heard: 'settle-failed' },
 ]
 
+// What is full in Redis is its memory: see full-memory.test.ts.
 describe.skipIf(disk === undefined)('the disk of a SQLite file is full for a while', () => {
   test.each(cases)(
     'from $point on, acknowledged $acknowledging: one effect each when there is room again',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ConsumerChild } from './consumer-child.ts'
-import { acknowledgings, stores } from './stores.ts'
+import { stores } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
@@ -8,7 +8,7 @@ import { ids } from './world.ts'
 const visibilityMs = 300_000
 
 describe.each(stores)('asked to stop in the middle of a batch on $name', (store) => {
-  test.skipIf(store.isMissing).concurrent.each(acknowledgings)(
+  test.skipIf(store.isMissing).concurrent.each(store.acknowledgings)(
     'acknowledged %s: finishes what runs, gives back the rest, and the next process does that',
     async (acknowledging) => {
       await using world = await store.open(acknowledging)
@@ -17,7 +17,7 @@ describe.each(stores)('asked to stop in the middle of a batch on $name', (store)
       const message = 'm012'
       // One batch at a time: however large they become, some of what it has been given is not in the one that waits.
       const stops = [{ point: 'between-writes', message, how: 'wait' }] as const
-      const leaving = world.start({ visibilityMs, batchMax: 20, concurrency: 1, stops })
+      const leaving = world.start({ visibilityMs, idleTimeoutMs: 20_000, batchMax: 20, concurrency: 1, stops })
       await leaving.reached('between-writes')
       leaving.signal('SIGTERM')
       await leaving.heard('stopping')

@@ -1,19 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
 import type { DatabaseAddress } from './fixtures/consumer-config.ts'
-import { acknowledgings, onPostgres } from './stores.ts'
+import { onPostgres, onRedis } from './stores.ts'
 import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
 const message = 'm003'
-const cases = acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
 
-describe.skipIf(onPostgres.isMissing)('the server does not hear a process any more, and does not answer', () => {
-  test.concurrent.each(cases)(
+// Not over node-redis: it has no timeout that would make it give up a connection on which it is still sending.
+describe.each([onPostgres, onRedis])('$name does not hear a process any more, and does not answer', (store) => {
+  const cases = store.acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
+  test.skipIf(store.isMissing).concurrent.each(cases)(
     '$point, acknowledged $acknowledging: a client with a timeout finds out, and does it on new connections',
     async ({ acknowledging, point }) => {
-      await using opened = await openProxiedWorld(acknowledging)
+      await using opened = await openProxiedWorld(store, acknowledging)
       const { world, proxy, database } = opened
       const sent = ids(6)
       await world.send(sent)
@@ -35,13 +36,17 @@ describe.skipIf(onPostgres.isMissing)('the server does not hear a process any mo
       expect(child.all('settled').filter(({ settlement }) => settlement === 'release')).toEqual([])
       expect(child.all('settled-again')).toEqual([])
       expect(child.all('parked')).toEqual([])
+      // ioredis sends on its new connection what was not answered on the old one, and nobody else has to know.
+      if (store === onRedis) return
       if (point === 'between-writes') expect(child.all('store-down')).not.toEqual([])
       if (point === 'before-commit') expect(child.all('undone')[0]?.reason).toBe('commit-unknown')
     },
   )
+})
 
-  test.concurrent('a client without a timeout: the server gives its transaction up and says so', async () => {
-    await using opened = await openProxiedWorld('separate')
+describe.skipIf(onPostgres.isMissing)('Postgres does not hear a process any more', () => {
+  test('a client without a timeout: the server gives its transaction up and says so', async () => {
+    await using opened = await openProxiedWorld(onPostgres, 'separate')
     const { world, proxy, database } = opened
     const times = { visibilityMs: 400, idleTimeoutMs: 1_500 }
     await world.send(ids(6))
@@ -63,6 +68,7 @@ describe.skipIf(onPostgres.isMissing)('the server does not hear a process any mo
 })
 
 function withTimeout(database: DatabaseAddress, ms: number): DatabaseAddress {
+  if (database.kind === 'redis') return { ...database, socketTimeoutMs: ms }
   if (database.kind !== 'postgres') throw new Error('only connections can be without an answer')
   const url = new URL(database.url)
   url.searchParams.set('query_timeout', String(ms))

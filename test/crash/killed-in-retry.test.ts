@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredParkedMessage } from '../../src/contracts/index.ts'
+import type { Store, StoredParkedMessage } from '../../src/contracts/index.ts'
 import type { CrashPoint } from '../../src/testing/index.ts'
-import type { QueueStore } from './fixtures/open-store.ts'
 import { stores } from './stores.ts'
 import { exactlyOnce } from './verdict.ts'
 
@@ -15,7 +14,7 @@ const cases: readonly { point: CrashPoint; runsAgain: boolean }[] = [
 
 describe.each(stores)('killed in the second attempt of a parked message on $name', (store) => {
   test.skipIf(store.isMissing).concurrent.each(cases)('$point: one effect', async ({ point, runsAgain }) => {
-    await using world = await store.open('inside')
+    await using world = await store.open(store.acknowledgings[0])
     await world.send([message])
     // The first process never tries again, and the second finds nothing but the parked message.
     const parking = world.start({ failing: [message], retryDelayMs: 600_000 })
@@ -37,7 +36,7 @@ describe.each(stores)('killed in the second attempt of a parked message on $name
   })
 })
 
-async function makeDue(store: QueueStore): Promise<void> {
+async function makeDue(store: Store): Promise<void> {
   const [parked] = await store.parking.list()
   expect(parked).toMatchObject({ key: message, attempts: 1 })
   const { handler, key, attempts, reason, errors, shape } = parked as StoredParkedMessage

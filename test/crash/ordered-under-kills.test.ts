@@ -29,7 +29,7 @@ describe.each(stores)(`${keys} keys with ${each} messages each, kept in order, o
         else if (event === 'parked' && reason === 'HANDLER_FAILED') heard.failed++
         else if (event === 'delivered') heard.redelivered += counts.filter((count) => count > 1).length
       }
-      await using world = await store.open('inside')
+      await using world = await store.open(store.acknowledgings[0])
       await world.publish(messages)
       const config = { ...times, steps: { failing, failures: failures.times } }
       const supervisors = Array.from({ length: processes }, () => new Supervisor(world, config, hear))

@@ -34,7 +34,7 @@ describe.each(stores)('one of sixty messages on $name', (store) => {
   test.skipIf(store.isMissing).concurrent.each(deadly)(
     '$title: a dead letter after as many deaths as it has attempts, and the others take effect once',
     async ({ poison, config }) => {
-      await using world = await store.open('inside')
+      await using world = await store.open(store.acknowledgings[0])
       const deaths = await survive(world, { poison: { message: poisoned, ...poison }, ...config }, 'PROCESS_DIED')
       expect(deaths).toEqual([aborted, aborted, aborted])
     },
@@ -43,7 +43,7 @@ describe.each(stores)('one of sixty messages on $name', (store) => {
   test.skipIf(store.isMissing).each(blocking)(
     'blocks the process for longer than $title: a dead letter, and the others take effect once',
     async ({ poison, config }) => {
-      await using world = await store.open('inside')
+      await using world = await store.open(store.acknowledgings[0])
       const all = { poison: { message: poisoned, ...poison }, timeoutMs, ...config }
       expect(await survive(world, all, 'HANDLER_TIMEOUT')).toEqual([])
     },

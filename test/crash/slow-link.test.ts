@@ -1,19 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
-import { onPostgres } from './stores.ts'
+import { onPostgres, onRedis } from './stores.ts'
 import { openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
 /** For each way: longer than a rival waits for a claim before it turns to something else. */
 const delayMs = 120
+/** Nobody gets its claims because it was slow to renew them. */
+const idleTimeoutMs = 20_000
 
-describe.skipIf(onPostgres.isMissing)('the link of one of two processes with the same messages becomes slow', () => {
-  test.concurrent.each(crashPoints)('%s: one effect each, and slow is not taken for down', async (point) => {
-    await using opened = await openProxiedWorld('separate')
+describe.each([onPostgres, onRedis])('the link to $name of one of two processes becomes slow', (store) => {
+  const title = '%s, both with the same messages: one effect each, and slow is not taken for down'
+  test.skipIf(store.isMissing).concurrent.each(crashPoints)(title, async (point) => {
+    await using opened = await openProxiedWorld(store, 'separate')
     const { world, proxy, database } = opened
     await world.send(ids(3), ['notes', 'copies'])
-    const slow = world.start({ database, queue: 'notes', stops: [{ point, message: 'm002', how: 'wait' }] })
+    const slow = world.start({
+      database,
+      idleTimeoutMs,
+      queue: 'notes',
+      stops: [{ point, message: 'm002', how: 'wait' }],
+    })
     await slow.reached(point)
     proxy.slow(delayMs)
     const rival = world.start({ queue: 'copies' })

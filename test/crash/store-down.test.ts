@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { acknowledgings, onPostgres } from './stores.ts'
+import { onNodeRedis, onPostgres, onRedis } from './stores.ts'
 import { openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
 /** What was being taken when the connection broke comes back after this long; nobody knows that it was taken. */
 const visibilityMs = 2_000
-const cases = acknowledgings.flatMap((acknowledging) =>
-  [false, true].map((ownTransactions) => ({ acknowledging, ownTransactions })),
-)
 
-describe.skipIf(onPostgres.isMissing)('the store is down for a while', () => {
-  test.concurrent.each(cases)(
+describe.each([onPostgres, onRedis, onNodeRedis])('$name is down for a while', (store) => {
+  const cases = store.acknowledgings.flatMap((acknowledging) =>
+    [false, true].map((ownTransactions) => ({ acknowledging, ownTransactions })),
+  )
+  test.skipIf(store.isMissing).concurrent.each(cases)(
     'acknowledged $acknowledging, own transactions $ownTransactions: held, not given back, and done when it is back',
     async ({ acknowledging, ownTransactions }) => {
-      await using opened = await openProxiedWorld(acknowledging)
+      await using opened = await openProxiedWorld(store, acknowledging)
       const { world, proxy, database } = opened
       await world.send(ids(20))
       const stops = [{ point: 'between-writes', message: 'm005', how: 'wait' }] as const
@@ -38,8 +38,9 @@ describe.skipIf(onPostgres.isMissing)('the store is down for a while', () => {
     },
   )
 
-  test.concurrent('and it is asked to stop: it gives everything back, and another process does it', async () => {
-    await using opened = await openProxiedWorld('separate')
+  const stopped = 'and it is asked to stop: it gives everything back, and another process does it'
+  test.skipIf(store.isMissing).concurrent(stopped, async () => {
+    await using opened = await openProxiedWorld(store, 'separate')
     const { world, proxy, database } = opened
     await world.send(ids(10))
     const stops = [{ point: 'between-writes', message: 'm002', how: 'wait' }] as const

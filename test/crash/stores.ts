@@ -4,32 +4,52 @@ import { type Acknowledging, openWorld, type World } from './world.ts'
 
 const postgres = await requireServer('postgres')
 const mariadb = await requireServer('mariadb')
+const redis = await requireServer('redis')
 
 /** A kind of database that crash tests run on. */
 export interface StoreUnderTest {
-  readonly name: 'sqlite' | 'postgres' | 'mysql'
+  readonly name: string
   readonly isMissing: boolean
+  /** Which are possible; the first is for tests to which it makes no difference. */
+  readonly acknowledgings: readonly [Acknowledging, ...Acknowledging[]]
   open(acknowledging: Acknowledging): Promise<World>
 }
 
 export const onSqlite: StoreUnderTest = {
   name: 'sqlite',
   isMissing: false,
+  acknowledgings: ['inside', 'separate'],
   open: (acknowledging) => openWorld({ acknowledging }),
 }
 
 export const onPostgres: StoreUnderTest = {
   name: 'postgres',
   isMissing: !postgres.available,
+  acknowledgings: ['inside', 'separate'],
   open: (acknowledging) => openWorld({ acknowledging, postgresUrl: postgres.url }),
 }
 
 export const onMysql: StoreUnderTest = {
   name: 'mysql',
   isMissing: !mariadb.available,
+  acknowledgings: ['inside', 'separate'],
   open: (acknowledging) => openWorld({ acknowledging, mariadbUrl: mariadb.url }),
 }
 
-export const stores: readonly StoreUnderTest[] = [onSqlite, onPostgres, onMysql]
+export const onRedis = redisOver('ioredis')
 
-export const acknowledgings: readonly Acknowledging[] = ['inside', 'separate']
+/** For tests in which it matters how a client gets over a broken connection: this one does not send again. */
+export const onNodeRedis = redisOver('redis')
+
+/** The mode `isolated`: in the other one the effects live elsewhere, and nobody promises one of each. */
+function redisOver(library: 'ioredis' | 'redis'): StoreUnderTest {
+  return {
+    name: library === 'ioredis' ? 'redis' : 'redis over node-redis',
+    isMissing: !redis.available,
+    // There is no queue in Redis that could be part of the commit.
+    acknowledgings: ['separate'],
+    open: (acknowledging) => openWorld({ acknowledging, redis: { url: redis.url, library } }),
+  }
+}
+
+export const stores: readonly StoreUnderTest[] = [onSqlite, onPostgres, onMysql, onRedis]

@@ -1,10 +1,10 @@
 import { type FaultProxy, startProxy } from '../servers/proxy.ts'
 import type { ConsumerChild } from './consumer-child.ts'
 import type { DatabaseAddress } from './fixtures/consumer-config.ts'
-import { onPostgres } from './stores.ts'
+import type { StoreUnderTest } from './stores.ts'
 import type { Acknowledging, World } from './world.ts'
 
-/** A world in Postgres whose consumers reach it through a proxy, while the test itself does not. */
+/** A world on a server that its consumers reach through a proxy, while the test itself does not. */
 export interface ProxiedWorld extends AsyncDisposable {
   readonly world: World
   readonly proxy: FaultProxy
@@ -12,15 +12,16 @@ export interface ProxiedWorld extends AsyncDisposable {
   readonly database: DatabaseAddress
 }
 
-export async function openProxiedWorld(acknowledging: Acknowledging): Promise<ProxiedWorld> {
-  const world = await onPostgres.open(acknowledging)
-  const { url } = world.database as { url: string }
+export async function openProxiedWorld(store: StoreUnderTest, acknowledging: Acknowledging): Promise<ProxiedWorld> {
+  const world = await store.open(acknowledging)
+  if (world.database.kind === 'sqlite') throw new Error('There is nothing between a process and its file.')
+  const { url } = world.database
   const { hostname, port } = new URL(url)
   const proxy = await startProxy(hostname, Number(port))
   return {
     world,
     proxy,
-    database: { kind: 'postgres', url: proxy.url(url) },
+    database: { ...world.database, url: proxy.url(url) },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]()
       await proxy.stop()

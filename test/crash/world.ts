@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { OutgoingMessage } from '../../src/contracts/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
-import { queueTransport } from '../../src/transports/queue/index.ts'
+import type { OutgoingMessage, Store } from '../../src/contracts/index.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
+import { freshTag } from '../servers/redis.ts'
+import { type Broker, queueBroker } from './brokers.ts'
 import { ConsumerChild } from './consumer-child.ts'
 import {
   type ChildEvent,
@@ -15,18 +14,22 @@ import {
   type DatabaseAddress,
   messageType,
   queueName,
+  type RedisAddress,
 } from './fixtures/consumer-config.ts'
-import { type LedgerRow, openStore, type QueueStore } from './fixtures/open-store.ts'
+import { type LedgerRow, openStore } from './fixtures/open-store.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 /** `inside`: the queue is in the database of the effects. `separate`: a broker of its own, told after the commit. */
 export type Acknowledging = 'inside' | 'separate'
 
 export interface WorldOptions {
-  /** Of a Postgres server, or of a MariaDB one; SQLite if neither is given. */
+  /** Of a Postgres server, or of one of these; SQLite if none is given. */
   readonly postgresUrl?: string | undefined
   readonly mariadbUrl?: string | undefined
+  readonly redis?: Pick<RedisAddress, 'url' | 'library'> | undefined
   readonly acknowledging: Acknowledging
+  /** Instead of a made-up one; it goes with the world. */
+  readonly broker?: Broker
   /** Where the files are; by default in a new folder, which goes with the world. */
   readonly folder?: string | undefined
 }
@@ -41,13 +44,13 @@ export interface Remaining {
 /** A database, a broker and the consumer processes on them. Disposing ends them all and removes the data. */
 export interface World extends AsyncDisposable {
   readonly database: DatabaseAddress
-  readonly store: QueueStore
+  readonly store: Store
   /** To each of the queues, the usual one if none is named. */
   send(ids: readonly string[], queues?: readonly string[]): Promise<void>
   publish(messages: readonly OutgoingMessage[], queue?: string): Promise<void>
   start(config?: Partial<ConsumerConfig>, hear?: (event: ChildEvent) => void): ConsumerChild
   /**
-   * Stops a process at a moment when it is not writing to the broker. Here a broker is a SQLite file, and whoever is
+   * Stops a process at a moment when it is not writing to the broker. A made-up broker is a SQLite file, and whoever is
    * frozen in the middle of a write keeps everybody else out of it; that is not what a real broker would do.
    */
   freeze(child: ConsumerChild): Promise<void>
@@ -61,19 +64,22 @@ export interface World extends AsyncDisposable {
   verdict(parts?: readonly number[]): Promise<Verdict>
 }
 
-const usualPatienceMs = 20_000
+const usualPatienceMs = 40_000
 
 async function newDatabase(
-  { postgresUrl, mariadbUrl }: Pick<WorldOptions, 'postgresUrl' | 'mariadbUrl'>,
+  { postgresUrl, mariadbUrl, redis }: Pick<WorldOptions, 'postgresUrl' | 'mariadbUrl' | 'redis'>,
   folder: string,
 ): Promise<DatabaseAddress> {
   if (postgresUrl !== undefined) return { kind: 'postgres', url: await createDatabase(postgresUrl) }
   if (mariadbUrl !== undefined) return { kind: 'mysql', url: await createMysqlDatabase(mariadbUrl) }
+  if (redis !== undefined) return { kind: 'redis', hashTag: freshTag(), ...redis }
   return { kind: 'sqlite', path: join(folder, 'app.db') }
 }
 
-export async function openWorld({ acknowledging, folder: given, ...servers }: WorldOptions): Promise<World> {
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const { acknowledging, broker: real, folder: given, ...servers } = options
   await using opening = new AsyncDisposableStack()
+  if (real !== undefined) opening.use(real)
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'justonce-crash-')))
   if (given === undefined) opening.defer(() => rm(folder, { recursive: true, force: true }))
   const database = await newDatabase(servers, folder)
@@ -83,33 +89,21 @@ export async function openWorld({ acknowledging, folder: given, ...servers }: Wo
   await store.schema.install()
   await opened.createLedger()
 
-  const broker = acknowledging === 'separate' ? join(folder, 'broker.db') : undefined
-  const brokerStore = broker === undefined ? store : (sqliteStore({ path: broker }) as unknown as QueueStore)
-  if (brokerStore !== store) {
-    opening.defer(() => brokerStore.close())
-    await brokerStore.schema.install()
-  }
+  const file = acknowledging === 'separate' ? join(folder, 'broker.db') : undefined
+  const broker = real ?? opening.use(await queueBroker(store, file))
+  const { address } = broker
   const children: ConsumerChild[] = []
   opening.defer(async () => void (await Promise.all(children.map((child) => child.kill()))))
   const sent = new Set<string>()
-  const queues = new Set([queueName])
 
-  const queued = async (): Promise<number> => {
-    let total = 0
-    for (const name of queues) {
-      const { ready, hidden } = await brokerStore.queue.count(name)
-      total += ready + hidden
-    }
-    return total
-  }
   const remaining = async (): Promise<Remaining> => ({
     outbox: (await store.outbox?.count())?.pending ?? 0,
     parked: await store.parking.count(),
-    queued: await queued(),
+    queued: await broker.left(),
   })
   // A follow-up is in the outbox until it is in the queue: what was seen empty twice, with the other in between, is.
   const drained = async (): Promise<boolean> => {
-    if ((await queued()) > 0) return false
+    if ((await broker.left()) > 0) return false
     return Object.values(await remaining()).every((count) => count === 0)
   }
 
@@ -126,10 +120,7 @@ export async function openWorld({ acknowledging, folder: given, ...servers }: Wo
 
   const publish: World['publish'] = async (messages, queue = queueName) => {
     for (const { id } of messages) sent.add(id)
-    queues.add(queue)
-    const transport = queueTransport({ store: brokerStore, queue })
-    await transport.publish(messages)
-    await transport.close()
+    await broker.publish(messages, queue)
   }
 
   const owned = opening.move()
@@ -141,7 +132,7 @@ export async function openWorld({ acknowledging, folder: given, ...servers }: Wo
     },
     publish,
     start(config = {}, hear) {
-      const child = new ConsumerChild({ database, ...(broker === undefined ? {} : { broker }), ...config }, hear)
+      const child = new ConsumerChild({ database, ...(address !== undefined && { broker: address }), ...config }, hear)
       children.push(child)
       return child
     },
@@ -150,7 +141,7 @@ export async function openWorld({ acknowledging, folder: given, ...servers }: Wo
       for (;;) {
         child.signal('SIGSTOP')
         await pause(10)
-        if (broker === undefined || isWritable(broker)) return
+        if (broker.isFree()) return
         child.signal('SIGCONT')
         await pause(1)
       }
@@ -170,16 +161,4 @@ function message(id: string): OutgoingMessage {
 
 export function ids(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `m${String(index + 1).padStart(3, '0')}`)
-}
-
-function isWritable(path: string): boolean {
-  const database = new DatabaseSync(path, { timeout: 0 })
-  try {
-    database.exec('BEGIN IMMEDIATE; ROLLBACK')
-    return true
-  } catch {
-    return false
-  } finally {
-    database.close()
-  }
 }

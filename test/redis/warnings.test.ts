@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isJustonceError } from '../../src/index.ts'
+import type { Store, StoreWarning } from '../../src/contracts/index.ts'
+import { isJustonceError, justonce } from '../../src/index.ts'
+import { memoryTransport } from '../../src/memory.ts'
 import { type RedisWarning, redisStore } from '../../src/stores/redis/index.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
 
 const binaries = await requireBinaries('redis')
+const toText = ({ code, message }: StoreWarning): string => `${code} ${message}`
 
 describe.skipIf(!binaries.available)('how the server is set up', () => {
   let server: RedisServer
@@ -25,7 +28,29 @@ describe.skipIf(!binaries.available)('how the server is set up', () => {
     const store = redisStore({ client, mode: 'isolated', recordTtlMs: aDayMs, hashTag: freshTag(), onWarning })
     await store.schema.install()
     await store.schema.check()
-    return [...new Set(heard.map(({ code, message }) => `${code} ${message}`))]
+    return [...new Set(heard.map(toText))]
+  }
+
+  /** Of an app on a store without an `onWarning`; what the process itself is told is the second. */
+  async function warningsOfApp(mode: 'isolated' | 'lease'): Promise<[events: string[], process: string[]]> {
+    const common = { client, hashTag: freshTag() }
+    const store: Store =
+      mode === 'lease' ? redisStore({ ...common, mode }) : redisStore({ ...common, mode, recordTtlMs: aDayMs })
+    const app = justonce({ store, transport: memoryTransport() })
+    app.on('note.created', { name: 'tag-note', delivery: 'at-least-once' }, () => {})
+    const [events, told]: [string[], string[]] = [[], []]
+    app.events.listen((event) => {
+      if (event.kind === 'warning') events.push(toText(event))
+    })
+    const hear = ({ name, message }: Error): void => void (name === 'justonce' && told.push(message))
+    process.on('warning', hear)
+    try {
+      await app.start()
+      await app.stop()
+    } finally {
+      process.off('warning', hear)
+    }
+    return [events, told]
   }
 
   test('is no reason to warn when records are safe', async () => {
@@ -34,14 +59,28 @@ describe.skipIf(!binaries.available)('how the server is set up', () => {
 
   test('is warned about when records may be evicted, or are gone after a restart', async () => {
     await client.configSet('maxmemory-policy', 'allkeys-lru')
-    expect(await warnings()).toEqual(['RECORDS_MAY_BE_EVICTED maxmemory-policy is allkeys-lru.'])
+    expect(await warnings()).toEqual([
+      'RECORDS_MAY_BE_EVICTED maxmemory-policy is allkeys-lru. Set maxmemory-policy noeviction on the Redis that keeps records.',
+    ])
     await client.configSet('maxmemory-policy', 'volatile-ttl')
     await client.configSet('appendonly', 'no')
     expect(await warnings()).toEqual([
-      'RECORDS_MAY_BE_EVICTED maxmemory-policy is volatile-ttl.',
-      'RECORDS_NOT_DURABLE appendonly is no.',
+      expect.stringMatching(/^RECORDS_MAY_BE_EVICTED maxmemory-policy is volatile-ttl\. Set /),
+      expect.stringMatching(/^RECORDS_NOT_DURABLE appendonly is no\. Set /),
     ])
     await client.configSet({ 'maxmemory-policy': 'noeviction', appendonly: 'yes' })
+  })
+
+  test.for(['isolated', 'lease'] as const)('is told to the listeners of an app on a store that is %s', async (mode) => {
+    expect(await warningsOfApp(mode)).toEqual([[], []])
+    await client.configSet('maxmemory-policy', 'allkeys-lru')
+    try {
+      const warning =
+        'maxmemory-policy is allkeys-lru. Set maxmemory-policy noeviction on the Redis that keeps records.'
+      expect(await warningsOfApp(mode)).toEqual([[`RECORDS_MAY_BE_EVICTED ${warning}`], [warning]])
+    } finally {
+      await client.configSet('maxmemory-policy', 'noeviction')
+    }
   })
 
   test('is said to be unknown where the server does not tell', async () => {

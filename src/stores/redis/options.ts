@@ -11,7 +11,10 @@ interface CommonOptions {
   readonly leaseMs?: number | undefined
   /** How long to wait for an answer of the server before it counts as unreachable. Default 5 000. */
   readonly commandTimeoutMs?: number | undefined
-  /** Told at `schema.install()` and `schema.check()` about settings of the server that endanger records. Default: a process warning. */
+  /**
+   * Told at `schema.install()` and `schema.check()` about settings of the server that endanger records; an app emits them
+   * as events of the kind `warning` besides. Default: a process warning.
+   */
   readonly onWarning?: ((warning: RedisWarning) => void) | undefined
 }
 

@@ -9,7 +9,7 @@ import { type CheckedOptions, checkedOptions, type IsolatedOptions, type LeaseOp
 import { redisOutbox } from './outbox.ts'
 import { redisParking } from './parking.ts'
 import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
-import { redisSchema } from './schema.ts'
+import { redisSchema, serverWarnings } from './schema.ts'
 import { redisSuspects } from './suspects.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore, redisParts } from './within.ts'
@@ -69,6 +69,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     leases: redisLeases(connection),
     outbox: redisOutbox(transactions),
     schema: redisSchema(connection, onWarning),
+    warnings: () => serverWarnings(connection),
     classify,
     ping: async () => void (await connection.send('PING')),
     close: async () => connection.close(),

@@ -1,10 +1,9 @@
-import type { Schema } from '../../contracts/index.ts'
+import type { Schema, StoreWarning } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { type Connection, text } from './connection.ts'
 
-export interface RedisWarning {
+export interface RedisWarning extends StoreWarning {
   readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
-  readonly message: string
 }
 
 /** Raised when keys change their meaning. */
@@ -19,7 +18,7 @@ export function redisSchema(connection: Connection, onWarning: (warning: RedisWa
         message: `The keys below ${connection.prefix} have format ${text(found)}, and this version knows ${format}.`,
       })
     }
-    await warn(connection, onWarning)
+    for (const warning of await serverWarnings(connection)) onWarning(warning)
   }
   return {
     async install() {
@@ -31,7 +30,8 @@ export function redisSchema(connection: Connection, onWarning: (warning: RedisWa
   }
 }
 
-async function warn(connection: Connection, onWarning: (warning: RedisWarning) => void): Promise<void> {
+/** Empty: as far as the server tells, records are safe with it. */
+export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined
   try {
@@ -40,13 +40,18 @@ async function warn(connection: Connection, onWarning: (warning: RedisWarning) =
   } catch (error) {
     if (error instanceof JustonceError) throw error
     const why = error instanceof Error ? error.message : String(error)
-    onWarning({ code: 'SERVER_NOT_CHECKED', message: `CONFIG GET was refused: ${why}.` })
-    return
+    return [warningOf('SERVER_NOT_CHECKED', `CONFIG GET was refused: ${why}.`)]
   }
+  const warnings: RedisWarning[] = []
   if (policy !== undefined && policy !== 'noeviction')
-    onWarning({ code: 'RECORDS_MAY_BE_EVICTED', message: `maxmemory-policy is ${policy}.` })
+    warnings.push(warningOf('RECORDS_MAY_BE_EVICTED', `maxmemory-policy is ${policy}.`))
   if (appendonly !== undefined && appendonly !== 'yes')
-    onWarning({ code: 'RECORDS_NOT_DURABLE', message: `appendonly is ${appendonly}.` })
+    warnings.push(warningOf('RECORDS_NOT_DURABLE', `appendonly is ${appendonly}.`))
+  return warnings
+}
+
+function warningOf(code: RedisWarning['code'], message: string): RedisWarning {
+  return { code, message: new JustonceError(code, { message }).message }
 }
 
 /** Clients answer with an array or, newer ones, with an object or a map. */

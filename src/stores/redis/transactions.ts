@@ -3,6 +3,7 @@ import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { unlessAborted } from '../sql/unless-aborted.ts'
 import { commitArguments } from './commit-arguments.ts'
 import { type Connection, texts } from './connection.ts'
+import { classify } from './errors.ts'
 import type { TxFactory } from './redis-tx.ts'
 import { releaseScript, renewScript } from './scripts/claim.ts'
 import { commitScript } from './scripts/commit.ts'
@@ -43,7 +44,9 @@ export class Transactions<Tx extends object> {
       return value
     } catch (error) {
       transaction.ended = true
-      await this.#giveUp(transaction)
+      const givenUp = this.#giveUp(transaction)
+      // One that does not answer is told, and not waited for again: those who hold everything until it is back should know.
+      if (classify(error) !== 'unavailable') await givenUp
       throw error
     } finally {
       clearInterval(renewing)
@@ -69,7 +72,7 @@ export class Transactions<Tx extends object> {
     }
   }
 
-  /** What cannot be given up now runs out by itself; a commit that arrives after this finds nothing that is its own. */
+  /** Never rejects. What cannot be given up now runs out by itself; a commit that arrives after this finds nothing that is its own. */
   async #giveUp({ token, asked: { claims, locks } }: Transaction): Promise<void> {
     if (claims.size + locks.size === 0) return
     try {
