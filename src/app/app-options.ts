@@ -12,7 +12,7 @@ export interface AppOptions<S extends Store, Map extends object> {
   readonly messages?: Messages<Map>
   /** Batches in flight at once, for each transport. As many as suit the store, at most 4, if not given. */
   readonly concurrency?: number
-  /** The largest batch, and how long one should take. 100 messages (400 where the store has one writer) and 100 ms if not given. */
+  /** The largest batch, and how long one should take. 100 messages (1,000 where the store has one writer) and 100 ms if not given. */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
   /** What happens to messages of a type without a handler. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'

@@ -17,7 +17,7 @@ export function decideBatch(options: {
   readonly store: Pick<Store, 'capabilities'>
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
 }): BatchSettings {
-  const max = options.store.capabilities.connections === 1 ? 400 : 100
+  const max = options.store.capabilities.connections === 1 ? 1_000 : 100
   return { max: options.batch?.max ?? max, budgetMs: options.batch?.budgetMs ?? 100 }
 }
 

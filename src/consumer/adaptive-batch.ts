@@ -32,12 +32,13 @@ export class AdaptiveBatch {
   take(queue: Delivery[]): Delivery[] {
     if (this.#fitting(queue) === queue.length) return queue.splice(0)
     const places = takingOrder(queue)
-    const size = this.#fitting(places.map((place) => queue[place] as Delivery))
-    const taken = new Set(places.slice(0, size))
-    const batch = places.slice(0, size).map((place) => queue[place] as Delivery)
-    const rest = queue.filter((_, place) => !taken.has(place))
+    const inOrder = places.map((place) => queue[place] as Delivery)
+    const size = this.#fitting(inOrder)
+    const isTaken = new Uint8Array(queue.length)
+    for (const place of places.slice(0, size)) isTaken[place] = 1
+    const rest = queue.filter((_, place) => isTaken[place] === 0)
     queue.splice(0, queue.length, ...rest)
-    return batch
+    return inOrder.slice(0, size)
   }
 
   /** How many of them, from the front, make a batch. */

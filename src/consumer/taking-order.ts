@@ -11,20 +11,30 @@ export function affinityOf(delivery: Delivery): string | undefined {
  * processes get in each other's way less often. The oldest is always taken, so nothing waits for ever.
  */
 export function takingOrder(queue: readonly Delivery[]): number[] {
-  const places: number[] = []
-  const together = new Map<string, number[]>()
-  for (let place = 0; place < queue.length; place++) {
-    const affinity = affinityOf(queue[place] as Delivery)
-    if (affinity === undefined) continue
-    const others = together.get(affinity)
-    if (others === undefined) together.set(affinity, [place])
-    else others.push(place)
+  const groups = new Map<string, number>()
+  const groupAt: number[] = []
+  const sizes: number[] = []
+  for (const delivery of queue) {
+    const affinity = affinityOf(delivery)
+    let group = affinity === undefined ? undefined : groups.get(affinity)
+    if (group === undefined) {
+      group = sizes.push(0) - 1
+      if (affinity !== undefined) groups.set(affinity, group)
+    }
+    groupAt.push(group)
+    sizes[group] = (sizes[group] as number) + 1
   }
+  let end = 0
+  const nextOf = sizes.map((size) => {
+    end += size
+    return end - size
+  })
+  const places = new Array<number>(queue.length)
   for (let place = 0; place < queue.length; place++) {
-    const affinity = affinityOf(queue[place] as Delivery)
-    const group = affinity === undefined ? undefined : together.get(affinity)
-    if (group === undefined) places.push(place)
-    else if (group[0] === place) places.push(...group)
+    const group = groupAt[place] as number
+    const turn = nextOf[group] as number
+    nextOf[group] = turn + 1
+    places[turn] = place
   }
   return places
 }

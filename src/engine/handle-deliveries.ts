@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts'
 import { handleInTurn } from './handle-alone.ts'
 import { handleByPosition } from './handle-by-position.ts'
 import { orderKeyOf } from './key-order.ts'
+import { noteFailures } from './note-failures.ts'
 import { partlyAppliedRun } from './partly-applied.ts'
 import type { PositionSource } from './position-items.ts'
 import { type Batch, type Committed, processBatch } from './process-batch.ts'
@@ -29,8 +30,11 @@ export async function handleDeliveries<Tx>(
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
 ): Promise<Report> {
   if (isPositionSource(source)) return await handleByPosition(engine, source, deliveries, report, suspicionOf)
-  const returnable = source.returnLater !== undefined
-  const sorted = await sortOut(engine, deliveries, (delivery) => ({ returnable, ...suspicionOf(delivery) }))
+  const unsuspected: Origin = { returnable: source.returnLater !== undefined }
+  const sorted = await sortOut(engine, deliveries, (delivery) => {
+    const { suspect, condemned } = suspicionOf(delivery)
+    return (suspect ?? condemned) === undefined ? unsuspected : { ...unsuspected, suspect, condemned }
+  })
   return await handleSorted(engine, source, sorted, report)
 }
 
@@ -72,9 +76,7 @@ async function handleTogether<Tx>(
   for (let lostCommits = 0; ; ) {
     const attempt = await tryBatch(engine, source, batch)
     if (attempt.undone === undefined) {
-      const failures = shareOfFailures(attempt.committed)
-      if (failures > 0) engine.isolation.failed(failures)
-      else engine.isolation.succeeded()
+      noteFailures(engine, attempt.committed)
       // A commit whose answer was lost may have stored messages that nobody was told of.
       if (lostCommits > 0) engine.wakeRelay()
       return await afterTheCommit(engine, source, attempt.committed, report)
@@ -94,7 +96,7 @@ async function handleTogether<Tx>(
       batch = { ...batch, works: rest.filter((work) => !mustWait.includes(work)) }
       if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
     } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
-      if (batch.partSize === Number.POSITIVE_INFINITY) engine.isolation.failed(1 / batch.works.length)
+      if (batch.partSize === Number.POSITIVE_INFINITY) engine.isolation.saw(1, batch.works.length)
       batch = { ...batch, partSize: batch.partSize === Number.POSITIVE_INFINITY ? engine.isolation.partSize : 1 }
     } else {
       if (undone === 'conflict' || undone === 'held') report.conflicts++
@@ -155,11 +157,4 @@ async function acknowledgeKnown(
 ): Promise<void> {
   if (known.length > 0) await source.acknowledge(known)
   report.settled.push(...known)
-}
-
-/** Of what was run in parts. */
-function shareOfFailures<Tx>({ batch, runs, outcomes }: Committed<Tx>): number {
-  if (batch.partSize === Number.POSITIVE_INFINITY) return 0
-  const failed = runs.filter((run) => run.failure === undefined && outcomes.get(run)?.kind === 'failed')
-  return failed.length / runs.length
 }

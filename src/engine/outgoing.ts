@@ -18,7 +18,7 @@ export interface OutgoingRequest {
     readonly handler: { readonly name: string }
     readonly key: string
   }
-  readonly ids?: OrdinalIds
+  readonly ids?: OrdinalIds | undefined
   /** The cause may happen twice, so the id is derived from it instead of made anew. */
   readonly weak?: boolean
   readonly now: Date

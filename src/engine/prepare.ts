@@ -69,6 +69,8 @@ function workOf<Tx>(
 ): Work<Tx> {
   const runs: Run<Tx>[] = []
   const work: Work<Tx> = { delivery, runs, origin }
+  const condemned = origin.condemned ?? givenUp(delivery)
+  const shared = { wasGiven: false }
   let ofBody: Uint8Array | undefined
   for (const { handler, message, failure } of fitted) {
     try {
@@ -77,15 +79,21 @@ function workOf<Tx>(
       if (handler.fingerprint === 'body') fingerprint = ofBody ??= fingerprintOfBody()
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
       const born = handler.born.of(message)
-      const fate = fateOf(
-        engine,
-        { ...origin, condemned: origin.condemned ?? givenUp(delivery) },
+      const { expired, failure: known } = fateOf(engine, condemned, handler, message, failure)
+      const early = origin.byPosition || isClaimed(origin, key) ? undefined : unborn(engine, key, born)
+      runs.push({
+        work,
         handler,
         message,
-        failure,
-      )
-      const early = isClaimed(origin, key) ? undefined : unborn(engine, key, born)
-      runs.push({ work, handler, message, key, fingerprint, born, ...fate, ...early })
+        // What a schema of its own made of the body is the handler's alone.
+        handout: handler.schema === undefined ? shared : { wasGiven: false },
+        key,
+        fingerprint,
+        born,
+        owner: undefined,
+        expired,
+        failure: early ?? known,
+      })
     } catch (error) {
       // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
       throw failure === undefined ? error : failure.error
@@ -99,17 +107,13 @@ function isClaimed({ letter }: Origin, key: string): boolean {
   return letter !== undefined && isOwnedBy(letter, key)
 }
 
-/** An id from the future waits until its time has come: nothing can be prepared for it yet. */
-function unborn<Tx>(
-  { clock }: Engine<Tx>,
-  key: string,
-  born: Date | undefined,
-): { readonly failure: { readonly error: JustonceError } } | undefined {
+/** An id from the future waits until its time has come: no room can be made for its record yet. */
+function unborn<Tx>({ clock }: Engine<Tx>, key: string, born: Date | undefined): Run<Tx>['failure'] {
   if (born === undefined) return undefined
   const delayMs = born.getTime() - clock.now().getTime()
   if (delayMs <= clocksDifferMs) return undefined
   const message = `The key ${key} says that it was made at ${born.toISOString()}.`
-  return { failure: { error: new JustonceError('ID_FROM_THE_FUTURE', { message, details: { delayMs } }) } }
+  return { error: new JustonceError('ID_FROM_THE_FUTURE', { message, details: { delayMs } }) }
 }
 
 /** Clocks differ; what is further ahead than this is not a difference of clocks. */
@@ -123,16 +127,15 @@ function givenUp({ givenUp: why }: Delivery): JustonceError | undefined {
 /** What is known of a run before it begins. */
 function fateOf<Tx>(
   engine: Engine<Tx>,
-  { condemned }: Origin,
+  condemned: JustonceError | undefined,
   handler: Handler<Tx>,
   message: Message,
   failure: Run<Tx>['failure'],
-): Pick<Run<Tx>, 'owner' | 'expired' | 'failure'> {
+): Pick<Run<Tx>, 'expired' | 'failure'> {
   const late = lateness(engine, handler, message)
-  if (late !== undefined && handler.whenExpired === 'skip')
-    return { owner: undefined, expired: true, failure: undefined }
+  if (late !== undefined && handler.whenExpired === 'skip') return { expired: true, failure: undefined }
   const error = condemned ?? late
-  return { owner: undefined, expired: false, failure: error === undefined ? failure : { error } }
+  return { expired: false, failure: error === undefined ? failure : { error } }
 }
 
 async function prepareBySchemas<Tx>(

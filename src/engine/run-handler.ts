@@ -1,11 +1,12 @@
-import type { Message, OutgoingMessage } from '../contracts/index.ts'
-import { isJustonceError, JustonceError } from '../errors/index.ts'
+import type { Message } from '../contracts/index.ts'
+import { isJustonceError } from '../errors/index.ts'
+import type { CallTimer } from './call-timer.ts'
 import { decodeAgain } from './decode-message.ts'
 import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
-import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
 import { recordsOf } from './partly-applied.ts'
+import { CallProducts } from './run-context.ts'
 import { TimeLimit } from './time-limit.ts'
 import { Undone } from './undone.ts'
 import type { Run, RunProducts } from './work.ts'
@@ -15,65 +16,33 @@ import type { Run, RunProducts } from './work.ts'
  * Rejects with what the handler threw when a rollback of its part is enough, and with `Undone` when it is not: after a
  * timeout or with calls still open nobody knows what else the handler will do, and a conflict has cost us the transaction.
  */
-export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Execution<Tx>): Promise<RunProducts> {
+export async function runHandler<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  execution: Execution<Tx>,
+  timer: CallTimer,
+): Promise<RunProducts> {
   const { handler, runs } = execution
   const first = runs[0] as Run<Tx>
   const { store, clock, events } = engine
-  const outgoing: OutgoingMessage[] = []
-  const afterCommit: (() => unknown)[] = []
-  const ids: OrdinalIds = new Map()
-  const time = new TimeLimit(
-    clock,
-    handler.timeoutMs,
-    () => `Handler ${handler.name} has not finished message ${first.key} within ${handler.timeoutMs} ms.`,
-  )
-  let isOver = false
-  const refuseLate = (what: string): void => {
-    if (!isOver) return
-    const error = new JustonceError('TX_CLOSED', {
-      message: `Handler ${handler.name} called ${what} after it had settled.`,
-    })
-    events.emit({ kind: 'late-call', handler: handler.name, error })
-    throw error
-  }
+  const time = new TimeLimit(clock, timer, first)
   const loan = store.lend(tx, {
     borrower: handler.name,
     onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
-    records: runs.flatMap(recordsOf),
+    // An atomic store never applies a part of it.
+    records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
   })
-  const context: RunContext<Tx> = {
-    tx: loan.tx,
-    get signal() {
-      return time.signal
-    },
-    async publish(type, body, options) {
-      refuseLate('publish()')
-      // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
-      const message = encodeOutgoing({
-        type,
-        body,
-        options,
-        cause: first,
-        ids,
-        weak: isRepeatable(engine, first),
-        now: clock.now(),
-      })
-      outgoing.push(message)
-      return message.id
-    },
-    afterCommit(work) {
-      refuseLate('afterCommit()')
-      afterCommit.push(work)
-    },
-  }
+  const products = new CallProducts(engine, first)
   try {
-    const value = await time.within(call(engine, execution, context))
+    const called = call(engine, execution, products.contextFor(loan.tx, time))
+    const value = await (isThenable(called) ? time.within(called) : called)
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
     while (loan.openCalls() > 0) await time.within(loan.settled())
     if (time.isUp) throw time.error
     const broken = loan.broken()
     if (broken !== undefined) throw broken
+    const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
     // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
@@ -86,43 +55,48 @@ export async function runHandler<Tx>(engine: Engine<Tx>, tx: Tx, execution: Exec
     }
     throw loan.broken() ?? error
   } finally {
-    isOver = true
+    products.end()
     loan.end()
     time.stop()
   }
 }
 
-async function call<Tx>(
-  engine: Engine<Tx>,
-  { handler, runs }: Execution<Tx>,
-  context: RunContext<Tx>,
-): Promise<unknown> {
-  const messages: Message[] = []
-  for (const run of runs) {
-    const message = untouchedMessage(engine, run)
-    messages.push(message instanceof Promise ? await message : message)
+/** Answers as the handler does, where nothing has to be waited for before it: a promise for every message is not free. */
+function call<Tx>(engine: Engine<Tx>, execution: Execution<Tx>, context: RunContext<Tx>): unknown {
+  const messages = execution.runs.map((run) => untouchedMessage(engine, run))
+  if (engine.beforeEach !== undefined || messages.some(isThenable)) {
+    return callWhenReady(engine, execution, messages, context)
   }
-  if (engine.beforeEach !== undefined) for (const message of messages) await engine.beforeEach(message, context.tx)
-  if (handler.call.kind === 'each') return await handler.call.run(messages[0] as Message, context)
-  return await handler.call.run(messages, context)
+  return callWith(execution, messages as readonly Message[], context)
 }
 
-const givenBefore = new WeakSet<Message>()
+async function callWhenReady<Tx>(
+  engine: Engine<Tx>,
+  execution: Execution<Tx>,
+  given: readonly (Message | Promise<Message>)[],
+  context: RunContext<Tx>,
+): Promise<unknown> {
+  const messages = await Promise.all(given)
+  if (engine.beforeEach !== undefined) for (const message of messages) await engine.beforeEach(message, context.tx)
+  return await callWith(execution, messages, context)
+}
+
+function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], context: RunContext<Tx>): unknown {
+  return handler.call.kind === 'each'
+    ? handler.call.run(messages[0] as Message, context)
+    : handler.call.run(messages, context)
+}
+
+/** Query builders of some libraries are no promises, and do nothing until they are awaited. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
+}
 
 /** A handler may change the body it is given. It must not meet its own changes when it runs again, nor those of others. */
 function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promise<Message> {
-  if (givenBefore.has(run.message)) return decodeAgain(engine, run)
-  givenBefore.add(run.message)
+  if (run.handout.wasGiven) return decodeAgain(engine, run)
+  run.handout.wasGiven = true
   return run.message
-}
-
-/**
- * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
- * messages may be with it, and a second content under the same id would be lost.
- */
-function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
-  if (handler.call.kind === 'batch') return false
-  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
 }
 
 function encodeResult(value: unknown): string {

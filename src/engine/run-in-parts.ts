@@ -1,11 +1,12 @@
 import type { Parts } from '../contracts/index.ts'
+import { withCallTimer } from './call-timer.ts'
 import type { Engine } from './engine.ts'
 import { type Execution, split } from './executions.ts'
-import { maxPartsPerTransaction } from './isolation.ts'
+import { mostPartsOn } from './isolation.ts'
 import { failedOutcome, mayRun, type Permits } from './may-run.ts'
 import { runHandler } from './run-handler.ts'
 import { Undone } from './undone.ts'
-import type { Outcomes, Run } from './work.ts'
+import type { Outcomes, Run, RunProducts } from './work.ts'
 
 /** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
 export async function runTogether<Tx>(
@@ -15,15 +16,17 @@ export async function runTogether<Tx>(
   outcomes: Outcomes<Tx>,
   permits: Permits<Tx>,
 ): Promise<void> {
-  for (const execution of executions) {
-    const runs = toBeRun(engine, execution, outcomes, permits)
-    if (runs.length === 0) continue
-    try {
-      await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
-    } catch (error) {
-      throw error instanceof Undone ? error : new Undone('failure', error)
+  await withCallTimer(engine.clock, async (timer) => {
+    for (const execution of executions) {
+      const permitted = toBeRun(engine, execution, outcomes, permits)
+      if (permitted === undefined) continue
+      try {
+        processed(engine, permitted, await runHandler(engine, tx, permitted, timer), outcomes)
+      } catch (error) {
+        throw error instanceof Undone ? error : new Undone('failure', error)
+      }
     }
-  }
+  })
 }
 
 /** Runs them in parts of the given size, so that a failure undoes only its part; a failed part is run again in smaller ones. */
@@ -40,43 +43,50 @@ export async function runInParts<Tx>(
   const permits: Permits<Tx> = { order: given.order, timeIsUp: (run) => !begun.has(run) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
   const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
-  const queue = chunks(
-    executions,
-    executions.length < maxPartsPerTransaction ? size : Math.max(size, affordableSize(executions)),
-  )
+  const most = mostPartsOn(engine.store.capabilities)
+  const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
   const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
     for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
     failedTogether(engine, { open, thrower, error }, outcomes, queue)
     open = []
   }
   let open: Execution<Tx>[] = []
-  for (let boundaries = 1; ; boundaries++) {
-    if (boundaries > maxPartsPerTransaction) throw new Undone('failure', new Error('too many parts in one transaction'))
-    try {
-      await parts.next(tx)
-    } catch (error) {
-      if (engine.store.classify(error) !== 'none') throw error
-      // Only now does it show that a handler of the open part has swallowed a database error.
-      await parts.undo(tx)
-      setAside(error)
-    }
-    const next = queue.shift()
-    if (next === undefined) return
-    open = next
-    let running: Execution<Tx> | undefined
-    try {
-      for (const execution of open) {
-        running = execution
-        const runs = toBeRun(engine, execution, outcomes, permits)
-        for (const run of runs) begun.add(run)
-        if (runs.length > 0) await runOne(engine, tx, { handler: execution.handler, runs }, outcomes)
+  await withCallTimer(engine.clock, async (timer) => {
+    // A part that was undone is open and empty, and the next calls can have it.
+    let isEmpty = false
+    for (let boundaries = 0; ; ) {
+      if (!isEmpty) {
+        if (++boundaries > most) throw new Undone('failure', new Error('too many parts in one transaction'))
+        try {
+          await parts.next(tx)
+        } catch (error) {
+          if (engine.store.classify(error) !== 'none') throw error
+          // Only now does it show that a handler of the open part has swallowed a database error.
+          await parts.undo(tx)
+          setAside(error)
+        }
       }
-    } catch (error) {
-      if (error instanceof Undone) throw error
-      await parts.undo(tx)
-      setAside(error, running)
+      const next = queue.shift()
+      if (next === undefined) return
+      open = next
+      isEmpty = false
+      let running: Execution<Tx> | undefined
+      try {
+        for (const execution of open) {
+          running = execution
+          const permitted = toBeRun(engine, execution, outcomes, permits)
+          if (permitted === undefined) continue
+          for (const run of permitted.runs) begun.add(run)
+          processed(engine, permitted, await runHandler(engine, tx, permitted, timer), outcomes)
+        }
+      } catch (error) {
+        if (error instanceof Undone) throw error
+        await parts.undo(tx)
+        setAside(error, running)
+        isEmpty = true
+      }
     }
-  }
+  })
 }
 
 interface FailedPart<Tx> {
@@ -107,27 +117,34 @@ function failedTogether<Tx>(
   }
 }
 
-async function runOne<Tx>(engine: Engine<Tx>, tx: Tx, execution: Execution<Tx>, outcomes: Outcomes<Tx>): Promise<void> {
-  const products = await runHandler(engine, tx, execution)
-  engine.breakers.succeeded(execution.handler)
-  for (const run of execution.runs) {
-    const own = run === execution.runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
+function processed<Tx>(
+  engine: Engine<Tx>,
+  { handler, runs }: Execution<Tx>,
+  products: RunProducts,
+  outcomes: Outcomes<Tx>,
+): void {
+  engine.breakers.succeeded(handler)
+  for (const run of runs) {
+    const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
     outcomes.set(run, { kind: 'processed', products: own })
   }
 }
 
+/** The call with those of its runs that may start; undefined: none may. */
 function toBeRun<Tx>(
   engine: Engine<Tx>,
   execution: Execution<Tx>,
   outcomes: Outcomes<Tx>,
   permits: Permits<Tx>,
-): readonly Run<Tx>[] {
-  return execution.runs.filter((run) => mayRun(engine, permits, run, outcomes))
+): Execution<Tx> | undefined {
+  const runs = execution.runs.filter((run) => mayRun(engine, permits, run, outcomes))
+  if (runs.length === execution.runs.length) return execution
+  return runs.length === 0 ? undefined : { handler: execution.handler, runs }
 }
 
 /** Where there are more than there may be parts, half of the parts are kept for running failed ones again in smaller ones. */
-function affordableSize(executions: readonly unknown[]): number {
-  return Math.ceil(executions.length / (maxPartsPerTransaction / 2))
+function affordableSize(executions: readonly unknown[], most: number): number {
+  return Math.ceil(executions.length / (most / 2))
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

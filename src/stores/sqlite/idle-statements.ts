@@ -3,33 +3,46 @@ import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 /** Handlers have few different texts; one that puts values into them instead would fill the memory. */
 export const mostIdle = 100
 
+/** Where the statements of one text are put down. */
+export interface IdlePlace {
+  readonly sql: string
+  statement: SqliteStatement | undefined
+  usedAt: number
+}
+
 /**
  * What borrowers have prepared and are done with, for the next one who prepares the same: to compile a statement takes
  * longer than to run it. Each has one user at a time, and nobody but `run` was ever called on it, so that it is as good as new.
  */
 export class IdleStatements {
-  readonly #byText = new Map<string, SqliteStatement>()
+  readonly #places = new Map<string, IdlePlace>()
+  #uses = 0
   #closed = false
 
-  take(sql: string): SqliteStatement | undefined {
-    const statement = this.#byText.get(sql)
-    this.#byText.delete(sql)
-    return statement
-  }
-
-  give(sql: string, statement: SqliteStatement): void {
-    if (this.#closed) return
-    // Behind the others, of which the one that was not used for longest goes first.
-    this.#byText.delete(sql)
-    this.#byText.set(sql, statement)
-    const [oldest] = this.#byText.keys()
-    if (this.#byText.size > mostIdle && oldest !== undefined) this.#byText.delete(oldest)
+  /** The place of a text; whoever takes its statement leaves it empty. */
+  placeOf(sql: string): IdlePlace {
+    let place = this.#places.get(sql)
+    if (place === undefined) {
+      place = { sql, statement: undefined, usedAt: 0 }
+      if (!this.#closed) this.#add(place)
+    }
+    place.usedAt = ++this.#uses
+    return place
   }
 
   /** From now on every statement is prepared anew: what a new one is like has changed. */
   close(): void {
     this.#closed = true
-    this.#byText.clear()
+    for (const place of this.#places.values()) place.statement = undefined
+    this.#places.clear()
+  }
+
+  #add(place: IdlePlace): void {
+    this.#places.set(place.sql, place)
+    if (this.#places.size <= mostIdle) return
+    let oldest = place
+    for (const other of this.#places.values()) if (other !== place && other.usedAt < oldest.usedAt) oldest = other
+    this.#places.delete(oldest.sql)
   }
 }
 

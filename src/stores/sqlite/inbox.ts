@@ -35,8 +35,8 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
           if (record === undefined) tooOld.add(place)
           return record
         }
-        const values = [handler, key, fingerprint ?? null, born?.getTime() ?? null]
-        return statements.run(insertRecord, ...values) === 1 ? undefined : findRecord(statements, { handler, key })
+        const inserted = statements.run(insertRecord, handler, key, fingerprint ?? null, born?.getTime() ?? null)
+        return inserted === 1 ? undefined : findRecord(statements, { handler, key })
       })
       return { epoch: statements.get<{ value: string }>(selectEpoch)?.value ?? '', existing, tooOld }
     },

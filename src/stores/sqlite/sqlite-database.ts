@@ -21,10 +21,14 @@ interface Flags {
   readonly open?: boolean | (() => void)
 }
 
-/** False also for a closed database. */
+/** False also for a closed database, of which one library says so and the other throws. */
 export function inTransaction(database: SqliteDatabase): boolean {
   const flags = database as Flags
-  return isOpen(database) && (flags.isTransaction ?? flags.inTransaction ?? false)
+  try {
+    return flags.isTransaction ?? flags.inTransaction ?? false
+  } catch {
+    return false
+  }
 }
 
 export function isOpen(database: SqliteDatabase): boolean {

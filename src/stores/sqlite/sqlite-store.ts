@@ -131,11 +131,14 @@ function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateC
   const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, parent })
   return {
     tx: lentDatabase(database, guard),
-    // Every call is over before it returns.
-    openCalls: () => 0,
-    settled: async () => {},
+    openCalls: noCalls,
+    settled: nothingToWaitFor,
     end: () => guard.end(),
     broken: () => guard.broken(),
     trouble: () => guard.trouble(),
   }
 }
+
+/** Every call is over before it returns. */
+const noCalls = (): number => 0
+const nothingToWaitFor = async (): Promise<void> => {}

@@ -15,19 +15,35 @@ export class Statements {
 
   /** How many rows it changed. */
   run(sql: string, ...values: SqliteValue[]): number {
-    return this.#explained(() => Number(this.#prepare(sql).run(...values).changes))
+    try {
+      return Number(this.#prepare(sql).run(...values).changes)
+    } catch (error) {
+      throw explained(error)
+    }
   }
 
   get<Row>(sql: string, ...values: SqliteValue[]): Row | undefined {
-    return this.#explained(() => this.#prepare(sql).get(...values) as Row | undefined)
+    try {
+      return this.#prepare(sql).get(...values) as Row | undefined
+    } catch (error) {
+      throw explained(error)
+    }
   }
 
   all<Row>(sql: string, ...values: SqliteValue[]): Row[] {
-    return this.#explained(() => this.#prepare(sql).all(...values) as Row[])
+    try {
+      return this.#prepare(sql).all(...values) as Row[]
+    } catch (error) {
+      throw explained(error)
+    }
   }
 
   exec(sql: string): void {
-    this.#explained(() => this.#database.exec(sql))
+    try {
+      this.#database.exec(sql)
+    } catch (error) {
+      throw explained(error)
+    }
   }
 
   #prepare(sql: string): SqliteStatement {
@@ -37,14 +53,6 @@ export class Statements {
       this.#prepared.set(sql, statement)
     }
     return statement
-  }
-
-  #explained<T>(run: () => T): T {
-    try {
-      return run()
-    } catch (error) {
-      throw explained(error)
-    }
   }
 }
 

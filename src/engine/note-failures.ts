@@ -1,0 +1,17 @@
+import type { Engine } from './engine.ts'
+import type { Committed } from './process-batch.ts'
+
+/** What a batch says about how many calls fail. What has failed without being run says nothing. */
+export function noteFailures<Tx>({ isolation }: Engine<Tx>, { batch, runs, outcomes }: Committed<Tx>): void {
+  // A call that fails without a part of its own undoes everything.
+  const canFail = batch.partSize !== Number.POSITIVE_INFINITY
+  let calls = 0
+  let failed = 0
+  for (const run of runs) {
+    const kind = run.failure === undefined ? outcomes.get(run)?.kind : undefined
+    const isFailed = canFail && (kind === 'failed' || kind === 'returned')
+    if (isFailed) failed++
+    if (isFailed || kind === 'processed') calls++
+  }
+  isolation.saw(failed, calls)
+}

@@ -1,0 +1,79 @@
+import type { OutgoingMessage } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import type { Engine } from './engine.ts'
+import type { RunContext } from './handler.ts'
+import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
+import type { TimeLimit } from './time-limit.ts'
+import type { Run } from './work.ts'
+
+/** What one call of a handler has produced so far, and the context through which it does. */
+export class CallProducts<Tx> {
+  readonly outgoing: OutgoingMessage[] = []
+  readonly afterCommit: (() => unknown)[] = []
+  readonly #engine: Engine<Tx>
+  readonly #first: Run<Tx>
+  #ids: OrdinalIds | undefined
+  #isOver = false
+
+  constructor(engine: Engine<Tx>, first: Run<Tx>) {
+    this.#engine = engine
+    this.#first = first
+  }
+
+  contextFor(tx: Tx, time: TimeLimit): RunContext<Tx> {
+    const context = {
+      tx,
+      publish: (...given: Parameters<RunContext<Tx>['publish']>) => this.#publish(...given),
+      afterCommit: (work: () => unknown) => {
+        this.#refuseLate('afterCommit()')
+        this.afterCommit.push(work)
+      },
+      [timeOf]: time,
+    }
+    return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<RunContext<Tx>, 'signal'>
+  }
+
+  /** From now on whatever comes through the context comes too late. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  // Async, so that whoever does not wait for it is not surprised by an error.
+  async #publish(...[type, body, options]: Parameters<RunContext<Tx>['publish']>): Promise<string> {
+    this.#refuseLate('publish()')
+    const weak = isRepeatable(this.#engine, this.#first)
+    if (weak) this.#ids ??= new Map()
+    // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
+    const now = this.#engine.clock.now()
+    const message = encodeOutgoing({ type, body, options, cause: this.#first, ids: this.#ids, weak, now })
+    this.outgoing.push(message)
+    return message.id
+  }
+
+  #refuseLate(what: string): void {
+    if (!this.#isOver) return
+    const { name } = this.#first.handler
+    const error = new JustonceError('TX_CLOSED', { message: `Handler ${name} called ${what} after it had settled.` })
+    this.#engine.events.emit({ kind: 'late-call', handler: name, error })
+    throw error
+  }
+}
+
+const timeOf = Symbol('time')
+
+/** One for all: an object with a getter of its own costs more to make than all the rest of a call. */
+const signal = {
+  get(this: { readonly [timeOf]: TimeLimit }) {
+    return this[timeOf].signal
+  },
+  enumerable: true,
+}
+
+/**
+ * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
+ * messages may be with it, and a second content under the same id would be lost.
+ */
+function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
+  if (handler.call.kind === 'batch') return false
+  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
+}
