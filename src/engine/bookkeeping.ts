@@ -7,13 +7,13 @@ import type {
   RecordChange,
 } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
-import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
 import type { Batch } from './process-batch.ts'
 import type { Source } from './source.ts'
-import { type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from './work.ts'
+import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from './work.ts'
 
 /** All that a batch has to write beside the handlers' own effects. */
 export interface Bookkeeping {
@@ -38,7 +38,7 @@ export function gatherBookkeeping<Tx>(
     else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
   }
   for (const work of works) {
-    for (const run of work.runs) gatherRun(run, outcomes.get(run) as RunOutcome, at, books)
+    for (const run of work.runs) gatherRun(engine, run, outcomes.get(run) as RunOutcome, at, books)
     const { letter, suspect } = work.origin
     if (!settles || !isHandled(work, outcomes)) continue
     if (suspect !== undefined) books.cleared.push(suspect)
@@ -55,32 +55,46 @@ export function gatherBookkeeping<Tx>(
 
 /** Nothing of it is left for another time. */
 export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boolean {
-  return runs.every((run) => !['unstarted', 'returned', 'elsewhere'].includes(outcomes.get(run)?.kind ?? 'unstarted'))
+  for (const run of runs) if (isLeft(outcomes.get(run))) return false
+  return true
 }
 
-function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookkeeping): void {
+function isLeft(outcome: RunOutcome | undefined): boolean {
+  const kind = outcome?.kind ?? 'unstarted'
+  return kind === 'unstarted' || kind === 'returned' || kind === 'elsewhere'
+}
+
+function gatherRun<Tx>(
+  { timeless }: Engine<Tx>,
+  run: Run<Tx>,
+  outcome: RunOutcome,
+  at: Date,
+  books: Bookkeeping,
+): void {
   const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
-  const born = run.born
+  const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
+  // What waited for its time to come is claimed by now, or was by a copy that has left it to the row.
+  const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const mark = (state: RecordChange['state'], result?: string): void => {
-    if (isRecorded(run)) books.changes.push({ handler, key, state, result, born })
+    if (isRecorded(run)) books.changes.push({ handler, key, state, result, born: bornOf(handler) })
   }
   switch (outcome.kind) {
     case 'processed':
       books.outgoing.push(...outcome.products.outgoing)
-      if (run.owner !== undefined || outcome.products.result !== undefined) mark('processed', outcome.products.result)
+      if (isFromRow || outcome.products.result !== undefined) mark('processed', outcome.products.result)
       break
     case 'after-ack':
-      if (run.owner !== undefined) mark('processed')
+      if (isFromRow) mark('processed')
       break
     case 'expired':
-      mark('expired')
+      if (!outcome.unclaimed) mark('expired')
       break
     case 'failed': {
       const row = run.owner ?? unclaimedLetter(run)
       if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at))
       else books.parked.push(failedRow(run, outcome, at))
       // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
-      if (run.owner === undefined && isClaimed(outcome)) mark('parked')
+      if (run.owner === undefined && !isUnclaimed(outcome)) mark('parked')
       return
     }
     case 'waiting':
@@ -98,19 +112,14 @@ function gatherRun<Tx>(run: Run<Tx>, outcome: RunOutcome, at: Date, books: Bookk
     }
     case 'unstarted':
     case 'returned':
-      if (isRecorded(run) && run.owner === undefined)
+      if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
         for (const name of [run.handler.name, ...run.handler.formerly])
-          books.released.push({ handler: name, key, born })
+          books.released.push({ handler: name, key, born: bornOf(name) })
       return
     default:
       return
   }
   if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
-}
-
-/** Of those that are not, a record that may be there is somebody else's. */
-function isClaimed({ error }: RunOutcome & { kind: 'failed' }): boolean {
-  return !isJustonceError(error, 'ID_FROM_THE_FUTURE') && !isJustonceError(error, 'TOO_OLD_TO_KNOW')
 }
 
 /** Writes it in bulk. Most batches have nothing to write, and then this costs nothing. */

@@ -43,6 +43,23 @@ test('each request goes with its run and its fingerprint', () => {
   expect(claimRequests([one])).toEqual([{ handler: 'a', key: '1', fingerprint: one.fingerprint, run: one }])
 })
 
+test('a copy that is skipped as too old changes no record, also none that was committed a moment after the look', async () => {
+  const first = openEngine({ ids: 'uuidv7' })
+  const { clock, database, store } = first
+  const claim: typeof store.inbox.claim = async (_, requests) => ({
+    epoch: '0',
+    existing: requests.map(() => undefined),
+    tooOld: new Set(requests.keys()),
+  })
+  const overtaken = { ...store, inbox: { ...store.inbox, claim } }
+  const second = openEngine({ clock, database, store: overtaken, retention: { days: 1, tooOld: 'skip' } })
+  for (const { on } of [first, second]) on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+  await first.handle(note('m1'))
+  await second.handle(note('m1'))
+  expect(second.eventsOf('expired').map(({ key }) => key)).toEqual(['m1'])
+  expect((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state).toBe('processed')
+})
+
 test('while processes with the old and the new name of a handler run together, one of them does the work', async () => {
   const clock = fakeClock()
   const database = new MemoryDatabase({ clock })

@@ -4,7 +4,7 @@ import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { failedOutcome } from './may-run.ts'
 import { Undone } from './undone.ts'
-import { isUnborn, type Outcomes, type Run, type RunOutcome } from './work.ts'
+import { isUnborn, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
 
 /** Claims every run of a batch before any of them starts, and sorts out those that must not start. */
 export async function claimRuns<Tx>(
@@ -13,18 +13,22 @@ export async function claimRuns<Tx>(
   runs: readonly Run<Tx>[],
   outcomes: Outcomes<Tx>,
 ): Promise<string | undefined> {
-  const claimable = runs.filter((run) => outcomes.get(run)?.kind !== 'elsewhere')
-  const requests = claimRequests(claimable, engine.timeless)
+  // Decided are those whose row or position somebody else has: whether they have a record is not for us to say.
+  const undecided = runs.filter((run) => !outcomes.has(run))
+  const requests = claimRequests(undecided, engine.timeless)
   if (requests.length === 0) {
     leaveForLater(runs, outcomes)
     return undefined
   }
   const { epoch, existing, tooOld } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
-  requests.forEach(({ run }, index) => {
+  requests.forEach(({ run, handler }, index) => {
     const record = existing[index]
     if (tooOld?.has(index) && !outcomes.has(run)) outcomes.set(run, tooOldOutcome(engine, run))
-    if (record !== undefined && !isParked(outcomes.get(run))) outcomes.set(run, outcomeOf(run, record))
+    if (record === undefined || isParked(outcomes.get(run))) return
+    const outcome = outcomeOf(run, record)
+    if (!isParked(outcome) || unclaimedLetter(run)?.handler !== handler) outcomes.set(run, outcome)
+    // Else a copy has left it to the row that this was taken from: it is ours.
   })
   leaveForLater(runs, outcomes)
   return epoch
@@ -57,19 +61,21 @@ export function claimRequests<Tx>(
   const requests: (ClaimRequest & { run: Run<Tx> })[] = []
   for (const run of runs) {
     if (!isRecorded(run) || run.owner !== undefined || isUnborn(run)) continue
-    const { handler, key, fingerprint } = run
-    for (const name of [handler.name, ...handler.formerly]) {
-      const born = timeless.has(name) ? undefined : run.born
-      const willNotRun = run.failure === undefined ? undefined : true
-      requests.push({ handler: name, key, fingerprint, born, willNotRun, run })
-    }
+    requests.push(requestOf(run, run.handler.name, timeless))
+    for (const name of run.handler.formerly) requests.push(requestOf(run, name, timeless))
   }
   return requests.sort((a, b) => compare(a.handler, b.handler) || compare(a.key, b.key))
 }
 
-/** There may have been a record: to run it could be to run it again. */
+function requestOf<Tx>(run: Run<Tx>, handler: string, timeless: ReadonlySet<string>): ClaimRequest & { run: Run<Tx> } {
+  const { key, fingerprint, failure } = run
+  const born = timeless.has(handler) ? undefined : run.born
+  return { handler, key, fingerprint, born, willNotRun: failure === undefined ? undefined : true, run }
+}
+
+/** There may have been a record: to run it could be to run it again. What is parked already is not skipped. */
 function tooOldOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome {
-  if (engine.tooOld === 'skip') return { kind: 'expired' }
+  if (engine.tooOld === 'skip' && unclaimedLetter(run) === undefined) return { kind: 'expired', unclaimed: true }
   const message = `The message ${run.key} was made at ${run.born?.toISOString()}; records of that time are no longer kept.`
   return failedOutcome(engine, run, new JustonceError('TOO_OLD_TO_KNOW', { message }))
 }

@@ -3,6 +3,7 @@ import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
 
@@ -139,6 +140,29 @@ test('a commit whose answer was lost is found out by its position', async () => 
   await take(deliver('m1', [0, 1]), deliver('m2', [1, 2]))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(acknowledged()).toEqual(['m1', 'm2'])
+})
+
+const inThreeDays = { name: 'in-three-days', of: () => new Date('2030-01-04T00:00:00Z') }
+
+test('by position no time in an id matters: what is known without a record waits for nothing', async () => {
+  const { on, take, deliver, effects, store } = await openConsumer()
+  on('note.created', { name: 'tag-note', born: inThreeDays }, tag)
+  await take(deliver('m1', [0, 1]))
+  expect(effects()).toEqual({ m1: 1 })
+  expect(await store.parking.count()).toBe(0)
+})
+
+test('what somebody else has handled by its position is not claimed: it may be waiting for its time', async () => {
+  const behind = await openConsumer({}, 'both')
+  const { database, clock, store } = behind
+  const ahead = await openConsumer({ database, clock: fakeClock({ start: new Date('2030-01-06T00:00:00Z') }) }, 'both')
+  for (const { on } of [behind, ahead]) on('note.created', { name: 'tag-note', born: inThreeDays }, tag)
+  await behind.take(behind.deliver('m1', [0, 1]))
+  await ahead.take(ahead.deliver('m1', [0, 1]))
+  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toBeUndefined()
+  await clock.advance(3 * 86_400_000)
+  await ahead.retry()
+  expect(ahead.effects()).toEqual({ m1: 1 })
 })
 
 test('messages that nobody handles, or that nobody can read, count as handled', async () => {

@@ -1,6 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
+import { noteFailures } from './note-failures.ts'
 import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
 import { type Batch, processBatch } from './process-batch.ts'
@@ -37,6 +38,7 @@ async function handledTogether<Tx>(
   for (let lostCommits = 0; ; ) {
     try {
       const committed = await processBatch(engine, source, batchOf(engine, items, partSize))
+      noteFailures(engine, committed)
       await afterTheCommit(engine, source, committed, report)
       return true
     } catch (error) {
@@ -46,7 +48,7 @@ async function handledTogether<Tx>(
       if (why === 'commit-unknown' && lostCommits++ < 3) continue
       if (why === 'conflict' || why === 'held') report.conflicts++
       if (why !== 'failure' || partSize !== Number.POSITIVE_INFINITY) return false
-      engine.isolation.failed(1 / items.length)
+      engine.isolation.saw(1, items.length)
       partSize = engine.isolation.partSize
     }
   }

@@ -93,6 +93,29 @@ test('a handler that throws nothing at all has failed once, and did not run twic
   expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['failure'])
 })
 
+test('what is parked without a claim does not get before a message of its key that the batch has left', async () => {
+  for (const [made, reason] of [
+    ['2029-11-01', 'TOO_OLD_TO_KNOW'],
+    ['2030-02-01', 'ID_FROM_THE_FUTURE'],
+  ] as const) {
+    const { on, handle, effects, clock, store } = openEngine({ batch: { budgetMs: 10 } })
+    await store.retention.raise(30 * 86_400_000)
+    const born = { name: 'made', of: ({ id }: { id: string }) => new Date(id === 'm3' ? made : '2030-01-01') }
+    on('note.created', { name: 'tag-note', ordered: 'key', born }, async ({ id }, { tx }) => {
+      await clock.advance(50)
+      write(tx, id)
+    })
+    const notes = ['m1', 'm2', 'm3'].map((id) => ({ ...note(id), key: 'k' }))
+    const report = await handle(...notes)
+    expect([effects(), ids(report.again)]).toEqual([{ m1: 1 }, ['m2', 'm3']])
+    expect(await store.parking.count()).toBe(0)
+    await handle(...notes.slice(1, 2))
+    await handle(...notes.slice(2))
+    expect(effects()).toEqual({ m1: 1, m2: 1 })
+    expect((await store.parking.list()).map((row) => [row.key, row.reason])).toEqual([['m3', reason]])
+  }
+})
+
 test('a handler that changes its message does not meet its changes when it runs again', async () => {
   const { on, handle, effects } = openEngine()
   on('note.created', { name: 'count', ...later }, ({ id, body }, { tx }) => {

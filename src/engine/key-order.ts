@@ -1,6 +1,6 @@
 import type { OrderScope } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
-import { type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
+import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
 
 /** The order of messages of one key, for handlers that keep it: who must follow a message that waits. */
 export class KeyOrder<Tx> {
@@ -50,6 +50,18 @@ export class KeyOrder<Tx> {
       if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) return { kind: 'waiting', behind: 'message' }
     }
     return undefined
+  }
+
+  /** What would be parked without a claim must not get before one of its key that is left for another time. */
+  keepBehind(outcomes: Outcomes<Tx>): void {
+    for (const runs of this.#scopes.values()) {
+      let isLeft = false
+      for (const run of runs) {
+        const outcome = outcomes.get(run)
+        if (outcome?.kind === 'unstarted') isLeft = true
+        else if (isLeft && isUnclaimed(outcome)) outcomes.set(run, { kind: 'unstarted', unclaimed: true })
+      }
+    }
   }
 }
 

@@ -67,6 +67,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     } else {
       await runInParts(engine, { parts, size: batch.partSize }, tx, executions, outcomes, permits)
     }
+    permits.order.keepBehind(outcomes)
 
     // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)

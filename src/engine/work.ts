@@ -30,6 +30,8 @@ export interface Run<Tx> {
   readonly work: Work<Tx>
   readonly handler: Handler<Tx>
   readonly message: Message
+  /** Shared by all that have the same message, copies of this run included. */
+  readonly handout: { wasGiven: boolean }
   readonly key: string
   readonly fingerprint: Uint8Array | undefined
   /** When the message came into being, where its identity says so. */
@@ -62,14 +64,14 @@ export type RunOutcome =
   | { readonly kind: 'returned'; readonly error: unknown; readonly delayMs: number }
   /** An earlier handler of the message, or an earlier message of its key, has failed; this one follows it. */
   | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' }
-  /** It came too late, and was skipped. */
-  | { readonly kind: 'expired' }
+  /** It came too late, and was skipped; `unclaimed`: so late that nobody can know of a record. */
+  | { readonly kind: 'expired'; readonly unclaimed?: true }
   /** Its parked row has changed hands meanwhile: whoever has it will say what became of it. */
   | { readonly kind: 'elsewhere' }
   /** At most once: recorded now, run after the acknowledgement. */
   | { readonly kind: 'after-ack' }
-  /** The batch's time was up before it began; its claim is given back. */
-  | { readonly kind: 'unstarted' }
+  /** The batch's time was up before it began; its claim is given back, unless it is `unclaimed`. */
+  | { readonly kind: 'unstarted'; readonly unclaimed?: true }
 
 /** What a run leaves behind that has to be written, or done after the commit. */
 export interface RunProducts {
@@ -83,6 +85,12 @@ export type Outcomes<Tx> = Map<Run<Tx>, RunOutcome>
 /** It says that it was made in the future, and is parked without a claim until then. */
 export function isUnborn<Tx>({ failure }: Pick<Run<Tx>, 'failure'>): boolean {
   return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
+}
+
+/** It failed before it could be claimed: a record that may be there is somebody else's. */
+export function isUnclaimed(outcome: RunOutcome | undefined): boolean {
+  if (outcome?.kind !== 'failed') return false
+  return isJustonceError(outcome.error, 'ID_FROM_THE_FUTURE') || isJustonceError(outcome.error, 'TOO_OLD_TO_KNOW')
 }
 
 /** The row in which it has waited for its time to come: its own, although it has no claim yet. */

@@ -1,5 +1,6 @@
 import type { Row } from './database/sim-database.ts'
 import { attempts, endsAsDeadLetter } from './handlers.ts'
+import type { RetentionWatch } from './retention-watch.ts'
 import type { ScenarioMessage } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -14,10 +15,11 @@ export function violations(world: World, rested: boolean): string[] {
   const parked = new Map(world.database.scan(undefined, 'parked').map(({ key, row }) => [key, row]))
   const sent = publishedBy(world)
   const { mendedAt, shape } = world.scenario
-  const facts = {
+  const facts: Facts = {
     isMended: mendedAt !== undefined,
     hasRecords: shape !== 'log by position',
     mayCondemn: mayCondemn(world),
+    watch: world.watch,
   }
   for (const message of world.scenario.messages) {
     for (const handler of handlersOf[message.type]) {
@@ -27,7 +29,7 @@ export function violations(world: World, rested: boolean): string[] {
       )
     }
   }
-  found.push(...aboutBalances(world, effects), ...aboutOrder(world))
+  found.push(...(world.watch?.found ?? []), ...aboutBalances(world, effects), ...aboutOrder(world))
   for (const { key, row } of world.database.scan(undefined, 'late')) {
     if (!effects.has(`${row.handler}|${key}`)) found.push(`ESCAPED: a late write of ${key} stands without its effect`)
   }
@@ -36,9 +38,17 @@ export function violations(world: World, rested: boolean): string[] {
   return found
 }
 
+interface Facts {
+  readonly isMended: boolean
+  readonly hasRecords: boolean
+  readonly mayCondemn: boolean
+  /** Where records are removed. */
+  readonly watch: RetentionWatch | undefined
+}
+
 function aboutRun(
-  { behaviour }: ScenarioMessage,
-  { isMended, hasRecords, mayCondemn }: Record<'isMended' | 'hasRecords' | 'mayCondemn', boolean>,
+  { behaviour, id }: ScenarioMessage,
+  { isMended, hasRecords, mayCondemn, watch }: Facts,
   run: string,
   effects: number,
   record: unknown,
@@ -46,16 +56,27 @@ function aboutRun(
   sent: number,
 ): string[] {
   const found: string[] = []
-  if (effects > 1) found.push(`DOUBLED: ${run} took effect ${effects} times`)
-  if (effects === 0 && !parked) found.push(`LOST: ${run} has no effect and is not parked`)
-  if (effects > 0 && parked) found.push(`DOUBLED: ${run} took effect and is parked as well`)
-  if (effects === 1 && hasRecords && record !== 'processed')
+  const reason = parked?.reason
+  const isTooOld = reason === 'TOO_OLD_TO_KNOW'
+  // Such a row does not say what has become of other copies: that nobody knows any more, or will be found out when it is due.
+  const isUnclaimed = isTooOld || reason === 'ID_FROM_THE_FUTURE'
+  const isRemoved = record === undefined && watch?.mayBeUnrecorded(run, id) === true
+  const mayRunAgain = watch?.forgotten.has(run)
+  if (effects > 1 && !mayRunAgain) found.push(`DOUBLED: ${run} took effect ${effects} times`)
+  if (effects === 0 && !parked && !watch?.mayBeSkipped(run, id))
+    found.push(`LOST: ${run} has no effect and is not parked`)
+  if (effects > 0 && parked && !isUnclaimed && !mayRunAgain)
+    found.push(`DOUBLED: ${run} took effect and is parked as well`)
+  // Who gives a letter up says so in its record, if there is one.
+  const isGivenUp = record === 'discarded' && watch?.tooOld.has(run)
+  if (effects === 1 && hasRecords && record !== 'processed' && !isRemoved && !isGivenUp)
     found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
-  if (parked && hasRecords && record !== 'parked') found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
+  if (parked && hasRecords && record !== 'parked' && !isUnclaimed && !isRemoved)
+    found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
   if (isMended && parked)
     found.push(`GIVEN UP: ${run} is still parked, although its handler was mended and it was redriven`)
-  const isCondemned = mayCondemn && parked?.reason === 'PROCESS_DIED'
-  if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour) && !isCondemned)
+  const isCondemned = mayCondemn && reason === 'PROCESS_DIED'
+  if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour) && !isCondemned && !isTooOld)
     found.push(`GIVEN UP: ${run} is a dead letter although it would have succeeded (${behaviour})`)
   if (effects === 1 && sent !== 1) found.push(`MESSAGES: ${run} took effect once and sent ${sent} different messages`)
   if (effects === 0 && sent > 0) found.push(`MESSAGES: ${run} had no effect and sent ${sent} messages`)
@@ -78,10 +99,15 @@ function aboutBalances(world: World, effects: ReadonlyMap<string, number>): stri
 
 /** What a broker delivers in order takes effect in order, for handlers that ask for it. */
 function aboutOrder(world: World): string[] {
-  const { messages, order, whenDead, mendedAt } = world.scenario
+  const { messages, order, whenDead, mendedAt, retention } = world.scenario
   if (order !== 'keep' || (whenDead === 'continue' && mendedAt !== undefined && mayCondemn(world))) return []
-  // What went on past a dead letter cannot be in order with it when that is redriven.
-  const inLine = messages.filter(({ behaviour }) => whenDead === 'block' || !endsAsDeadLetter(behaviour))
+  // What went on past a dead letter, or past one that was skipped, cannot be in order with it when that is redriven.
+  const isTooOld = ({ id }: ScenarioMessage) => world.watch?.tooOld.has(`line|${id}`) === true
+  const isPassed = (message: ScenarioMessage) =>
+    whenDead === 'continue'
+      ? endsAsDeadLetter(message.behaviour) || isTooOld(message)
+      : retention?.tooOld === 'skip' && isTooOld(message)
+  const inLine = messages.filter((message) => !isPassed(message) && !world.watch?.forgotten.has(`line|${message.id}`))
   const keyOf = new Map(inLine.map(({ id, key }) => [id, key]))
   const lines = Map.groupBy(
     world.database.scan(undefined, 'effects').filter(({ row }) => row.handler === 'line'),

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/contracts/index.ts'
 import type { Owner, Scheduler } from './scheduler.ts'
+import { worldBegins } from './timed-ids.ts'
 
 /** One simulated operating-system process: it can die at any moment, or be frozen and wake up as a zombie. */
 export class SimProcess implements Owner {
@@ -81,7 +82,7 @@ export class SimProcess implements Owner {
 function simClock(owner: SimProcess, scheduler: Scheduler, skewMs: number): Clock {
   const random = scheduler.random.fork()
   return {
-    now: () => new Date(Date.UTC(2030, 0, 1) + scheduler.now + skewMs),
+    now: () => new Date(worldBegins + scheduler.now + skewMs),
     monotonicMs: () => scheduler.now,
     random: () => random.next(),
     timer: (ms, callback) => scheduler.after(ms, callback, owner),

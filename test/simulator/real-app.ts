@@ -1,16 +1,22 @@
-import { type App, justonce, messages } from '../../src/index.ts'
+import { type App, justonce, messages, type RetentionOptions } from '../../src/index.ts'
 import { attempts, behave, type Order } from './handlers.ts'
 import type { SimProcess } from './process.ts'
+import type { RetentionPlan } from './retained.ts'
+import { timedIds } from './timed-ids.ts'
 import type { Program } from './world.ts'
 
 /** The real engine and consumer, as a user would set them up. */
-export const realApp: Program = ({ process, store, transport, scenario, misbehaved }) => {
+export const realApp: Program = ({ process, store, transport, scenario, misbehaved, index, tookEffect }) => {
+  const { retention } = scenario
+  const days = retention?.days[index]
   const app = justonce({
     store: store as typeof store & Required<Pick<typeof store, 'outbox'>>,
     transport,
     clock: process.clock,
     concurrency: scenario.concurrency,
     batch: { max: scenario.batchMax, budgetMs: scenario.budgetMs },
+    ...(retention && { ids: timedIds }),
+    ...(retention && days !== undefined && { retention: retentionOptions(retention, days) }),
     messages: messages<{
       single: Order
       double: Order
@@ -48,16 +54,40 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
   // A store that is away at the start: whoever started the process tries again.
   const start = () => void app.start().catch(() => process.clock.timer(500, start))
   start()
-  if (scenario.mendedAt !== undefined) redriveNowAndThen(app, process, scenario.mendedAt)
+  if (scenario.mendedAt !== undefined) {
+    const tidyUp = retention === undefined ? async () => {} : () => giveUpWhatHasRun(app, tookEffect)
+    redriveNowAndThen(app, process, scenario.mendedAt, tidyUp)
+  }
+}
+
+function retentionOptions({ tooOld, timeless }: RetentionPlan, days: number): RetentionOptions {
+  return { days, tooOld, ...(timeless && { timeless: { days: 1, iAcceptReruns: true } }) }
 }
 
 /** What an operator does, with a canary the first time, whichever process is there. */
-function redriveNowAndThen(app: Pick<App<never, object>, 'deadLetters'>, process: SimProcess, mendedAt: number): void {
+function redriveNowAndThen(
+  app: Pick<App<never, object>, 'deadLetters'>,
+  process: SimProcess,
+  mendedAt: number,
+  tidyUp: () => Promise<void>,
+): void {
   const redrive = () => {
     const canary = process.clock.random() < 0.5 ? 1 : 0
     // Nothing may be dead, or the store may be away: then the next time.
-    app.deadLetters.redrive('all', { by: 'operator', canary, perSecond: 5 }).catch(() => {})
+    tidyUp()
+      .then(() => app.deadLetters.redrive('all', { by: 'operator', canary, perSecond: 5 }))
+      .catch(() => {})
     process.clock.timer(20_000, redrive)
   }
   process.clock.timer(Math.max(0, mendedAt - process.clock.monotonicMs()), redrive)
+}
+
+/** Of what is too old to know a person knows it, or must not redrive it. */
+async function giveUpWhatHasRun(
+  { deadLetters }: Pick<App<never, object>, 'deadLetters'>,
+  tookEffect: (handler: string, id: string) => boolean,
+): Promise<void> {
+  const letters = await deadLetters.list({ reason: 'TOO_OLD_TO_KNOW' }, { limit: 1_000 })
+  const haveRun = letters.filter(({ handler, key }) => tookEffect(handler, key))
+  if (haveRun.length > 0) await deadLetters.discard(haveRun, { by: 'operator' })
 }

@@ -1,5 +1,6 @@
 import { type PlannedFault, planFaults } from './faults.ts'
 import { Random } from './random.ts'
+import { type RetentionPlan, retained } from './retained.ts'
 
 export const behaviours = [
   'good',
@@ -52,13 +53,20 @@ export interface Scenario {
   /** From then on the handlers are mended, and somebody redrives what has died. */
   readonly mendedAt?: number
   readonly skewMs: readonly number[]
+  /** Not given: records are kept for ever. */
+  readonly retention?: RetentionPlan
   readonly messages: readonly ScenarioMessage[]
   readonly faults: readonly PlannedFault[]
   readonly disasters: readonly Disaster[]
 }
 
-/** A scenario from a seed: from quiet ones with one fault to wild ones with dozens. */
-export function scenarioOf(seed: number): Scenario {
+/** A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed. */
+export function scenarioOf(seed: number, isRetained = seed % 7 === 5): Scenario {
+  const scenario = timelessScenario(seed)
+  return isRetained ? retained(scenario) : scenario
+}
+
+function timelessScenario(seed: number): Scenario {
   const random = new Random(seed * 2_654_435_761)
   const processes = random.between(1, 3)
   const count = random.between(1, random.pick([3, 10, 25]))

@@ -41,6 +41,12 @@ export class Scheduler {
     if (this.#tracing) this.trace.push(`${this.#now.toFixed(1).padStart(9)} ${who.padEnd(10)} ${what}`)
   }
 
+  /** So much time passes at once: whatever was due meanwhile happens late, as after a night in which all machines slept. */
+  leap(ms: number): void {
+    this.#now += ms
+    this.note('everybody', `SLEEPS for ${(ms / 3_600_000).toFixed(1)} hours`)
+  }
+
   after(ms: number, callback: () => void, owner?: Owner): { cancel(): void } {
     const event: Event = { at: this.#now + Math.max(0, ms), order: this.#order++, owner, callback, cancelled: false }
     this.#push(event)
@@ -52,7 +58,7 @@ export class Scheduler {
   }
 
   /** Runs until nothing is left to happen, `until` says stop, or virtual time is over. Resolves to whether `until` did. */
-  async run(until: () => boolean, endMs: number): Promise<boolean> {
+  async run(until: () => boolean, endMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     await allPromiseWork()
     while (!until()) {
       const event = this.#pop()

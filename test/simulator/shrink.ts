@@ -37,7 +37,8 @@ function* smaller(scenario: Scenario): Generator<Scenario> {
   if (concurrency > 1) yield { ...scenario, concurrency: concurrency - 1 }
   for (const [at, message] of messages.entries()) {
     if (message.sentAt.length > 1) {
-      yield { ...scenario, messages: messages.with(at, { ...message, sentAt: message.sentAt.slice(1) }) }
+      for (const sentAt of [message.sentAt.slice(1), message.sentAt.slice(0, -1)])
+        yield { ...scenario, messages: messages.with(at, { ...message, sentAt }) }
     }
   }
 }

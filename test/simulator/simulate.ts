@@ -18,8 +18,8 @@ export async function simulate(scenario: Scenario, program: Program = realApp, t
 
 /** The scenario of a seed as an exhibit can take it, and as it shows best. */
 export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' | 'program'>, seed: number): Scenario {
-  const { plain, broughtOutBy, deliveryLimit, shape = 'queue' } = exhibit
-  const scenario = scenarioOf(seed)
+  const { plain, broughtOutBy, deliveryLimit, frozenAt, isRetained = false, shape = 'queue' } = exhibit
+  const scenario = scenarioOf(seed, isRetained)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
@@ -31,6 +31,9 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     shape,
     order,
     messages: shape === 'log by position' ? once : messages,
+    ...(frozenAt !== undefined && {
+      faults: [...scenario.faults, { step: frozenAt, nth: seed % 16, fault: 'pause-before' as const }],
+    }),
     ...(deliveryLimit === undefined ? {} : { deliveryLimit }),
   }
 }

@@ -2,7 +2,7 @@ import type { Result } from './simulate.ts'
 
 /** A failing run for a person to read: what was violated, in which world, and what happened when. */
 export function story({ scenario, violations, world }: Result): string {
-  const { processes, concurrency, batchMax, messages, faults, disasters, order, shape } = scenario
+  const { processes, concurrency, batchMax, messages, faults, disasters, order, shape, retention } = scenario
   return [
     ...violations.map((violation) => `  ${violation}`),
     '',
@@ -11,6 +11,11 @@ export function story({ scenario, violations, world }: Result): string {
       ({ id, type, key, behaviour, sentAt }) =>
         `  ${id} (${type}, key ${key ?? 'none'}, ${behaviour}) is sent at ${sentAt.join(', ')} ms`,
     ),
+    ...(retention === undefined
+      ? []
+      : [
+          `  records are kept for ${retention.days.map((days) => days ?? 'ever').join(', ')} days, later: ${retention.tooOld}`,
+        ]),
     ...disasters.map(({ kind, at, ms }) => `  ${kind} at ${at} ms for ${ms} ms`),
     ...faults.map(({ nth, step = 'call', fault }) => `  ${fault} at ${step} number ${nth + 1}`),
     '',

@@ -7,6 +7,8 @@ import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
 import { SimProcess } from './process.ts'
+import { endOf } from './retained.ts'
+import { RetentionWatch } from './retention-watch.ts'
 import type { Disaster, Scenario } from './scenario.ts'
 import { Scheduler } from './scheduler.ts'
 import { simStore } from './store/sim-store.ts'
@@ -19,6 +21,10 @@ export type Program = (environment: {
   readonly transport: Transport
   readonly scenario: Scenario
   readonly misbehaved: Misbehaved
+  /** Which of the processes it is, whichever life. */
+  readonly index: number
+  /** What an operator can find out by looking into the database. */
+  readonly tookEffect: (handler: string, id: string) => boolean
 }) => void
 
 const dedupOf = {
@@ -27,8 +33,10 @@ const dedupOf = {
   'log by position': 'position',
   'log by both': 'both',
 } as const
-const faultsEndAt = 60_000
-const givesUpAt = 1_200_000
+const faultsEndAfter = 60_000
+const givesUpAfter = 1_200_000
+/** Longer than anybody is frozen. */
+const frozenMs = 25_000
 /** Longer than a handler may take. */
 const calmMs = 3_000
 const encoder = new TextEncoder()
@@ -41,6 +49,8 @@ export class World {
   readonly broker: SimBroker | SimLog
   readonly faults: Faults
   readonly misbehaved: Misbehaved = new Set()
+  readonly watch: RetentionWatch | undefined
+  #lastLeapEnd: number
   readonly #program: Program
   readonly #processes: SimProcess[] = []
   #over = false
@@ -57,6 +67,8 @@ export class World {
         ? new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
         : new SimLog(this.scheduler)
     this.faults = new Faults(scenario.faults)
+    this.watch = scenario.retention && new RetentionWatch(this.database, scenario)
+    this.#lastLeapEnd = endOf(scenario.retention?.leaps.at(-1))
   }
 
   /** Runs to the end. Resolves to whether everything came to rest. */
@@ -69,10 +81,12 @@ export class World {
         scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
     }
     for (const disaster of scenario.disasters) scheduler.after(disaster.at, () => this.#strike(disaster))
-    scheduler.after(faultsEndAt, () => {
+    for (const { at, ms } of scenario.retention?.leaps ?? []) scheduler.after(at, () => scheduler.leap(ms))
+    if (scenario.retention) scheduler.after(this.#lastLeapEnd + frozenMs, () => this.#sleepUntilAllAreBorn())
+    scheduler.after(this.#lastLeapEnd + faultsEndAfter, () => {
       this.faults.healed = true
     })
-    const lastSentAt = Math.max(...scenario.messages.flatMap(({ sentAt }) => sentAt))
+    const lastSentAt = Math.max(this.#lastLeapEnd, ...scenario.messages.flatMap(({ sentAt }) => sentAt))
     const rested = await this.#comeToRest(lastSentAt)
     this.#over = true
     for (const process of this.#processes) process.die()
@@ -82,13 +96,24 @@ export class World {
   /** At rest, and still at rest a while later: a frozen process may wake up, an acknowledged message be still in work. */
   async #comeToRest(lastSentAt: number): Promise<boolean> {
     const { scheduler } = this
-    while (scheduler.now < givesUpAt) {
-      if (!(await scheduler.run(() => scheduler.now > lastSentAt && this.#isAtRest(), givesUpAt))) return false
+    const isOver = () => scheduler.now >= this.#lastLeapEnd + givesUpAfter
+    while (!isOver()) {
+      await scheduler.run(() => isOver() || (scheduler.now > lastSentAt && this.#isAtRest()))
       const calmUntil = scheduler.now + calmMs
-      await scheduler.run(() => scheduler.now >= calmUntil || !this.#isAtRest(), givesUpAt)
+      await scheduler.run(() => isOver() || scheduler.now >= calmUntil || !this.#isAtRest())
       if (this.#isAtRest()) return true
     }
     return false
+  }
+
+  /** Whoever was frozen with an id from the future in its hands has made it wait for too long. */
+  #sleepUntilAllAreBorn(): void {
+    const { scheduler, database } = this
+    const unborn = database.scan(undefined, 'parked').filter(({ row }) => row.reason === 'ID_FROM_THE_FUTURE')
+    const lastsMs = Math.max(0, ...unborn.map(({ row }) => (row.nextAt as Date).getTime() - database.date().getTime()))
+    if (lastsMs === 0) return
+    scheduler.leap(lastsMs)
+    this.#lastLeapEnd = scheduler.now
   }
 
   #isAtRest(): boolean {
@@ -113,11 +138,11 @@ export class World {
   }
 
   #boot(index: number, generation: number): void {
-    const { scheduler, scenario, faults } = this
+    const { scheduler, scenario, faults, database } = this
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
-    const store = simStore({ process, database: this.database, network })
+    const store = simStore({ process, database, network, prepares: scenario.retention !== undefined })
     const transport =
       this.broker instanceof SimBroker
         ? simTransport(process, this.broker, network, scenario.tells)
@@ -127,7 +152,10 @@ export class World {
       this.deaths++
       scheduler.after(scheduler.random.between(100, 3_000), () => this.#boot(index, generation + 1))
     })
-    this.#program({ process, store, transport, scenario, misbehaved: this.misbehaved })
+    const tookEffect = (handler: string, id: string) =>
+      database.scan(undefined, 'effects').some(({ row }) => row.handler === handler && row.message === id)
+    const { misbehaved } = this
+    this.#program({ process, store, transport, scenario, misbehaved, index, tookEffect })
   }
 
   #strike({ kind, ms }: Disaster): void {

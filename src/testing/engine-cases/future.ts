@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, engineCase, note } from './bench.ts'
-import { aDay, clockAhead, madeAgo, timed } from './timed-ids.ts'
+import { aDay, clockAhead, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
 /** Made in three days; by a clock that is five days ahead, two days ago. */
 const fromTheFuture = (): string => madeAgo(-3 * aDay)
@@ -101,6 +101,62 @@ export const futureCases: readonly StoreCase[] = [
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'both messages')
       assert.deepEqual(ran, [id, next])
       assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
+    },
+  }),
+  engineCase({
+    name: 'future: a copy that has to wait, or fails, before the row is due leaves everything to the row',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const [waits, fails] = [madeAgo(-3 * aDay, 1), madeAgo(-3 * aDay, 2)]
+      let isBroken = true
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        notes.on(
+          'note.created',
+          { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour, where: 'store' } },
+          async ({ id }, { tx }) => {
+            await effects.write(tx, id)
+            if (isBroken) throw new Error('not yet')
+          },
+        )
+      const [early, due] = opened
+      await early.handle(note(waits, { key: 'k' }), note(fails))
+      await early.stop()
+      // The first finds its own row before it in the line of its key.
+      await due.handle(note(waits, { key: 'k' }), note(fails))
+      assert.deepEqual([await effects.count(waits), await effects.count(fails)], [0, 0])
+      isBroken = false
+      await makeDue(bench)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the end of both rows')
+      await due.handle(note(waits, { key: 'k' }), note(fails))
+      assert.deepEqual([await effects.count(waits), await effects.count(fails)], [1, 1])
+      for (const key of [waits, fails])
+        assert.equal((await store.inbox.find({ handler: 'tag-note', key }))?.state, 'processed')
+    },
+  }),
+  engineCase({
+    name: "future: what is too old when its row is taken at last is a dead letter, with tooOld 'skip' as well",
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const id = madeAgo(15 * aDay)
+      const behind = app({ ...timed, clock: clockAhead(-20 * aDay) })
+      const right = app({ ...timed, retention: { days: 10, tooOld: 'skip' } })
+      for (const { app: notes } of [behind, right])
+        notes.on('note.created', 'tag-note', (message, { tx }) => effects.write(tx, message.id))
+      await behind.handle(note(id))
+      await behind.stop()
+      await raiseHorizon(bench, 10 * aDay)
+      await makeDue(bench)
+      await right.handle()
+      const isDead = async () => ((await store.parking.count({ state: 'waiting' })) === 0 ? true : undefined)
+      await eventually(isDead, 'the end of its wait')
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key, state, reason }) => [key, state, reason]),
+        [[id, 'dead', 'TOO_OLD_TO_KNOW']],
+      )
+      assert.equal(await effects.count(id), 0)
     },
   }),
   engineCase({

@@ -152,7 +152,7 @@ export const retentionCases: readonly StoreCase[] = [
     needs: ['retention'],
     async run({ app }) {
       const memory = memoryTransport()
-      const transport = { ...memory, capabilities: { ...memory.capabilities, redeliversForMs: 14 * aDay } }
+      const transport = { ...memory, redeliversForMs: async () => 14 * aDay }
       const warningsOf = async (opened: BenchApp): Promise<readonly string[]> => {
         opened.app.on('note.created', { name: 'tag-note', ...later }, () => {})
         await opened.handle()

@@ -1,8 +1,8 @@
 import type { Delivery, Position, Transport } from '../../../src/contracts/index.ts'
-import { SimError } from '../database/sim-error.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
 import type { LogSession, SimLog } from './sim-log.ts'
+import { publishTo } from './sim-publish.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
 
 interface LogDelivery extends Delivery {
@@ -138,22 +138,7 @@ export function simLogTransport(
       const overtaken = [...given].filter((reading) => readings.has(reading))
       await begin(overtaken.map(({ partition }) => partition)).catch(() => connection.link.lose('cannot restore'))
     },
-    async publish(messages) {
-      if (log.isDown) throw new SimError('connection-lost', 'the broker is down')
-      const link = new Link(process, network)
-      try {
-        return await link.call('publish', () =>
-          messages.map((message) => {
-            const known = log.published.get(message.id)
-            if (known === undefined) log.published.set(message.id, { count: 1, message })
-            else known.count++
-            return { kind: 'sent' as const }
-          }),
-        )
-      } finally {
-        link.lose('closed')
-      }
-    },
+    publish: (messages) => publishTo(log, process, network, messages),
     async close() {
       current?.link.lose('closed')
     },

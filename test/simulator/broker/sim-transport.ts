@@ -1,8 +1,8 @@
 import type { Delivery, Settlement, Transport } from '../../../src/contracts/index.ts'
-import { SimError } from '../database/sim-error.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
 import type { BrokerSession, Queued, SimBroker } from './sim-broker.ts'
+import { publishTo } from './sim-publish.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
 
 interface SimDelivery extends Delivery {
@@ -92,22 +92,7 @@ export function simTransport(
         else broker.retry(session, queued, settlement.delayMs)
       })
     },
-    async publish(messages) {
-      if (broker.isDown) throw new SimError('connection-lost', 'the broker is down')
-      const link = new Link(process, network)
-      try {
-        return await link.call('publish', () =>
-          messages.map((message) => {
-            const known = broker.published.get(message.id)
-            if (known === undefined) broker.published.set(message.id, { count: 1, message })
-            else known.count++
-            return { kind: 'sent' as const }
-          }),
-        )
-      } finally {
-        link.lose('closed')
-      }
-    },
+    publish: (messages) => publishTo(broker, process, network, messages),
     async close() {
       current?.link.lose('closed')
     },

@@ -10,6 +10,7 @@ interface Undo {
 export class ServerTransaction {
   readonly writes = new Map<string, Row | undefined>()
   readonly locked = new Set<string>()
+  readonly begunAt: number
   /** After an error the transaction takes nothing but a rollback. */
   aborted = false
   sealed = false
@@ -17,6 +18,10 @@ export class ServerTransaction {
   ended = false
   readonly #undo: Undo[] = []
   readonly #savepoints: { name: string; length: number }[] = []
+
+  constructor(begunAt: number) {
+    this.begunAt = begunAt
+  }
 
   write(row: string, value: Row | undefined): void {
     this.#undo.push({ row, had: this.writes.has(row), before: this.writes.get(row) })

@@ -1,4 +1,5 @@
 import type { Scheduler } from '../scheduler.ts'
+import { worldBegins } from '../timed-ids.ts'
 import { Locks } from './locks.ts'
 import type { ServerTransaction } from './server-transaction.ts'
 import { SimError } from './sim-error.ts'
@@ -22,10 +23,12 @@ export class SimDatabase {
   #down = false
   #lastNumber = 0
   commits = 0
+  /** Sees every commit just before it takes place. */
+  onCommit: ((transaction: ServerTransaction) => void) | undefined
 
   readonly #begunAt: number
 
-  constructor(scheduler: Scheduler, begunAt = Date.UTC(2030, 0, 1)) {
+  constructor(scheduler: Scheduler, begunAt = worldBegins) {
     this.scheduler = scheduler
     this.#begunAt = begunAt
   }
@@ -120,6 +123,7 @@ export class SimDatabase {
     const outcome = transaction.aborted ? 'rolled-back' : transaction.sealed ? 'sealed' : 'committed'
     if (outcome === 'committed') {
       this.commits++
+      this.onCommit?.(transaction)
       for (const [row, value] of transaction.writes) {
         if (value === undefined) this.#committed.delete(row)
         else this.#committed.set(row, value)

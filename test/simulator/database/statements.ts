@@ -7,7 +7,7 @@ import { SimError } from './sim-error.ts'
 
 export function begin(options: { lockTimeoutMs: number; idleTimeoutMs: number; sealed: boolean }): Statement<void> {
   return (session) => {
-    session.transaction ??= new ServerTransaction()
+    session.transaction ??= new ServerTransaction(session.database.scheduler.now)
     session.transaction.sealed = options.sealed
     session.lockTimeoutMs = options.lockTimeoutMs
     session.idleTimeoutMs = options.idleTimeoutMs
@@ -57,7 +57,7 @@ export function inTransaction<T>(
   return async (session) => {
     if (session.transaction !== undefined) return await work(usable(session), session)
     // Outside a transaction every statement commits by itself: that is how a broken handler's writes escape.
-    const own = new ServerTransaction()
+    const own = new ServerTransaction(session.database.scheduler.now)
     try {
       const value = await work(own, session)
       session.database.commit(own)

@@ -7,7 +7,17 @@ export interface Exhibit {
   /** What is wrong with it, for someone who has never thought about it. */
   readonly flaw: string
   /** How its damage shows, among other ways perhaps. */
-  readonly caughtAs: 'LOST' | 'DOUBLED' | 'ESCAPED' | 'STUCK' | 'UNRECORDED' | 'TORN' | 'DISORDER' | 'GIVEN UP'
+  readonly caughtAs:
+    | 'LOST'
+    | 'DOUBLED'
+    | 'ESCAPED'
+    | 'STUCK'
+    | 'UNRECORDED'
+    | 'TORN'
+    | 'DISORDER'
+    | 'GIVEN UP'
+    | 'HORIZON'
+    | 'TOO OLD'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
@@ -16,5 +26,9 @@ export interface Exhibit {
   readonly deliveryLimit?: number
   /** It is given a broker of this shape. */
   readonly shape?: Scenario['shape']
+  /** Somebody is frozen just before this step. */
+  readonly frozenAt?: string
+  /** It is given worlds in which records are removed. */
+  readonly isRetained?: boolean
   readonly program: Program
 }

@@ -1,8 +1,15 @@
 import { brokenFailures } from './broken-failures.ts'
 import { brokenPositions } from './broken-positions.ts'
+import { brokenRetention } from './broken-retention.ts'
 import { brokenStores } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
 import { handWritten } from './hand-written.ts'
 
 /** Everything that must be caught. */
-export const museum: readonly Exhibit[] = [...handWritten, ...brokenStores, ...brokenFailures, ...brokenPositions]
+export const museum: readonly Exhibit[] = [
+  ...handWritten,
+  ...brokenStores,
+  ...brokenFailures,
+  ...brokenPositions,
+  ...brokenRetention,
+]

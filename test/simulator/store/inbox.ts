@@ -1,4 +1,5 @@
 import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../../src/contracts/index.ts'
+import type { Row } from '../database/sim-database.ts'
 import { insertIfAbsent, inTransaction, update } from '../database/statements.ts'
 import { horizonIn } from './retention.ts'
 import type { SimStoreContext } from './sim-store.ts'
@@ -9,34 +10,27 @@ const table = 'inbox'
 export function simInbox(context: SimStoreContext): Inbox<SimClient> {
   return {
     async claim(client, requests) {
-      const { taken, horizon, epoch } = await client.connection.call(
-        'claim',
-        inTransaction(async (tx, session) => {
-          const taken: string[] = []
-          const horizon = horizonIn(tx, session)
-          for (const { handler, key, fingerprint, born } of requests) {
-            if (born !== undefined && horizon !== undefined && born < horizon) {
-              taken.push(name({ handler, key }))
-              continue
-            }
-            const row = { state: 'processed', fingerprint, born, processedAt: session.database.date() }
-            if (!(await insertIfAbsent(session, tx, table, name({ handler, key }), row)))
-              taken.push(name({ handler, key }))
-          }
-          return { taken, horizon, epoch: String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0) }
-        }),
-      )
-      const records = taken.length === 0 ? new Map() : await look(client, taken)
-      const isOld = ({ born }: ClaimRequest) => born !== undefined && horizon !== undefined && born < horizon
-      const tooOld = new Set(requests.flatMap((each, place) => (isOld(each) && !records.has(name(each)) ? place : [])))
+      const records = new Map<string, InboxRecord>()
+      const old = new Set<string>()
+      let answer = await insertAll(client, requests)
+      const { epoch } = answer
+      // What is neither ours nor there, and not too old, was removed in between: it is claimed again.
+      for (let open = answer.taken; open.length > 0; open = answer.taken) {
+        for (const [key, record] of await look(client, open.map(name))) records.set(key, record)
+        const { horizon } = answer
+        const missing = open.filter((each) => !records.has(name(each)))
+        for (const each of missing) if (isBefore(each.born, horizon)) old.add(name(each))
+        const again = missing.filter((each) => !old.has(name(each)))
+        if (again.length === 0) break
+        answer = await insertAll(client, again)
+      }
+      const tooOld = new Set(requests.flatMap((each, place) => (old.has(name(each)) ? place : [])))
       return { epoch, existing: requests.map((request) => records.get(name(request))), tooOld }
     },
     release: (client, keys) => changeAll(client, 'release', keys, () => undefined),
     update: (client, changes) =>
-      changeAll(client, 'update', changes, (row, change) =>
-        row === undefined
-          ? undefined
-          : { ...row, state: change.state, ...(change.result === undefined ? {} : { result: change.result }) },
+      changeAll(client, 'update', changes, (row, { state, result }, processedAt) =>
+        row === undefined ? undefined : { ...row, state, processedAt, ...(result === undefined ? {} : { result }) },
       ),
     find: (key) => context.read((client) => client.get(table, name(key)) as Promise<InboxRecord | undefined>),
     findMany: (keys) =>
@@ -62,6 +56,35 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
   }
 }
 
+interface Inserted {
+  /** Those that could not be inserted: somebody has them, or they were born before the horizon. */
+  readonly taken: readonly ClaimRequest[]
+  readonly horizon: Date | undefined
+  readonly epoch: string
+}
+
+/** Inserts those that were born after the horizon, as it was when the statement began, whatever it has to wait for. */
+function insertAll(client: SimClient, requests: readonly ClaimRequest[]): Promise<Inserted> {
+  return client.connection.call(
+    'claim',
+    inTransaction(async (tx, session) => {
+      const taken: ClaimRequest[] = []
+      const horizon = horizonIn(tx, session)
+      for (const request of requests) {
+        const { fingerprint, born } = request
+        const row = { state: 'processed', fingerprint, born, processedAt: session.database.date() }
+        if (isBefore(born, horizon) || !(await insertIfAbsent(session, tx, table, name(request), row)))
+          taken.push(request)
+      }
+      return { taken, horizon, epoch: String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0) }
+    }),
+  )
+}
+
+function isBefore(born: Date | undefined, horizon: Date | undefined): boolean {
+  return born !== undefined && horizon !== undefined && born < horizon
+}
+
 /** A second statement, as on a real server: the first cannot see what a rival committed while it waited. */
 async function look(client: SimClient, names: readonly string[]): Promise<Map<string, InboxRecord>> {
   return await client.connection.call(
@@ -81,12 +104,13 @@ function changeAll<K extends RecordKey>(
   client: SimClient,
   step: string,
   keys: readonly K[],
-  change: (row: Readonly<Record<string, unknown>> | undefined, key: K) => Readonly<Record<string, unknown>> | undefined,
+  change: (row: Row | undefined, key: K, now: Date) => Row | undefined,
 ): Promise<void> {
   return client.connection.call(
     step,
     inTransaction(async (tx, session) => {
-      for (const key of keys) await update(session, tx, table, name(key), (row) => change(row, key))
+      for (const key of keys)
+        await update(session, tx, table, name(key), (row) => change(row, key, session.database.date()))
     }),
   )
 }

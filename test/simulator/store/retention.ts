@@ -4,6 +4,9 @@ import type { ServerTransaction } from '../database/server-transaction.ts'
 import { inTransaction, lockIfFree, update } from '../database/statements.ts'
 import type { SimStoreContext } from './sim-store.ts'
 
+/** What one record costs of the budget: small, so that a removal has many steps to be hit at. */
+const msPerRecord = 30
+
 export function simRetention(context: SimStoreContext): Retention {
   const call = <T>(step: string, work: (tx: ServerTransaction, session: Session) => T | Promise<T>): Promise<T> =>
     context.read((client) => client.connection.call(step, inTransaction(work)))
@@ -17,11 +20,16 @@ export function simRetention(context: SimStoreContext): Retention {
         }))
         return { horizon: horizonIn(tx, session) as Date, now }
       }),
-    prepare: async () => {},
-    remove: ({ bornBefore, timelessBefore }) =>
+    // There is nothing to make; but a call it is.
+    prepare: async () => {
+      if (context.prepares) await call('prepare-records', () => {})
+    },
+    remove: ({ bornBefore, timelessBefore, budgetMs }) =>
       call('remove-records', async (tx, session) => {
+        const most = 1 + Math.floor(budgetMs / msPerRecord)
         let removed = 0
         for (const { key, row } of session.database.scan(tx, 'inbox')) {
+          if (removed === most) return { removed, more: true }
           const born = row.born as Date | undefined
           const isOld =
             born === undefined

@@ -23,6 +23,7 @@ import { simSuspects } from './suspects.ts'
 
 export interface SimStoreContext {
   readonly name: string
+  readonly prepares: boolean
   /** Runs one short piece of work on a connection of its own. */
   read<T>(work: (client: SimClient) => Promise<T>): Promise<T>
 }
@@ -31,10 +32,12 @@ export interface SimStoreParts {
   readonly process: SimProcess
   readonly database: SimDatabase
   readonly network: { readonly scheduler: Scheduler; readonly faults: Faults }
+  /** False: to prepare for records costs no call, so that worlds without retention run as they did before it came. */
+  readonly prepares?: boolean
 }
 
 /** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
-export function simStore({ process, database, network }: SimStoreParts): OperableStore<SimTx> {
+export function simStore({ process, database, network, prepares = true }: SimStoreParts): OperableStore<SimTx> {
   let closed = false
   const connect = () => {
     if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
@@ -42,6 +45,7 @@ export function simStore({ process, database, network }: SimStoreParts): Operabl
   }
   const context: SimStoreContext = {
     name: process.name,
+    prepares,
     async read(work) {
       const client = connect()
       try {

@@ -1,0 +1,114 @@
+import type { ServerTransaction } from './database/server-transaction.ts'
+import type { Row, SimDatabase } from './database/sim-database.ts'
+import { dayMs, hourMs } from './retained.ts'
+import type { Scenario } from './scenario.ts'
+import { bornIn, worldBegins } from './timed-ids.ts'
+
+/** Records of messages born so long before the horizon may be removed, and no others. */
+const graceMs = hourMs
+
+/** Sees every commit of a world in which records are removed, because in the end nobody can tell why one is not there. */
+export class RetentionWatch {
+  readonly found: string[] = []
+  /** Runs of which a copy became a dead letter because nobody could know. */
+  readonly tooOld = new Set<string>()
+  /** Runs without a time whose records are gone, and that may therefore run again: somebody has accepted that. */
+  readonly forgotten = new Set<string>()
+  removed = 0
+  readonly #database: SimDatabase
+  readonly #keepMs: number
+  readonly #skips: boolean
+  readonly #isTimelessRemoved: boolean
+  readonly #horizons: { readonly at: number; readonly time: number }[] = []
+  /** Runs that were recorded, and when first. */
+  readonly #recordedSince = new Map<string, number>()
+  /** Runs that were recorded or parked: from then on they must not be lost. */
+  readonly #known = new Set<string>()
+
+  constructor(database: SimDatabase, { retention, shape }: Scenario) {
+    this.#database = database
+    this.#keepMs = Math.min(...(retention?.days ?? []).flatMap((days) => days ?? [])) * dayMs
+    this.#skips = retention?.tooOld === 'skip'
+    this.#isTimelessRemoved = retention?.timeless === true
+    // What is known by its position has no record, and is never too old.
+    if (retention !== undefined && shape !== 'log by position') database.onCommit = (each) => this.#see(each)
+  }
+
+  /** Nobody has to answer for it: it was never known, and then it was too late to get to know it. */
+  mayBeSkipped(run: string, id: string): boolean {
+    return this.#skips && this.#isBelow(id) && !this.#known.has(run)
+  }
+
+  /** It may have been recorded, although there is no record. */
+  mayBeUnrecorded(run: string, id: string): boolean {
+    return this.tooOld.has(run) || this.forgotten.has(run) || this.#isBelow(id, graceMs)
+  }
+
+  #see(transaction: ServerTransaction): void {
+    for (const [name, row] of transaction.writes) {
+      const [table, key] = name.split('\0') as [string, string]
+      if (table === 'effects') this.#seeEffect(transaction, row)
+      else if (table === 'inbox') this.#seeRecord(key, row)
+      else if (table === 'parked') this.#seeParked(transaction, key, row)
+      else if (name === 'meta\0horizon') this.#seeHorizon(row)
+    }
+  }
+
+  #seeEffect(transaction: ServerTransaction, row: Row | undefined): void {
+    const run = `${row?.handler}|${row?.message}`
+    const horizon = this.#horizons.findLast(({ at }) => at <= transaction.begunAt)?.time ?? Number.NEGATIVE_INFINITY
+    const born = bornIn(`${row?.message}`)
+    if (born !== undefined && born < horizon && !transaction.writes.has(`parked\0${run}`))
+      this.found.push(`TOO OLD: ${run} ran ${horizon - born} ms below the horizon, and was not parked`)
+  }
+
+  #seeRecord(run: string, row: Row | undefined): void {
+    if (row !== undefined) {
+      this.#known.add(run)
+      if (!this.#recordedSince.has(run)) this.#recordedSince.set(run, this.#database.scheduler.now)
+      return
+    }
+    const before = this.#database.read(undefined, 'inbox', run)
+    if (before === undefined) return
+    // A copy had left it to the row in which it waited for its time, and that has given it back: it waits on, unclaimed.
+    if (this.#database.read(undefined, 'parked', run)?.reason === 'ID_FROM_THE_FUTURE') return
+    this.removed++
+    if (bornIn(run) === undefined && this.#mayForget(before)) this.forgotten.add(run)
+    else if (!this.#isBelow(run, graceMs)) this.found.push(`UNRECORDED: the record of ${run} was removed too early`)
+  }
+
+  /** What waits for another attempt, or for a person, is never forgotten. */
+  #mayForget({ state, processedAt }: Row): boolean {
+    const ageMs = this.#database.date().getTime() - (processedAt as Date).getTime()
+    return this.#isTimelessRemoved && state !== 'parked' && ageMs > dayMs
+  }
+
+  #seeParked({ begunAt }: ServerTransaction, run: string, row: Row | undefined): void {
+    if (row === undefined) return
+    this.#known.add(run)
+    const before = this.#database.read(undefined, 'parked', run)
+    if (row.reason !== 'TOO_OLD_TO_KNOW' || before?.reason === row.reason) return
+    this.tooOld.add(run)
+    if (!this.#isBelow(run)) this.found.push(`GIVEN UP: ${run} was parked as too old, and is not`)
+    const isRecorded = this.#database.read(undefined, 'inbox', run) !== undefined
+    if (isRecorded && (this.#recordedSince.get(run) ?? begunAt) < begunAt)
+      this.found.push(`GIVEN UP: ${run} was parked as too old, although its record was there`)
+  }
+
+  #seeHorizon(row: Row | undefined): void {
+    const time = Number(row?.time) - worldBegins
+    const latest = this.#database.date().getTime() - worldBegins - this.#keepMs
+    if (time < this.#horizon) this.found.push(`HORIZON: it fell by ${this.#horizon - time} ms`)
+    if (time > latest) this.found.push(`HORIZON: it is ${time - latest} ms ahead`)
+    if (time !== this.#horizon) this.#horizons.push({ at: this.#database.scheduler.now, time })
+  }
+
+  get #horizon(): number {
+    return this.#horizons.at(-1)?.time ?? Number.NEGATIVE_INFINITY
+  }
+
+  #isBelow(idOrRun: string, byMs = 0): boolean {
+    const born = bornIn(idOrRun)
+    return born !== undefined && born < this.#horizon - byMs
+  }
+}
