@@ -69,7 +69,7 @@ function aboutRun(
     found.push(`DOUBLED: ${run} took effect and is parked as well`)
   // Who gives a letter up says so in its record, if there is one.
   const isGivenUp = record === 'discarded' && watch?.tooOld.has(run)
-  if (effects === 1 && hasRecords && record !== 'processed' && !isRemoved && !isGivenUp)
+  if (effects === 1 && hasRecords && record !== 'processed' && !isRemoved && !isGivenUp && !mayRunAgain)
     found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
   if (parked && hasRecords && record !== 'parked' && !isUnclaimed && !isRemoved)
     found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
