@@ -1,3 +1,4 @@
+import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
 import { orderKeyOf } from './key-order.ts'
@@ -19,15 +20,19 @@ export async function handleInTurn<Tx>(
   report: Report,
   failures?: KnownFailures<Tx>,
 ): Promise<void> {
-  const heldKeys = new Set<string>()
+  // By order key, where a message of it was left: those that follow it are left there, too.
+  const left = new Map<string, Delivery[]>()
   for (const work of works) {
-    const orderKey = work.runs.map(orderKeyOf).find((key) => key !== undefined)
-    if (orderKey !== undefined && heldKeys.has(orderKey)) {
-      report.held.push(work.delivery)
+    const { delivery, runs } = work
+    const orderKey = runs.map(orderKeyOf).find((key) => key !== undefined)
+    const before = orderKey === undefined ? undefined : left.get(orderKey)
+    if (before !== undefined) {
+      before.push(delivery)
       continue
     }
     await handleAlone(engine, source, work, report, failures)
-    if (orderKey !== undefined && report.held.at(-1) === work.delivery) heldKeys.add(orderKey)
+    const list = [report.held, report.again].find((each) => each.at(-1) === delivery)
+    if (orderKey !== undefined && list !== undefined) left.set(orderKey, list)
   }
 }
 

@@ -176,6 +176,27 @@ test('a conflict: the batch is undone and each message runs alone, at once', asy
   expect(report.conflicts).toBe(1)
 })
 
+test('alone, too, a message does not get before one of its key that a breaker has stopped', async () => {
+  const { on, handle, effects, engine, store } = openEngine()
+  on('note.created', { name: 'tag-note', ordered: 'key' }, ({ id }, { tx }) => write(tx, id))
+  const conflict = new Error('deadlock')
+  let isAlone = false
+  const transaction: typeof store.transaction = (work, options) =>
+    store.transaction(async (tx) => {
+      const value = await work(tx)
+      if (isAlone) return value
+      isAlone = true
+      throw conflict
+    }, options)
+  const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
+  // Open when the first comes alone; its pause is over when the second does.
+  const admits = (_: unknown, key: string): boolean => !(isAlone && key === 'm1')
+  Object.assign(engine, { store: { ...store, transaction, classify } })
+  Object.assign(engine.breakers, { admits })
+  const report = await handle(...['m1', 'm2'].map((id) => ({ ...note(id), key: 'k' })))
+  expect([effects(), ids(report.again)]).toEqual([{}, ['m1', 'm2']])
+})
+
 test('conflicts that do not end are a failed attempt in the end, and others are not held up', async () => {
   const opened = openEngine()
   const { on, handle, engine, store, clock, effects } = opened
