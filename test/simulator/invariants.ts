@@ -61,7 +61,7 @@ function aboutRun(
   // Such a row does not say what has become of other copies: that nobody knows any more, or will be found out when it is due.
   const isUnclaimed = isTooOld || reason === 'ID_FROM_THE_FUTURE'
   const isRemoved = record === undefined && watch?.mayBeUnrecorded(run, id) === true
-  const mayRunAgain = watch?.forgotten.has(run)
+  const mayRunAgain = watch?.forgotten.has(run) || watch?.redriven.has(run)
   if (effects > 1 && !mayRunAgain) found.push(`DOUBLED: ${run} took effect ${effects} times`)
   if (effects === 0 && !parked && !watch?.mayBeSkipped(run, id))
     found.push(`LOST: ${run} has no effect and is not parked`)

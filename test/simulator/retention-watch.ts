@@ -14,6 +14,8 @@ export class RetentionWatch {
   readonly tooOld = new Set<string>()
   /** Runs without a time whose records are gone, and that may therefore run again: somebody has accepted that. */
   readonly forgotten = new Set<string>()
+  /** Runs that a person has redriven although nobody could know whether they had happened. */
+  readonly redriven = new Set<string>()
   removed = 0
   readonly #database: SimDatabase
   readonly #keepMs: number
@@ -56,6 +58,8 @@ export class RetentionWatch {
 
   #seeEffect(transaction: ServerTransaction, row: Row | undefined): void {
     const run = `${row?.handler}|${row?.message}`
+    const letter = this.#database.read(undefined, 'parked', run)
+    if (letter?.reason === 'TOO_OLD_TO_KNOW' && letter.redrive !== undefined) this.redriven.add(run)
     const horizon = this.#horizons.findLast(({ at }) => at <= transaction.begunAt)?.time ?? Number.NEGATIVE_INFINITY
     const born = bornIn(`${row?.message}`)
     if (born !== undefined && born < horizon && !transaction.writes.has(`parked\0${run}`))
