@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict'
 import type { Delivery, Position } from '../../contracts/index.ts'
 import { idsOf, outgoing, startReading } from '../reading.ts'
-import type { TransportCase } from '../transport-case.ts'
+import type { TransportCase, TransportCaseContext } from '../transport-case.ts'
 
 /** Of one key, so that all are in one partition. */
 const messages = ['m1', 'm2', 'm3', 'm4'].map((id) => outgoing(id, { key: 'a' }))
 
-/** What a store would answer that stands at the given position in the partition of these messages. */
-function standingAt(
-  place: Delivery['place'],
-): (partitions: readonly { partition: string }[]) => (Position | undefined)[] {
-  return (partitions) => partitions.map(({ partition }) => (partition === place?.partition ? place.to : undefined))
+type Place = Delivery['place']
+
+/** Sends them and reads them all, from a store that stands where it is put: at first it has nothing of them. */
+async function readAll(context: TransportCaseContext) {
+  const transport = await context.connect()
+  await transport.publish(messages)
+  let stored: Place
+  const reading = startReading(context, transport, 4, async (partitions) => standingAt(stored)(partitions))
+  const taken = await reading.take(4)
+  const putStoreAfter = ({ place }: Pick<Delivery, 'place'>): void => {
+    stored = place
+  }
+  return { transport, reading, taken, putStoreAfter }
+}
+
+/** What a store answers that stands behind the given place, and knows of no other partition. */
+function standingAt(stored: Place): (partitions: readonly { partition: string }[]) => (Position | undefined)[] {
+  return (partitions) => partitions.map(({ partition }) => (partition === stored?.partition ? stored.to : undefined))
 }
 
 const startsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ place }) => place?.from)
@@ -21,9 +34,7 @@ export const positionCases: readonly TransportCase[] = [
     name: 'positions: each delivery begins where the one before it ends, the first where nothing is stored',
     needs: ['positions'],
     async run(context) {
-      const transport = await context.connect()
-      await transport.publish(messages)
-      const taken = await startReading(context, transport, 100, async (each) => each.map(() => undefined)).take(4)
+      const { taken } = await readAll(context)
       assert.deepEqual(idsOf(taken), ['m1', 'm2', 'm3', 'm4'])
       assert.deepEqual(startsOf(taken), [undefined, ...endsOf(taken).slice(0, -1)])
       assert.equal(new Set(endsOf(taken).map((to) => to?.next)).size, 4)
@@ -33,13 +44,11 @@ export const positionCases: readonly TransportCase[] = [
     name: 'positions: reading begins where the store stands, whatever was settled',
     needs: ['positions'],
     async run(context) {
-      const first = await context.connect()
-      await first.publish(messages)
-      const taken = await startReading(context, first, 100, async (each) => each.map(() => undefined)).take(4)
+      const { transport: first, taken } = await readAll(context)
       await first.settle(taken, { kind: 'done' })
       await first.close()
       const restore = standingAt(taken[1]?.place)
-      const again = await startReading(context, await context.connect(), 100, async (each) => restore(each)).take(2)
+      const again = await startReading(context, await context.connect(), 4, async (each) => restore(each)).take(2)
       assert.deepEqual(idsOf(again), ['m3', 'm4'])
       assert.deepEqual(startsOf(again), endsOf(taken).slice(1, 3))
     },
@@ -48,10 +57,7 @@ export const positionCases: readonly TransportCase[] = [
     name: 'positions: what is given back keeps its place',
     needs: ['positions'],
     async run(context) {
-      const transport = await context.connect()
-      await transport.publish(messages)
-      const reading = startReading(context, transport, 100, async (each) => each.map(() => undefined))
-      const taken = await reading.take(4)
+      const { transport, reading, taken } = await readAll(context)
       await transport.settle(taken.slice(0, 1), { kind: 'done' })
       await transport.settle(taken.slice(1), { kind: 'release' })
       const again = await reading.take(3)
@@ -65,12 +71,8 @@ export const positionCases: readonly TransportCase[] = [
     name: 'positions: what is read again comes from where the store stands by then',
     needs: ['positions'],
     async run(context) {
-      const transport = await context.connect()
-      await transport.publish(messages)
-      let stored: Delivery['place']
-      const reading = startReading(context, transport, 4, async (each) => standingAt(stored)(each))
-      const taken = await reading.take(4)
-      stored = taken[1]?.place
+      const { transport, reading, taken, putStoreAfter } = await readAll(context)
+      putStoreAfter(taken[1]!)
       await transport.reread?.(taken.slice(0, 1))
       const again = await reading.take(2)
       assert.deepEqual(idsOf(again), ['m3', 'm4'])
@@ -81,12 +83,8 @@ export const positionCases: readonly TransportCase[] = [
     name: 'positions: an old reading is not read again, and settling what is left of it does nothing',
     needs: ['positions'],
     async run(context) {
-      const transport = await context.connect()
-      await transport.publish(messages)
-      let stored: Delivery['place']
-      const reading = startReading(context, transport, 4, async (each) => standingAt(stored)(each))
-      const taken = await reading.take(4)
-      stored = taken[1]?.place
+      const { transport, reading, taken, putStoreAfter } = await readAll(context)
+      putStoreAfter(taken[1]!)
       await transport.reread?.(taken)
       assert.deepEqual(idsOf(await reading.take(2)), ['m3', 'm4'])
       await transport.reread?.(taken)
