@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Transport } from '../../src/contracts/index.ts'
 import { maxInFlight, startConsumer } from '../transfers/consumers.ts'
-import { applyTransfer } from '../transfers/effect.ts'
+import { applyAlone } from '../transfers/effect.ts'
 import type { Transfer } from '../transfers/workload.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
@@ -14,17 +14,9 @@ export interface RunningConsumer {
   stop(): Promise<void>
 }
 
-/** What a plain consumer does with a message: one transaction, and nothing that would recognise a copy. */
-export async function applyAlone(pool: Pool, id: string, body: Uint8Array): Promise<void> {
-  const transfer = JSON.parse(new TextDecoder().decode(body)) as Transfer
-  const client = await pool.connect()
-  try {
-    await client.query('BEGIN')
-    await applyTransfer(client, id, transfer)
-    await client.query('COMMIT')
-  } finally {
-    client.release()
-  }
+/** What a plain consumer does with a message. */
+export function applyBody(pool: Pool, id: string, body: Uint8Array): Promise<void> {
+  return applyAlone(pool, id, JSON.parse(new TextDecoder().decode(body)) as Transfer)
 }
 
 export async function consumeWithJustonce(

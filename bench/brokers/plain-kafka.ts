@@ -1,6 +1,6 @@
 import { Consumer, type Message } from '@platformatic/kafka'
 import type { Pool } from 'pg'
-import { applyAlone, concurrency, type RunningConsumer } from './consumers.ts'
+import { applyBody, concurrency, type RunningConsumer } from './consumers.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
 type Stored = Message<Buffer, Buffer, Buffer, Buffer>
@@ -31,7 +31,7 @@ export async function consumePlainly(
   async function work(lane: Stored[]): Promise<void> {
     busy.add(lane)
     for (let message = lane.shift(); message !== undefined; message = lane.shift()) {
-      await applyAlone(pool, idOf(message), message.value)
+      await applyBody(pool, idOf(message), message.value)
       positions.set(message.partition, message.offset + 1n)
       uncommitted++
       if (!isCommitting) commit().catch(watch.failed)

@@ -1,6 +1,6 @@
 import { type ConsumeMessage, connect } from 'amqplib'
 import type { Pool } from 'pg'
-import { applyAlone, concurrency, prefetch, type RunningConsumer } from './consumers.ts'
+import { applyBody, concurrency, prefetch, type RunningConsumer } from './consumers.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
 /** As it is usually written with amqplib: so many loops, each with a message, its transaction and its acknowledgement. */
@@ -15,7 +15,7 @@ export async function consumePlainly(
 
   async function work(): Promise<void> {
     for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
-      await applyAlone(pool, message.properties.messageId, message.content)
+      await applyBody(pool, message.properties.messageId, message.content)
       channel.ack(message)
       watch.acknowledged(1)
     }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { startPostgres } from '../../test/servers/postgres.ts'
-import { applyTransfer } from '../transfers/effect.ts'
+import { applyAlone, applyTransfer } from '../transfers/effect.ts'
 import { createTables, emptyTables, seenIn } from '../transfers/tables.ts'
 import { startTransfers } from './app.ts'
 import { concurrency, type Ground, poolSize, statements } from './ground.ts'
@@ -14,16 +14,7 @@ export async function openPostgres(): Promise<Ground> {
     name: 'postgres',
     about: `Postgres ${server.version} over pg, fsync and synchronous_commit on`,
     bareConcurrency: concurrency,
-    async applyBare(id, transfer) {
-      const client = await pool.connect()
-      try {
-        await client.query('BEGIN')
-        await applyTransfer(client, id, transfer)
-        await client.query('COMMIT')
-      } finally {
-        client.release()
-      }
-    },
+    applyBare: (id, transfer) => applyAlone(pool, id, transfer),
     startApp: (transport) => startTransfers(postgresStore({ pool }), transport, applyTransfer),
     empty: () => emptyTables(pool),
     look: async () => seenIn((await pool.query(statements.look)).rows[0]),

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import type { Transfer } from './workload.ts'
 
 type Queryable = Pick<ClientBase, 'query'>
@@ -15,6 +15,18 @@ export async function applyTransfer(tx: Queryable, id: string, { account, amount
     text: 'UPDATE balances SET balance = balance + $2 WHERE account = $1',
     values: [account, amount],
   })
+}
+
+/** As it is done without justonce: one transaction for the message, and nothing that would recognise a copy. */
+export async function applyAlone(pool: Pool, id: string, transfer: Transfer): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    await applyTransfer(client, id, transfer)
+    await client.query('COMMIT')
+  } finally {
+    client.release()
+  }
 }
 
 /** The same effect for many messages in two statements. */
