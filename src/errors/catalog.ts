@@ -59,8 +59,9 @@ export const catalog = {
     fix: 'Await everything the handler starts: a lone promise, the rest of a rejected Promise.all, a timer.',
   },
   TX_CONTROL: {
-    title: 'A handler tried to begin, commit or roll back the transaction it was lent',
-    fix: 'Leave the transaction to justonce: throw to undo, return to commit, use SAVEPOINT for a part.',
+    title:
+      'A handler tried to begin, commit or roll back the transaction it was lent, or to change the session it shares',
+    fix: 'Leave both to justonce: throw to roll back, return to commit, use SAVEPOINT for a part, and configure connections where they are opened.',
   },
   TX_ENDED: {
     title: 'The transaction was ended from inside the handler, so everything in it was undone',
@@ -89,6 +90,10 @@ export const catalog = {
   STORE_FULL: {
     title: 'The disk of the store is full',
     fix: 'Make room; nothing is handled or acknowledged until then.',
+  },
+  FILES_ATTACHED: {
+    title: 'Other files are attached to the connection, and a commit over several files is not atomic in SQLite',
+    fix: 'Detach them: read and write other files through a connection of their own.',
   },
   ISOLATION_TOO_STRICT: {
     title: 'The transaction that was joined is stricter than READ COMMITTED and met a rival',

@@ -4,8 +4,8 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const insertEntry = `INSERT INTO justonce_audit (at, action, done_by, why, subject) VALUES (${now}, ?, ?, ?, ?)`
-const selectLatest = `SELECT at, action, done_by, why, subject FROM justonce_audit ORDER BY number DESC LIMIT ?`
+const insertEntry = `INSERT INTO main.justonce_audit (at, action, done_by, why, subject) VALUES (${now}, ?, ?, ?, ?)`
+const selectLatest = `SELECT at, action, done_by, why, subject FROM main.justonce_audit ORDER BY number DESC LIMIT ?`
 
 interface AuditRow {
   readonly at: number

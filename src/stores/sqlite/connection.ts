@@ -1,5 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import { checkNothingAttached, putSessionRight } from './session.ts'
 import { inTransaction, isOpen, readPragma, type SqliteDatabase } from './sqlite-database.ts'
 import { closedError, explained } from './sqlite-errors.ts'
 import { statementsOf } from './statements.ts'
@@ -51,7 +52,7 @@ export class Connection<Database extends SqliteDatabase> {
     const database = await this.ready(patience)
     const statements = statementsOf(database)
     try {
-      await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), patience)
+      await retryWhileBusy(() => open(database), patience)
       statements.run('INSERT INTO temp.justonce_seal (id, opens) VALUES (1, 0)')
     } catch (error) {
       this.undo(database)
@@ -115,13 +116,18 @@ export class Connection<Database extends SqliteDatabase> {
   }
 }
 
+function open(database: SqliteDatabase): void {
+  putSessionRight(database)
+  checkNothingAttached(database, 'FILES_ATTACHED')
+  database.exec('BEGIN IMMEDIATE')
+}
+
 function prepareConnection(database: SqliteDatabase): void {
-  database.exec('PRAGMA busy_timeout = 0')
   if (inTransaction(database))
     throw new JustonceError('OPTION_INVALID', { message: 'The SQLite database has a transaction open already.' })
-  database.exec('PRAGMA journal_mode = WAL')
-  // FULL makes every commit durable before it is acknowledged; some builds default to NORMAL.
-  database.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  putSessionRight(database)
+  checkNothingAttached(database, 'OPTION_INVALID')
+  database.exec('PRAGMA main.journal_mode = WAL')
   if (Number(readPragma(database, 'foreign_keys')) !== 1)
     throw new JustonceError('OPTION_INVALID', {
       message: 'This build of SQLite has no foreign keys, without which a transaction cannot be sealed.',

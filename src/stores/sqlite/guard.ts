@@ -1,8 +1,10 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { controlError, endedInsideError, lateCallError } from '../sql/loan-errors.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
+import { findSessionChange } from './session-change.ts'
 import { inTransaction, isOpen, type SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError, explained } from './sqlite-errors.ts'
+import { dropTempObjectsSince, mayMakeTempObject, tempObjects } from './temp-objects.ts'
 
 export interface GuardOptions {
   readonly database: SqliteDatabase
@@ -19,6 +21,8 @@ export class Guard {
   readonly #options: GuardOptions
   #openIterators: Set<Iterator<unknown>> | undefined
   #onEnd: (() => void) | undefined
+  /** What was in the temporary schema before the borrower may have added to it. */
+  #tempBefore: ReadonlyMap<string, unknown> | undefined
   #ended = false
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
@@ -58,9 +62,14 @@ export class Guard {
     this.#lookAtEnd(error)
   }
 
-  refuseControl(sql: unknown): void {
-    const keyword = typeof sql === 'string' ? findTransactionControl(sql) : undefined
+  /** Throws when the text would end the transaction, or change the connection for whoever has it next. */
+  checkText(sql: unknown): void {
+    if (typeof sql !== 'string') return
+    const keyword = findTransactionControl(sql)
     if (keyword !== undefined) this.refuse(keyword)
+    const change = findSessionChange(sql)
+    if (change !== undefined) this.decline(change)
+    if (mayMakeTempObject(sql)) this.#tempBefore ??= tempObjects(this.database)
   }
 
   /** For what would end the transaction: after the attempt nothing of it may be committed, even if it was swallowed. */
@@ -103,6 +112,7 @@ export class Guard {
 
   end(): void {
     this.broken()
+    const wasEnded = this.ended
     this.#ended = true
     for (const iterator of this.#openIterators ?? []) {
       try {
@@ -114,6 +124,25 @@ export class Guard {
     this.#openIterators = undefined
     this.#onEnd?.()
     this.#onEnd = undefined
+    if (!wasEnded) this.#dropTempObjects()
+  }
+
+  /** They would hide tables from those who come after the borrower. */
+  #dropTempObjects(): void {
+    if (this.#tempBefore === undefined || !inTransaction(this.database)) return
+    try {
+      dropTempObjectsSince(this.database, this.#tempBefore)
+    } catch (error) {
+      this.#breakAll(
+        endedInsideError(`the temporary tables were removed that were left by ${this.#options.borrower}`, error),
+      )
+    }
+  }
+
+  #breakAll(error: Error): void {
+    this.#broken ??= error
+    const { parent } = this.#options
+    if (parent !== undefined) parent.#breakAll(error)
   }
 
   #note(error: unknown): void {

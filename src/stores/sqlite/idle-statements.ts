@@ -17,24 +17,16 @@ export interface IdlePlace {
 export class IdleStatements {
   readonly #places = new Map<string, IdlePlace>()
   #uses = 0
-  #closed = false
 
   /** The place of a text; whoever takes its statement leaves it empty. */
   placeOf(sql: string): IdlePlace {
     let place = this.#places.get(sql)
     if (place === undefined) {
       place = { sql, statement: undefined, usedAt: 0 }
-      if (!this.#closed) this.#add(place)
+      this.#add(place)
     }
     place.usedAt = ++this.#uses
     return place
-  }
-
-  /** From now on every statement is prepared anew: what a new one is like has changed. */
-  close(): void {
-    this.#closed = true
-    for (const place of this.#places.values()) place.statement = undefined
-    this.#places.clear()
   }
 
   #add(place: IdlePlace): void {

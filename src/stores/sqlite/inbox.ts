@@ -5,14 +5,14 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const insertRecord = `INSERT INTO justonce_inbox (handler, key, fingerprint, born, processed_at, state)
+const insertRecord = `INSERT INTO main.justonce_inbox (handler, key, fingerprint, born, processed_at, state)
   VALUES (?, ?, ?, ?, ${now}, 'processed') ON CONFLICT DO NOTHING`
-const selectRecord = `SELECT fingerprint, processed_at, state, result FROM justonce_inbox WHERE handler = ? AND key = ?`
-const updateRecord = `UPDATE justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
-const deleteRecord = `DELETE FROM justonce_inbox WHERE handler = ? AND key = ?`
+const selectRecord = `SELECT fingerprint, processed_at, state, result FROM main.justonce_inbox WHERE handler = ? AND key = ?`
+const updateRecord = `UPDATE main.justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
+const deleteRecord = `DELETE FROM main.justonce_inbox WHERE handler = ? AND key = ?`
 const forgetRecord = `${deleteRecord} AND state <> 'parked'`
-const selectEpoch = `SELECT value FROM justonce_meta WHERE name = 'epoch'`
-const changeEpoch = `UPDATE justonce_meta SET value = lower(hex(randomblob(8))) WHERE name = 'epoch'`
+const selectEpoch = `SELECT value FROM main.justonce_meta WHERE name = 'epoch'`
+const changeEpoch = `UPDATE main.justonce_meta SET value = lower(hex(randomblob(8))) WHERE name = 'epoch'`
 
 interface RecordRow {
   readonly fingerprint: Uint8Array | null

@@ -4,10 +4,10 @@ import { now } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
 // The row stays when it is released, so that the fence only grows.
-const acquireOne = `INSERT INTO justonce_leases (name, fence, ends_at) VALUES (?, 1, ${now} + ?)
+const acquireOne = `INSERT INTO main.justonce_leases (name, fence, ends_at) VALUES (?, 1, ${now} + ?)
   ON CONFLICT (name) DO UPDATE SET fence = fence + 1, ends_at = excluded.ends_at WHERE ends_at <= ${now} RETURNING fence`
-const renewOne = `UPDATE justonce_leases SET ends_at = ${now} + ? WHERE name = ? AND fence = ? AND ends_at > ${now}`
-const releaseOne = `UPDATE justonce_leases SET ends_at = 0 WHERE name = ? AND fence = ? AND ends_at > ${now}`
+const renewOne = `UPDATE main.justonce_leases SET ends_at = ${now} + ? WHERE name = ? AND fence = ? AND ends_at > ${now}`
+const releaseOne = `UPDATE main.justonce_leases SET ends_at = 0 WHERE name = ? AND fence = ? AND ends_at > ${now}`
 
 export function sqliteLeases<Database extends SqliteDatabase>(transactions: Transactions<Database>): Leases {
   return {

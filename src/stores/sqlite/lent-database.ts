@@ -2,16 +2,24 @@ import type { Guard } from './guard.ts'
 import { idleStatementsOf, mostIdle } from './idle-statements.ts'
 import { type Lending, LentStatement } from './lent-statement.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
+import { mayMakeTempObject } from './temp-objects.ts'
 
 type Method = (...values: unknown[]) => unknown
 
 const ending = new Set<PropertyKey>(['close', 'open', 'deserialize', Symbol.dispose])
 
 /** These would outlive the loan, or hand out the connection without its guard. */
-const declined = new Set<PropertyKey>(['createTagStore', 'setAuthorizer', 'unsafeMode'])
+const declined = new Set<PropertyKey>([
+  ...['createTagStore', 'setAuthorizer', 'unsafeMode', 'enableDefensive', 'defaultSafeIntegers'],
+  ...['function', 'aggregate', 'table', 'loadExtension', 'enableLoadExtension'],
+])
 
-/** With better-sqlite3 this changes what statements are like that are prepared after it. */
-const changesNewStatements = 'defaultSafeIntegers'
+/** Methods beside prepare() that are given SQL, and how it begins. */
+const takesSql = new Map<PropertyKey, string>([
+  ['exec', ''],
+  ['explain', ''],
+  ['pragma', 'PRAGMA '],
+])
 
 /** Under this name, which nobody else has, a lent connection has its guard. */
 const guardName = Symbol('guard')
@@ -59,11 +67,11 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     if (ending.has(name)) return () => guard.refuse(`${String(name)}()`)
     if (declined.has(name)) return () => guard.decline(`${String(name)}()`)
     return (...values) => {
-      if (name === 'exec') {
+      const head = takesSql.get(name)
+      if (head !== undefined) {
         guard.check()
-        guard.refuseControl(values[0])
+        guard.checkText(`${head}${values[0]}`)
       }
-      if (name === changesNewStatements) idleStatementsOf(database).close()
       const result: unknown = guard.call(() => Reflect.apply(member, database, values))
       if (name === 'transaction') return this.#lendFunction(result as Method)
       // better-sqlite3 returns the connection from most calls, for chaining.
@@ -77,12 +85,14 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     const sql = values[0]
     const statements = this.#lentStatements()
     // Options make it another statement. One who prepares without end must not have them all kept until the end.
-    const isPlain = typeof sql === 'string' && values.length === 1 && statements.length < mostIdle
+    // One that makes temporary tables is looked at again by each who prepares it.
+    const isPlain =
+      typeof sql === 'string' && values.length === 1 && statements.length < mostIdle && !mayMakeTempObject(sql)
     const place = isPlain ? idleStatementsOf(database).placeOf(sql) : undefined
     let native = place?.statement
     if (place !== undefined) place.statement = undefined
     if (native === undefined) {
-      guard.refuseControl(sql)
+      guard.checkText(sql)
       native = guard.call(() => Reflect.apply(database.prepare, database, values)) as SqliteStatement
     }
     const statement = new LentStatement(native, place, this)

@@ -7,15 +7,15 @@ import { statementsIn } from './transactions.ts'
 const largestFirst = `ORDER BY count DESC, last_at DESC, handler, reason, shape`
 const groupsWhere = (condition: string): string => `SELECT found.*, note FROM
   (SELECT handler, reason, shape, count(*) AS count, min(parked_at) AS first_at, max(changed_at) AS last_at
-    FROM justonce_parked WHERE ${condition} GROUP BY handler, reason, shape ${largestFirst} LIMIT ?) AS found
-  LEFT JOIN justonce_notes USING (handler, reason, shape) ${largestFirst}`
-const setNote = `INSERT INTO justonce_notes (handler, reason, shape, note) VALUES (?, ?, ?, ?)
+    FROM main.justonce_parked WHERE ${condition} GROUP BY handler, reason, shape ${largestFirst} LIMIT ?) AS found
+  LEFT JOIN main.justonce_notes USING (handler, reason, shape) ${largestFirst}`
+const setNote = `INSERT INTO main.justonce_notes (handler, reason, shape, note) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET note = excluded.note`
-const deleteNote = `DELETE FROM justonce_notes WHERE handler = ? AND reason = ? AND shape = ?`
-const deleteWhere = (condition: string): string => `DELETE FROM justonce_parked WHERE sequence IN
-  (SELECT sequence FROM justonce_parked WHERE ${condition} ORDER BY sequence LIMIT ?) RETURNING sequence, handler, key`
+const deleteNote = `DELETE FROM main.justonce_notes WHERE handler = ? AND reason = ? AND shape = ?`
+const deleteWhere = (condition: string): string => `DELETE FROM main.justonce_parked WHERE sequence IN
+  (SELECT sequence FROM main.justonce_parked WHERE ${condition} ORDER BY sequence LIMIT ?) RETURNING sequence, handler, key`
 // The right sides are as the row was, so the body that goes is the one that is kept, unless an earlier one is kept already.
-const replaceMessage = `UPDATE justonce_parked SET revision = revision + 1,
+const replaceMessage = `UPDATE main.justonce_parked SET revision = revision + 1,
   original_body = coalesce(original_body, body), envelope = ?, body = ?
   WHERE handler = ? AND key = ? AND state = 'dead'`
 

@@ -5,16 +5,16 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO justonce_outbox (id, envelope, body, state, attempts, next_at)
+const insertMessage = `INSERT INTO main.justonce_outbox (id, envelope, body, state, attempts, next_at)
   VALUES (?, ?, ?, 'pending', 0, 0) ON CONFLICT DO NOTHING`
-const due = `SELECT sequence FROM justonce_outbox WHERE state = 'pending' AND next_at <= ${now} ORDER BY sequence LIMIT ?`
-const leaseDue = `UPDATE justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence IN (${due})
+const due = `SELECT sequence FROM main.justonce_outbox WHERE state = 'pending' AND next_at <= ${now} ORDER BY sequence LIMIT ?`
+const leaseDue = `UPDATE main.justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence IN (${due})
   RETURNING sequence, id, envelope, body, attempts`
-const deleteLeased = `DELETE FROM justonce_outbox WHERE id = ? AND lease = ?`
-const failLeased = `UPDATE justonce_outbox SET lease = NULL, attempts = attempts + 1, state = ?, next_at = ${now} + ?,
+const deleteLeased = `DELETE FROM main.justonce_outbox WHERE id = ? AND lease = ?`
+const failLeased = `UPDATE main.justonce_outbox SET lease = NULL, attempts = attempts + 1, state = ?, next_at = ${now} + ?,
   error = ? WHERE id = ? AND lease = ?`
 const countByState = `SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
-  count(*) FILTER (WHERE state = 'dead') AS dead FROM justonce_outbox`
+  count(*) FILTER (WHERE state = 'dead') AS dead FROM main.justonce_outbox`
 
 interface OutboxRow {
   readonly sequence: number

@@ -6,27 +6,27 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
+const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
   independent, state, attempts, begun, parked_at, changed_at, next_at, released, reason, shape, errors, envelope, body)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-const earlierOfKey = `SELECT 1 FROM justonce_parked AS head
+const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 // The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
-const selectDue = `SELECT sequence FROM justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
+const selectDue = `SELECT sequence FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
   AND +handler IN (SELECT value FROM json_each(?))
   AND (order_key IS NULL OR NOT EXISTS (${earlierOfKey} 'waiting'))
   AND (order_key IS NULL OR handler IN (SELECT value FROM json_each(?)) OR NOT EXISTS (${earlierOfKey} 'dead'))
-  AND (independent OR NOT EXISTS (SELECT 1 FROM justonce_parked AS earlier WHERE earlier.message_id = due.message_id
+  AND (independent OR NOT EXISTS (SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
     AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type))
   ORDER BY next_at, sequence LIMIT ?`
-const reserveDue = `UPDATE justonce_parked SET revision = revision + 1, begun = begun + 1, next_at = ${now} + ?
+const reserveDue = `UPDATE main.justonce_parked SET revision = revision + 1, begun = begun + 1, next_at = ${now} + ?
   WHERE sequence = ? RETURNING *`
-const forgiveOne = `UPDATE justonce_parked SET revision = revision + 1, begun = begun - 1, next_at = ${now}
+const forgiveOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = begun - 1, next_at = ${now}
   WHERE handler = ? AND key = ? AND revision = ? AND begun > 0`
-const selectUnchanged = `SELECT 1 FROM justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
-const selectOfKey = `SELECT 1 FROM justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
-const deleteOne = `DELETE FROM justonce_parked WHERE handler = ? AND key = ?`
-const changeOne = `UPDATE justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
+const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
+const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
+const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
+const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
 
 /** Whoever takes has the write lock until the transaction ends, so whatever is looked at is locked. */
@@ -70,14 +70,14 @@ export function sqliteParking<Database extends SqliteDatabase>(
       reader.read((statements) => {
         const { sql, values } = conditionOf(filter)
         // First which, then all of it: bodies are nothing to sort.
-        const which = `SELECT sequence FROM justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
-        const rows = `SELECT * FROM justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
+        const which = `SELECT sequence FROM main.justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
+        const rows = `SELECT * FROM main.justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
         return statements.all<ParkedRow>(rows, ...values, after, limit).map(parkedMessage)
       }),
     count: (filter = {}) =>
       reader.read((statements) => {
         const { sql, values } = conditionOf(filter)
-        const number = `SELECT count(*) AS parked FROM justonce_parked WHERE ${sql}`
+        const number = `SELECT count(*) AS parked FROM main.justonce_parked WHERE ${sql}`
         return statements.get<{ parked: number }>(number, ...values)?.parked ?? 0
       }),
   }

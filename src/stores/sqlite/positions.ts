@@ -4,8 +4,8 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const selectOne = `SELECT next, incarnation FROM justonce_positions WHERE consumer = ? AND source = ? AND part = ?`
-const setOne = `INSERT INTO justonce_positions (consumer, source, part, next, incarnation) VALUES (?, ?, ?, ?, ?)
+const selectOne = `SELECT next, incarnation FROM main.justonce_positions WHERE consumer = ? AND source = ? AND part = ?`
+const setOne = `INSERT INTO main.justonce_positions (consumer, source, part, next, incarnation) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET next = excluded.next, incarnation = excluded.incarnation`
 
 /** Whoever moves has the write lock by then, so a look is as good as a compare-and-set. */

@@ -5,18 +5,18 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO justonce_queue (queue, key, deliveries, visible_at, envelope, body)
+const insertMessage = `INSERT INTO main.justonce_queue (queue, key, deliveries, visible_at, envelope, body)
   VALUES (?, ?, 0, 0, ?, ?)`
-const visible = `SELECT ticket FROM justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
-  AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM justonce_queue AS earlier WHERE earlier.queue = next.queue
+const visible = `SELECT ticket FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
+  AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
     AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
   ORDER BY ticket LIMIT ?`
-const takeVisible = `UPDATE justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
+const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
   WHERE ticket IN (${visible}) RETURNING ticket, envelope, body, deliveries`
-const deleteMessage = `DELETE FROM justonce_queue WHERE queue = ? AND ticket = ?`
-const hideTaken = `UPDATE justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
+const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
+const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready
-  FROM justonce_queue WHERE queue = ?`
+  FROM main.justonce_queue WHERE queue = ?`
 
 interface QueueRow {
   readonly ticket: number

@@ -1,6 +1,7 @@
 import type { FairMutex } from '../sql/fair-mutex.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
 import type { Connection } from './connection.ts'
+import { checkNothingAttached } from './session.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { closedError, explained } from './sqlite-errors.ts'
 import { type Statements, statementsOf } from './statements.ts'
@@ -21,7 +22,13 @@ export function connectedReader(open: () => SqliteDatabase, patience: Patience):
     if (closed) throw closedError()
     if (database === undefined) {
       const opened = open()
-      opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
+      try {
+        opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
+        checkNothingAttached(opened, 'OPTION_INVALID')
+      } catch (error) {
+        opened.close()
+        throw error
+      }
       database = opened
     }
     return database

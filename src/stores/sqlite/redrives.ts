@@ -5,28 +5,28 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const insertRedrive = `INSERT INTO justonce_redrives (id, state, selected, canary, per_second, stop_after_failures,
+const insertRedrive = `INSERT INTO main.justonce_redrives (id, state, selected, canary, per_second, stop_after_failures,
   started_at, turn, requested_by, why) VALUES (?, 'running', 0, ?, ?, ?, ${now}, 0, ?, ?)`
 const markWhere = (condition: string): string =>
-  `UPDATE justonce_parked SET revision = revision + 1, redrive = ?, released = 0 WHERE redrive IS NULL AND ${condition}`
-const setSelected = `UPDATE justonce_redrives SET selected = ? WHERE id = ?`
+  `UPDATE main.justonce_parked SET revision = revision + 1, redrive = ?, released = 0 WHERE redrive IS NULL AND ${condition}`
+const setSelected = `UPDATE main.justonce_redrives SET selected = ? WHERE id = ?`
 // Turns are counted, because times are too coarse to tell who was driven last.
-const takeTurn = `UPDATE justonce_redrives SET turn = 1 + (SELECT max(turn) FROM justonce_redrives)
-  WHERE number = (SELECT number FROM justonce_redrives WHERE state = 'running' ORDER BY turn, number LIMIT 1)
+const takeTurn = `UPDATE main.justonce_redrives SET turn = 1 + (SELECT max(turn) FROM main.justonce_redrives)
+  WHERE number = (SELECT number FROM main.justonce_redrives WHERE state = 'running' ORDER BY turn, number LIMIT 1)
   RETURNING *, ${now} AS now`
 const countProgress = `SELECT count(*) FILTER (WHERE released = 0) AS unreleased,
   count(*) FILTER (WHERE released = 1 AND state = 'waiting' AND attempts = 0) AS untried,
   count(*) FILTER (WHERE released = 1 AND (state = 'dead' OR attempts > 0)) AS failed
-  FROM justonce_parked WHERE redrive = ?`
-const releaseFirst = `UPDATE justonce_parked SET revision = revision + 1, state = 'waiting', attempts = 0, released = 1,
-  changed_at = ${now}, next_at = ${now} WHERE sequence IN (SELECT sequence FROM justonce_parked
+  FROM main.justonce_parked WHERE redrive = ?`
+const releaseFirst = `UPDATE main.justonce_parked SET revision = revision + 1, state = 'waiting', attempts = 0, released = 1,
+  changed_at = ${now}, next_at = ${now} WHERE sequence IN (SELECT sequence FROM main.justonce_parked
     WHERE redrive = ? AND released = 0 ORDER BY sequence LIMIT ?)`
 // The revision stays: an attempt that is under way has nothing to do with the mark.
-const removeMarks = `UPDATE justonce_parked SET redrive = NULL, released = 0 WHERE redrive = ?`
-const endRedrive = `UPDATE justonce_redrives SET state = ?, ended_at = ${now}, reached_unreleased = ?,
+const removeMarks = `UPDATE main.justonce_parked SET redrive = NULL, released = 0 WHERE redrive = ?`
+const endRedrive = `UPDATE main.justonce_redrives SET state = ?, ended_at = ${now}, reached_unreleased = ?,
   reached_untried = ?, reached_failed = ? WHERE id = ? AND state = 'running'`
-const selectRedrive = `SELECT * FROM justonce_redrives WHERE id = ?`
-const selectLatest = `SELECT * FROM justonce_redrives ORDER BY number DESC LIMIT ?`
+const selectRedrive = `SELECT * FROM main.justonce_redrives WHERE id = ?`
+const selectLatest = `SELECT * FROM main.justonce_redrives ORDER BY number DESC LIMIT ?`
 
 interface RedriveRow {
   readonly id: string

@@ -4,14 +4,14 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
-const selectHorizon = `SELECT value FROM justonce_meta WHERE name = 'horizon'`
-const raiseHorizon = `INSERT INTO justonce_meta (name, value) VALUES ('horizon', ?)
+const selectHorizon = `SELECT value FROM main.justonce_meta WHERE name = 'horizon'`
+const raiseHorizon = `INSERT INTO main.justonce_meta (name, value) VALUES ('horizon', ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE CAST(value AS integer) < CAST(excluded.value AS integer)`
 const selectNow = `SELECT ${now} AS now`
-const pinOne = `INSERT INTO justonce_meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
-const pinnedOne = `SELECT value FROM justonce_meta WHERE name = ?`
+const pinOne = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
+const pinnedOne = `SELECT value FROM main.justonce_meta WHERE name = ?`
 const removeSome = (condition: string): string =>
-  `DELETE FROM justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM justonce_inbox WHERE ${condition} LIMIT ?)`
+  `DELETE FROM main.justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM main.justonce_inbox WHERE ${condition} LIMIT ?)`
 const removeBorn = removeSome('born < ?')
 const removeTimeless = removeSome(`born IS NULL AND state <> 'parked' AND processed_at < ?`)
 

@@ -9,7 +9,7 @@ import type { Transactions } from './transactions.ts'
 /** The first is version 1. What has been released is never changed; the next change is a new one at the end. */
 export const migrations: readonly string[] = [tables]
 
-const setVersion = `INSERT INTO justonce_meta (name, value) VALUES ('schema_version', ?)
+const setVersion = `INSERT INTO main.justonce_meta (name, value) VALUES ('schema_version', ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 /** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
@@ -41,11 +41,11 @@ export function sqliteSchema<Database extends SqliteDatabase>(
 
 function installedVersion(statements: Statements): number {
   if (!hasTables(statements)) return 0
-  const row = statements.get<{ value: string }>(`SELECT value FROM justonce_meta WHERE name = 'schema_version'`)
+  const row = statements.get<{ value: string }>(`SELECT value FROM main.justonce_meta WHERE name = 'schema_version'`)
   return Number(row?.value ?? 0)
 }
 
 export function hasTables(statements: Statements): boolean {
-  const table = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'justonce_meta'`
+  const table = `SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'justonce_meta'`
   return statements.get(table) !== undefined
 }

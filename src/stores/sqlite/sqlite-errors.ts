@@ -14,6 +14,8 @@ const codes: Readonly<Record<string, number>> = {
   PROTOCOL: 15,
   NOTADB: 26,
 }
+/** Of a virtual table, such as a full-text index that disagrees with its content: one table, and not the file. */
+const corruptVirtualTable = { errcode: 267, code: 'SQLITE_CORRUPT_VTAB' }
 const conflicts = new Set(['BUSY', 'LOCKED', 'PROTOCOL'])
 const nameOf = new Map(Object.entries(codes).map(([name, code]) => [code, name]))
 
@@ -21,6 +23,7 @@ const nameOf = new Map(Object.entries(codes).map(([name, code]) => [code, name])
 function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  if (errcode === corruptVirtualTable.errcode || code === corruptVirtualTable.code) return undefined
   if (typeof errcode === 'number') return nameOf.get(errcode & 0xff)
   const named = typeof code === 'string' ? /^SQLITE_([A-Z]+)/.exec(code)?.[1] : undefined
   return named !== undefined && named in codes ? named : undefined
@@ -41,6 +44,8 @@ function isClosed(error: unknown): boolean {
 }
 
 export function classify(error: unknown): StoreTrouble {
+  // Whoever attached the files must detach them; until then no message is to blame.
+  if (isJustonceError(error, 'FILES_ATTACHED')) return 'unavailable'
   if (isJustonceError(error)) return ownTrouble(error)
   if (isBusy(error)) return 'conflict'
   // A file that is read-only, damaged or gone fails every message alike: parking them all would help nobody.

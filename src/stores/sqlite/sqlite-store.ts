@@ -106,7 +106,7 @@ export function sqliteStore(
   }
 }
 
-const touch = `INSERT INTO justonce_meta (name, value) VALUES ('pinged_at', ${now})
+const touch = `INSERT INTO main.justonce_meta (name, value) VALUES ('pinged_at', ${now})
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 function sourceOf(

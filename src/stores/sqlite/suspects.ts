@@ -4,12 +4,12 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const countOne = `INSERT INTO justonce_suspects (id, count, seen_at) VALUES (?, 1, ${now})
+const countOne = `INSERT INTO main.justonce_suspects (id, count, seen_at) VALUES (?, 1, ${now})
   ON CONFLICT DO UPDATE SET count = count + 1, seen_at = excluded.seen_at`
-const countOf = `SELECT count FROM justonce_suspects WHERE id = ?`
-const deleteOne = `DELETE FROM justonce_suspects WHERE id = ?`
-const uncountOne = `UPDATE justonce_suspects SET count = count - 1 WHERE id = ?`
-const deleteInnocent = `DELETE FROM justonce_suspects WHERE id = ? AND count <= 0`
+const countOf = `SELECT count FROM main.justonce_suspects WHERE id = ?`
+const deleteOne = `DELETE FROM main.justonce_suspects WHERE id = ?`
+const uncountOne = `UPDATE main.justonce_suspects SET count = count - 1 WHERE id = ?`
+const deleteInnocent = `DELETE FROM main.justonce_suspects WHERE id = ? AND count <= 0`
 
 export function sqliteSuspects<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,

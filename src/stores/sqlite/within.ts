@@ -2,6 +2,7 @@ import type { Inbox, JoinedStore, Loan, LoanOptions } from '../../contracts/inde
 import { JustonceError } from '../../errors/index.ts'
 import type { NestedTurns } from '../sql/nested-turns.ts'
 import { guardOf } from './lent-database.ts'
+import { checkNothingAttached } from './session.ts'
 import { inTransaction, type SqliteDatabase } from './sqlite-database.ts'
 import { classify } from './sqlite-errors.ts'
 import { statementsOf } from './statements.ts'
@@ -20,6 +21,7 @@ export function joinedStore<Database extends SqliteDatabase>(
   const database = guardOf(tx)?.database ?? tx
   if (!inTransaction(database))
     throw new JustonceError('OPTION_INVALID', { message: 'within(tx) was called without an open transaction.' })
+  checkNothingAttached(database, 'FILES_ATTACHED')
   return {
     name: 'sqlite',
     guarantee: 'atomic',

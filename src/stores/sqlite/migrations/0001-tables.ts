@@ -1,13 +1,13 @@
 /** Columns that can be long come last: to reach what stands behind one, SQLite has to read all of it. */
 export const tables = `
-CREATE TABLE justonce_meta (
+CREATE TABLE main.justonce_meta (
   name text PRIMARY KEY,
   value text NOT NULL
 ) WITHOUT ROWID;
 
-INSERT INTO justonce_meta (name, value) VALUES ('epoch', lower(hex(randomblob(8))));
+INSERT INTO main.justonce_meta (name, value) VALUES ('epoch', lower(hex(randomblob(8))));
 
-CREATE TABLE justonce_inbox (
+CREATE TABLE main.justonce_inbox (
   handler text NOT NULL,
   key text NOT NULL,
   fingerprint blob,
@@ -17,9 +17,9 @@ CREATE TABLE justonce_inbox (
   result text,
   PRIMARY KEY (handler, key)
 ) WITHOUT ROWID;
-CREATE INDEX justonce_inbox_born ON justonce_inbox (born) WHERE born IS NOT NULL;
+CREATE INDEX main.justonce_inbox_born ON justonce_inbox (born) WHERE born IS NOT NULL;
 
-CREATE TABLE justonce_positions (
+CREATE TABLE main.justonce_positions (
   consumer text NOT NULL,
   source text NOT NULL,
   part text NOT NULL,
@@ -28,13 +28,13 @@ CREATE TABLE justonce_positions (
   PRIMARY KEY (consumer, source, part)
 ) WITHOUT ROWID;
 
-CREATE TABLE justonce_leases (
+CREATE TABLE main.justonce_leases (
   name text PRIMARY KEY,
   fence integer NOT NULL,
   ends_at integer NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE justonce_parked (
+CREATE TABLE main.justonce_parked (
   sequence integer PRIMARY KEY AUTOINCREMENT,
   revision integer NOT NULL,
   handler text NOT NULL,
@@ -61,13 +61,13 @@ CREATE TABLE justonce_parked (
   original_body blob,
   UNIQUE (handler, key)
 );
-CREATE INDEX justonce_parked_due ON justonce_parked (next_at, sequence, handler, order_key) WHERE state = 'waiting';
-CREATE INDEX justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
-CREATE INDEX justonce_parked_steps ON justonce_parked (message_id, source, step);
-CREATE INDEX justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
-CREATE INDEX justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
+CREATE INDEX main.justonce_parked_due ON justonce_parked (next_at, sequence, handler, order_key) WHERE state = 'waiting';
+CREATE INDEX main.justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
+CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, step);
+CREATE INDEX main.justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
+CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
-CREATE TABLE justonce_notes (
+CREATE TABLE main.justonce_notes (
   handler text NOT NULL,
   reason text NOT NULL,
   shape text NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE justonce_notes (
   PRIMARY KEY (handler, reason, shape)
 ) WITHOUT ROWID;
 
-CREATE TABLE justonce_redrives (
+CREATE TABLE main.justonce_redrives (
   number integer PRIMARY KEY AUTOINCREMENT,
   id text NOT NULL UNIQUE,
   state text NOT NULL,
@@ -92,9 +92,9 @@ CREATE TABLE justonce_redrives (
   requested_by text NOT NULL,
   why text NOT NULL
 );
-CREATE INDEX justonce_redrives_turns ON justonce_redrives (turn, number) WHERE state = 'running';
+CREATE INDEX main.justonce_redrives_turns ON justonce_redrives (turn, number) WHERE state = 'running';
 
-CREATE TABLE justonce_audit (
+CREATE TABLE main.justonce_audit (
   number integer PRIMARY KEY AUTOINCREMENT,
   at integer NOT NULL,
   action text NOT NULL,
@@ -103,13 +103,13 @@ CREATE TABLE justonce_audit (
   subject text NOT NULL
 );
 
-CREATE TABLE justonce_suspects (
+CREATE TABLE main.justonce_suspects (
   id text PRIMARY KEY,
   count integer NOT NULL,
   seen_at integer NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE justonce_outbox (
+CREATE TABLE main.justonce_outbox (
   sequence integer PRIMARY KEY AUTOINCREMENT,
   id text NOT NULL UNIQUE,
   envelope blob NOT NULL,
@@ -120,9 +120,9 @@ CREATE TABLE justonce_outbox (
   lease text,
   error text
 );
-CREATE INDEX justonce_outbox_due ON justonce_outbox (state, sequence, next_at);
+CREATE INDEX main.justonce_outbox_due ON justonce_outbox (state, sequence, next_at);
 
-CREATE TABLE justonce_queue (
+CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,
   queue text NOT NULL,
   key text,
@@ -131,6 +131,6 @@ CREATE TABLE justonce_queue (
   envelope blob NOT NULL,
   body blob NOT NULL
 );
-CREATE INDEX justonce_queue_next ON justonce_queue (queue, ticket, visible_at, key);
-CREATE INDEX justonce_queue_keys ON justonce_queue (queue, key, ticket, visible_at) WHERE key IS NOT NULL;
+CREATE INDEX main.justonce_queue_next ON justonce_queue (queue, ticket, visible_at, key);
+CREATE INDEX main.justonce_queue_keys ON justonce_queue (queue, key, ticket, visible_at) WHERE key IS NOT NULL;
 `
