@@ -23,7 +23,7 @@ export function prefetched({ oneByOne = false } = {}): Prefetched {
 
   return {
     name: 'prefetched',
-    capabilities: { order: 'none', deliveryCount: 'none', delayedRetry: false },
+    capabilities: { order: 'none', deliveryCount: 'none' },
     deliverAll(messages) {
       waiting = messages.map((message) => ({ message }))
       next = 0

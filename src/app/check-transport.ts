@@ -18,10 +18,5 @@ export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store
         message: `Handler ${handler.name} is ordered: 'key', but ${name} delivers in no particular order.`,
       })
     }
-    if (handler.retry.where === 'broker' && !capabilities.delayedRetry) {
-      throw new JustonceError('BROKER_CANNOT_DELAY', {
-        message: `Handler ${handler.name} has retry.where: 'broker', but ${name} cannot deliver a message again after a delay.`,
-      })
-    }
   }
 }

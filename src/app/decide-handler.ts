@@ -70,13 +70,12 @@ export function decideHandler(
 }
 
 function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
-  checkOptions(retry, ['attempts', 'backoff', 'classify', 'where'], `retry of handler ${name}`)
-  const { attempts = 5, backoff = defaultBackoff, classify, where = 'store' } = retry
+  checkOptions(retry, ['attempts', 'backoff', 'classify'], `retry of handler ${name}`)
+  const { attempts = 5, backoff = defaultBackoff, classify } = retry
   checkNumber(attempts, `retry.attempts of handler ${name}`, 1)
   checkFunction(backoff, `retry.backoff of handler ${name}`)
   if (classify !== undefined) checkFunction(classify, `retry.classify of handler ${name}`)
-  checkChoice(where, `retry.where of handler ${name}`, ['store', 'broker'])
-  return { attempts, backoff, classify, where }
+  return { attempts, backoff, classify }
 }
 
 function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker'] {
@@ -99,7 +98,7 @@ function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): 
 
 /** A value that is silently taken for another one is a promise that silently does not hold. */
 function checkValues(options: HandlerOptions): void {
-  const { name, delivery, transaction, identify, fingerprint, schema, ordered, retry } = options
+  const { name, delivery, transaction, identify, fingerprint, schema, ordered } = options
   const of = `of handler ${name}`
   checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
   checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
@@ -110,9 +109,9 @@ function checkValues(options: HandlerOptions): void {
   if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
   if (identify !== undefined) checkFunction(identify, `identify ${of}`)
   if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)
-  if (ordered === 'key' && (retry?.where === 'broker' || delivery === 'at-most-once')) {
-    const what = delivery === 'at-most-once' ? "delivery: 'at-most-once'" : "retry.where: 'broker'"
-    throw new JustonceError('OPTION_INVALID', { message: `ordered: 'key' ${of} cannot be kept with ${what}.` })
+  if (ordered === 'key' && delivery === 'at-most-once') {
+    const message = `ordered: 'key' ${of} cannot be kept with delivery: 'at-most-once'.`
+    throw new JustonceError('OPTION_INVALID', { message })
   }
 }
 

@@ -57,9 +57,4 @@ export interface RetryOptions {
   readonly backoff?: Backoff
   /** `permanent`: an error that no further attempt can mend; the message is a dead letter at once. */
   readonly classify?: (error: unknown) => 'permanent' | 'temporary'
-  /**
-   * Where a failed message waits. `store` (default): parked, its place among its handlers and its attempts kept for all
-   * processes. `broker`: given back to a transport that can deliver it later; then a duplicate may run in the meantime.
-   */
-  readonly where?: 'store' | 'broker'
 }

@@ -86,9 +86,6 @@ function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transpor
     inside: insideOf(engine.store, transport),
     outlet: insideOf(engine.store, first),
     acknowledge: (deliveries) => settle(engine, transport, deliveries, { kind: 'done' }),
-    ...(transport.capabilities.delayedRetry && {
-      returnLater: (deliveries, delayMs) => settle(engine, transport, deliveries, { kind: 'retry', delayMs }),
-    }),
   }
 }
 

@@ -29,7 +29,7 @@ function openConsumer(busyFor = 0) {
   Object.assign(engine, { store: { ...store, transaction } })
   const transport: Transport = {
     name: 'test',
-    capabilities: { order: 'key', deliveryCount: 'flag', delayedRetry: false },
+    capabilities: { order: 'key', deliveryCount: 'flag' },
     async *deliveries({ signal }) {
       signal.addEventListener('abort', () => arrived())
       while (!signal.aborted) {

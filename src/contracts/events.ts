@@ -19,14 +19,6 @@ export type JustonceEvent =
     }
   /** It came too late, and its handler skips such messages. */
   | { readonly kind: 'expired'; readonly handler: string; readonly key: string; readonly type: string }
-  /** Given back to the broker, which delivers it again after the delay. */
-  | {
-      readonly kind: 'returned'
-      readonly handler: string
-      readonly key: string
-      readonly delayMs: number
-      readonly error: unknown
-    }
   /** So many different messages in a row have failed that the handler is only tried now and then. */
   | { readonly kind: 'breaker-opened'; readonly handler: string; readonly failures: number; readonly error: unknown }
   | { readonly kind: 'breaker-closed'; readonly handler: string }

@@ -37,8 +37,6 @@ export type Settlement =
   | { readonly kind: 'done' }
   /** Not handled; give it to anyone, at once, without counting it as an attempt where the broker can do that. */
   | { readonly kind: 'release' }
-  /** Its attempt has failed; deliver it again after the delay, and count it. Only where `delayedRetry` is true. */
-  | { readonly kind: 'retry'; readonly delayMs: number }
 
 export interface TransportCapabilities {
   /** `lane`: in order within a lane. `key`: in order within a message key. `none`: no promise. */
@@ -47,8 +45,6 @@ export interface TransportCapabilities {
   readonly deliveryCount: 'count' | 'flag' | 'none'
   /** `exclusive`: a partition has one consumer at a time, who reads it in order, and can be told where to begin. */
   readonly positions?: 'exclusive' | undefined
-  /** Can deliver a message again after a delay (and then counts deliveries). */
-  readonly delayedRetry: boolean
 }
 
 export type PublishResult = { readonly kind: 'sent' } | { readonly kind: 'refused'; readonly error: Error }

@@ -27,7 +27,7 @@ export async function afterTheCommit<Tx>(
   else if (done.length > 0) await source.acknowledge(done)
   announce(engine, source, published)
   report.settled.push(...done)
-  await leaveTheRest(source, committed, report)
+  leaveTheRest(committed, report)
   for (const refusal of batch.refusals) {
     const { error, letter } = refusal
     engine.events.emit({
@@ -56,17 +56,11 @@ export async function afterTheCommit<Tx>(
   for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
 }
 
-/** What was not begun is handled with the next batch; what failed goes back to a broker that can deliver it later. */
-async function leaveTheRest<Tx>(source: Source, { batch, outcomes }: Committed<Tx>, report: Report): Promise<void> {
+/** What was not begun is handled with the next batch. */
+function leaveTheRest<Tx>({ batch, outcomes }: Committed<Tx>, report: Report): void {
   for (const work of batch.works) {
-    const { delivery, runs } = work
-    if (isHandled(work, outcomes) || runs.some((run) => outcomes.get(run)?.kind === 'elsewhere')) continue
-    const returned = runs.map((run) => outcomes.get(run)).find((outcome) => outcome?.kind === 'returned')
-    if (returned === undefined) report.again.push(delivery)
-    else {
-      await source.returnLater?.([delivery], returned.delayMs)
-      report.settled.push(delivery)
-    }
+    if (isHandled(work, outcomes) || work.runs.some((run) => outcomes.get(run)?.kind === 'elsewhere')) continue
+    report.again.push(work.delivery)
   }
 }
 
@@ -81,8 +75,6 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
       return { kind: 'duplicate', handler, key, type, from: 'store' }
     case 'failed':
       return parkedEvent(run, outcome)
-    case 'returned':
-      return { kind: 'returned', handler, key, delayMs: outcome.delayMs, error: outcome.error }
     case 'expired':
       return { kind: 'expired', handler, key, type }
     case 'conflict':

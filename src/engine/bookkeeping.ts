@@ -61,7 +61,7 @@ export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boole
 
 function isLeft(outcome: RunOutcome | undefined): boolean {
   const kind = outcome?.kind ?? 'unstarted'
-  return kind === 'unstarted' || kind === 'returned' || kind === 'elsewhere'
+  return kind === 'unstarted' || kind === 'elsewhere'
 }
 
 function gatherRun<Tx>(
@@ -111,8 +111,7 @@ function gatherRun<Tx>(
       return
     }
     case 'unstarted':
-    case 'returned':
-      if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
+      if (isRecorded(run) && run.owner === undefined && !outcome.unclaimed)
         for (const name of [run.handler.name, ...run.handler.formerly])
           books.released.push({ handler: name, key, born: bornOf(name) })
       return

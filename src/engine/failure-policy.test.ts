@@ -8,7 +8,6 @@ const retry: RetryPolicy = {
   attempts: 3,
   backoff: (attempt, _, random) => attempt * 1_000 + random,
   classify: undefined,
-  where: 'store',
 }
 
 test('it waits for its next attempt as long as it has one, then it is dead', () => {

@@ -53,8 +53,8 @@ async function handleAlone<Tx>(
       report.held.push(work.delivery)
       return
     }
-    // The broker brings it again, and then what is left of it goes on.
-    if (outcome.kind === 'returned' || outcome.kind === 'unstarted') return
+    // It comes again, and then what is left of it goes on.
+    if (outcome.kind === 'unstarted') return
     earlier.set(run, outcome)
   }
 }

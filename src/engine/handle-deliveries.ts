@@ -30,12 +30,7 @@ export async function handleDeliveries<Tx>(
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
 ): Promise<Report> {
   if (isPositionSource(source)) return await handleByPosition(engine, source, deliveries, report, suspicionOf)
-  const unsuspected: Origin = { returnable: source.returnLater !== undefined }
-  const sorted = await sortOut(engine, deliveries, (delivery) => {
-    const { suspect, condemned } = suspicionOf(delivery)
-    return (suspect ?? condemned) === undefined ? unsuspected : { ...unsuspected, suspect, condemned }
-  })
-  return await handleSorted(engine, source, sorted, report)
+  return await handleSorted(engine, source, await sortOut(engine, deliveries, suspicionOf), report)
 }
 
 function isPositionSource(source: Source): source is PositionSource {

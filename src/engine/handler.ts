@@ -15,8 +15,6 @@ export interface RetryPolicy {
   readonly backoff: Backoff
   /** `permanent`: no further attempt can mend this. */
   readonly classify: ((error: unknown) => 'permanent' | 'temporary') | undefined
-  /** Where a failed message waits: in the store, or with a broker that can deliver it again after a delay. */
-  readonly where: 'store' | 'broker'
 }
 
 /** When a message came into being, from its identity alone: the same for every copy of it. */

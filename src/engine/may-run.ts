@@ -43,7 +43,7 @@ function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome
   for (const other of run.work.runs) {
     if (other.handler.step >= run.handler.step) continue
     const kind = outcomes.get(other)?.kind
-    if (kind === 'unstarted' || kind === 'returned') return { kind: 'unstarted' }
+    if (kind === 'unstarted') return { kind: 'unstarted' }
     if (kind === 'failed' || kind === 'parked' || kind === 'waiting') return { kind: 'waiting', behind: 'handler' }
   }
   return undefined
@@ -64,13 +64,8 @@ const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** What a failed attempt comes to. */
 export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unknown): RunOutcome {
-  const { handler, owner, work } = run
+  const { handler, owner } = run
   // Those say nothing about the handler.
   if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
-  const isReturnable =
-    handler.retry.where === 'broker' && work.origin.returnable === true && owner === undefined && !isUnborn(run)
-  const failedBefore = owner?.attempts ?? (isReturnable ? (work.delivery.count ?? 1) - 1 : 0)
-  const verdict = judge(error, handler.retry, failedBefore, engine.clock.random())
-  if (isReturnable && verdict.state === 'waiting') return { kind: 'returned', error, delayMs: verdict.delayMs }
-  return { kind: 'failed', error, verdict }
+  return { kind: 'failed', error, verdict: judge(error, handler.retry, owner?.attempts ?? 0, engine.clock.random()) }
 }

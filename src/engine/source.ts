@@ -19,8 +19,6 @@ export interface Source {
   readonly outlet?: InsideTransaction | undefined
   /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
-  /** Has the broker deliver them again after the delay. Must not reject. Not given: the broker cannot do that. */
-  returnLater?(deliveries: readonly Delivery[], delayMs: number): Promise<void>
   /** Told what became of each run, once that is committed. */
   committed?(handler: string, outcome: RunOutcome): void
   /** Told of an at-most-once run that has failed after it was committed. */

@@ -15,8 +15,6 @@ export interface Work<Tx> {
 export interface Origin {
   /** The parked row that it was taken from; then there is no broker to tell. */
   readonly letter?: StoredParkedMessage | undefined
-  /** The broker can deliver it again after a delay. */
-  readonly returnable?: boolean | undefined
   /** Its position says whether it was handled; it has no record of its own. */
   readonly byPosition?: boolean | undefined
   /** Counted as a suspect under this id, until it has ended otherwise than by a death. */
@@ -60,8 +58,6 @@ export type RunOutcome =
   | { readonly kind: 'parked' }
   | { readonly kind: 'conflict'; readonly record: InboxRecord }
   | { readonly kind: 'failed'; readonly error: unknown; readonly verdict: Verdict }
-  /** The broker delivers it again after the delay; its claim is given back. */
-  | { readonly kind: 'returned'; readonly error: unknown; readonly delayMs: number }
   /** An earlier handler of the message, or an earlier message of its key, has failed; this one follows it. */
   | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' }
   /** It came too late, and was skipped; `unclaimed`: so late that nobody can know of a record. */

@@ -175,11 +175,6 @@ export const catalog = {
     title: 'A handler wants messages of a key in order, but a transport does not deliver them in order',
     fix: "Configure the transport so that it does (its page says how), or drop ordered: 'key'.",
   },
-  BROKER_CANNOT_DELAY: {
-    title:
-      'A handler wants its retries left to the broker, but a transport cannot deliver a message again after a delay',
-    fix: "Drop retry.where: 'broker': the store keeps retries for every transport.",
-  },
   TOO_OLD_TO_KNOW: {
     title: 'A message is so old that its record may have been removed, so nobody knows whether it was processed',
     fix: 'Look whether its effect is there; redrive the dead letter if it is not, discard it if it is. Raise retention.days if this happens often.',

@@ -24,10 +24,6 @@ const needs: Record<
     without: 'the transport keeps no order within a key',
   },
   'lane-order': { met: ({ capabilities }) => capabilities.order === 'lane', without: 'the transport has no lanes' },
-  'delayed-retry': {
-    met: ({ capabilities }) => capabilities.delayedRetry,
-    without: 'the transport cannot delay a message',
-  },
   inside: { met: ({ inside }) => inside !== undefined, without: 'the transport does not live in a store' },
   positions: {
     met: ({ capabilities }) => capabilities.positions === 'exclusive',

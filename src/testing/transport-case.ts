@@ -7,7 +7,6 @@ export type TransportNeed =
   | 'count-or-flag'
   | 'key-order'
   | 'lane-order'
-  | 'delayed-retry'
   | 'inside'
   | 'positions'
   // … given by the driver

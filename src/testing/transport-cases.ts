@@ -5,7 +5,6 @@ import { endingCases } from './transport-cases/ending.ts'
 import { insideCases } from './transport-cases/inside.ts'
 import { orderingCases } from './transport-cases/ordering.ts'
 import { positionCases } from './transport-cases/positions.ts'
-import { retryingCases } from './transport-cases/retrying.ts'
 import { settlingCases } from './transport-cases/settling.ts'
 import { sharingCases } from './transport-cases/sharing.ts'
 import { sharingKeysCases } from './transport-cases/sharing-keys.ts'
@@ -15,7 +14,6 @@ export const transportCases: readonly TransportCase[] = [
   ...deliveringCases,
   ...contentCases,
   ...settlingCases,
-  ...retryingCases,
   ...sharingCases,
   ...orderingCases,
   ...sharingKeysCases,

@@ -41,7 +41,6 @@ export const steps = [
   'look-at-suspects',
   'suspect',
   'clear-suspects',
-  'retry',
   'load-positions',
   'move-positions',
   'lock-redrives',

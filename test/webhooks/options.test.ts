@@ -9,7 +9,6 @@ test('it says honestly what it can do', async () => {
   expect(capabilities).toEqual({
     order: 'none',
     deliveryCount: 'none',
-    delayedRetry: false,
   })
   expect(await webhookTransport({ verify }).redeliversForMs?.()).toBe(3 * 86_400_000)
   expect(await webhookTransport({ verify, redeliversForMs: 5 }).redeliversForMs?.()).toBe(5)

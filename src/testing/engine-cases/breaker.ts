@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, note } from './bench.ts'
@@ -31,32 +30,6 @@ export const breakerCases: readonly StoreCase[] = [
       const left = await store.parking.count()
       const counts = Object.values(await countsOf(effects, ...ids))
       assert.equal(counts.filter((count) => count === 1).length, ids.length - left)
-    },
-  }),
-  engineCase({
-    name: 'policy: with retries left to the broker nothing is parked until it is dead, and attempts are counted there',
-    async run({ store, effects, app }) {
-      const { app: notes, handle } = app({ transport: memoryTransport({ order: 'none' }) })
-      const runs = new Map<string, number>()
-      const retry = { where: 'broker', attempts: 3, backoff: () => 20 } as const
-      notes.on('note.created', 'first', ({ id }, { tx }) => effects.write(tx, `first ${id}`))
-      notes.on('note.created', { name: 'second', retry }, async ({ id }, { tx }) => {
-        const run = (runs.get(id) ?? 0) + 1
-        runs.set(id, run)
-        await effects.write(tx, `second ${id}`)
-        if (id === 'm3' || (id === 'm2' && run < 3)) throw new Error('no')
-      })
-      notes.on('note.created', 'third', ({ id }, { tx }) => effects.write(tx, `third ${id}`))
-      await handle(note('m1'), note('m2'), note('m3'))
-      const names = ['first', 'second', 'third'].flatMap((name) => ['m1', 'm2', 'm3'].map((id) => `${name} ${id}`))
-      assert.deepEqual(Object.values(await countsOf(effects, ...names)), [1, 1, 1, 1, 1, 0, 1, 1, 0])
-      assert.deepEqual(
-        (await store.parking.list()).map(({ handler, key, state, attempts }) => [handler, key, state, attempts]),
-        [
-          ['second', 'm3', 'dead', 3],
-          ['third', 'm3', 'waiting', 0],
-        ],
-      )
     },
   }),
   engineCase({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { anHour, type Bench, engineCase, note } from './bench.ts'
+import { anHour, type Bench, engineCase, later, note } from './bench.ts'
 import { aDay, clockAhead, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
 /** Made in three days; by a clock that is five days ahead, two days ago. */
@@ -114,7 +114,7 @@ export const futureCases: readonly StoreCase[] = [
       for (const { app: notes } of opened)
         notes.on(
           'note.created',
-          { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour, where: 'store' } },
+          { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour } },
           async ({ id }, { tx }) => {
             await effects.write(tx, id)
             if (isBroken) throw new Error('not yet')
@@ -170,15 +170,10 @@ export const futureCases: readonly StoreCase[] = [
       const opened = [app(timed), app({ ...timed, clock: clockAhead(-10 * aDay) })] as const
       const [right, behind] = opened
       for (const { app: notes } of opened) {
-        const where = notes === right.app ? 'store' : 'broker'
-        notes.on(
-          'note.created',
-          { name: 'tag-note', retry: { backoff: () => anHour, where } },
-          async ({ id }, { tx }) => {
-            await effects.write(tx, id)
-            if (id === failing && isBroken) throw new Error('not yet')
-          },
-        )
+        notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+          await effects.write(tx, id)
+          if (id === failing && isBroken) throw new Error('not yet')
+        })
       }
       await right.handle(note(done), note(failing), note(waiting))
       await right.stop()

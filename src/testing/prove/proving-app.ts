@@ -137,7 +137,7 @@ function sparingNeighbours(options: HandlerOptions): HandlerOptions {
 /** For `app.publish` without `tx`: it sends at once, whatever becomes of the transaction. */
 const bareTransport: Transport = {
   name: 'prove',
-  capabilities: { order: 'none', deliveryCount: 'none', delayedRetry: false },
+  capabilities: { order: 'none', deliveryCount: 'none' },
   async *deliveries() {},
   async settle() {},
   async publish(messages) {

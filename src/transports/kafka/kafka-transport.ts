@@ -26,7 +26,6 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     order: settings.lanes === 'key' ? 'key' : 'lane',
     deliveryCount: 'none',
     positions: settings.lanes === 'key' ? undefined : 'exclusive',
-    delayedRetry: false,
   }
   const end = async (session: Session, ending: Promise<void>): Promise<void> => {
     await ending.catch(settings.onError)

@@ -6,15 +6,12 @@ export interface KeysInUse {
   /** `keysOfThisTake` are those that earlier answers of the same take have opened. */
   mayTake(entry: Entry, holder: object, keysOfThisTake: Set<string>): boolean
   hold(entry: Entry, holder: object): void
-  /** It is with nobody, but its key stays closed until it is let go: what follows must not overtake it. */
-  delay(entry: Entry): void
   letGo(entry: Entry): void
 }
 
 interface Use {
   readonly holder: object
   readonly entries: Set<Entry>
-  readonly delayed: Set<Entry>
 }
 
 export function keysInUse(order: TransportCapabilities['order']): KeysInUse {
@@ -32,25 +29,21 @@ export function keysInUse(order: TransportCapabilities['order']): KeysInUse {
       const use = uses.get(key)
       // A lane belongs to one holder, who gets more of it at any time. A key is closed until all of it is settled:
       // its holder may work on several batches at once, and the second would overtake the first.
-      if (use !== undefined && (order === 'key' || use.holder !== holder || use.delayed.size > 0)) return false
+      if (use !== undefined && (order === 'key' || use.holder !== holder)) return false
       keysOfThisTake.add(key)
       return true
     },
     hold(entry, holder) {
       const key = orderedBy(entry, order)
       if (key === undefined) return
-      const use = uses.get(key) ?? { holder, entries: new Set(), delayed: new Set() }
+      const use = uses.get(key) ?? { holder, entries: new Set() }
       uses.set(key, use)
       use.entries.add(entry)
-    },
-    delay(entry) {
-      useOf(entry)?.delayed.add(entry)
     },
     letGo(entry) {
       const key = orderedBy(entry, order)
       const use = useOf(entry)
       if (key === undefined || use === undefined) return
-      use.delayed.delete(entry)
       use.entries.delete(entry)
       if (use.entries.size === 0) uses.delete(key)
     },

@@ -1,5 +1,4 @@
-import type { Clock, IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
-import { delayedEntries } from './delayed-entries.ts'
+import type { IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
 import { keysInUse } from './keys-in-use.ts'
 
 export interface Entry {
@@ -16,8 +15,6 @@ export interface MemoryBroker {
   take(holder: object, limit: number): readonly Entry[]
   remove(entries: readonly Entry[]): void
   giveBack(entries: readonly Entry[]): void
-  /** The same after a delay, whatever becomes of the connection meanwhile. */
-  delay(entries: readonly Entry[], delayMs: number): void
   pending(): readonly IncomingMessage[]
   unsettled(): readonly IncomingMessage[]
   settled(): readonly IncomingMessage[]
@@ -29,13 +26,12 @@ export interface MemoryBroker {
   changed(signal?: AbortSignal): Promise<void>
 }
 
-export function memoryBroker(order: TransportCapabilities['order'], clock: Clock): MemoryBroker {
+export function memoryBroker(order: TransportCapabilities['order']): MemoryBroker {
   // Those before `freshFrom` have been taken.
   let fresh: Entry[] = []
   let freshFrom = 0
   // Apart from the fresh ones and before them: what was taken once is older than what follows it in its key.
   let returned: Entry[] = []
-  const delayed = delayedEntries(clock)
   const keys = keysInUse(order)
   const held = new Set<Entry>()
   const settled: IncomingMessage[] = []
@@ -73,13 +69,6 @@ export function memoryBroker(order: TransportCapabilities['order'], clock: Clock
     returned = [...returned, ...entries].sort((a, b) => a.sequence - b.sequence)
   }
 
-  /** Whether there were any. */
-  const requeueDue = (): boolean => {
-    const due = delayed.takeDue()
-    if (due.length > 0) requeue(due)
-    return due.length > 0
-  }
-
   return {
     add(messages) {
       for (const message of messages) {
@@ -89,7 +78,6 @@ export function memoryBroker(order: TransportCapabilities['order'], clock: Clock
       change()
     },
     take(holder, limit) {
-      requeueDue()
       const keysOfThisTake = new Set<string>()
       const taken: Entry[] = []
       for (const entry of returned) {
@@ -118,42 +106,21 @@ export function memoryBroker(order: TransportCapabilities['order'], clock: Clock
       requeue(entries)
       change()
     },
-    delay(entries, delayMs) {
-      for (const entry of entries) {
-        release(entry)
-        keys.delay(entry)
-      }
-      delayed.add(entries, delayMs)
-      change()
-    },
-    pending() {
-      requeueDue()
-      return [...returned, ...fresh.slice(freshFrom), ...delayed.all()].map(({ message }) => message)
-    },
+    pending: () => [...returned, ...fresh.slice(freshFrom)].map(({ message }) => message),
     unsettled: () => [...held].map(({ message }) => message),
     settled: () => [...settled],
     find: (id) => byId.get(id),
-    isIdle: () =>
-      returned.length === 0 && fresh.length === freshFrom && held.size === 0 && delayed.nextInMs() === undefined,
+    isIdle: () => returned.length === 0 && fresh.length === freshFrom && held.size === 0,
     changed: (signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()
-        // Due since the caller looked: it has to look again, and so has everybody else.
-        if (requeueDue()) {
-          change()
-          return resolve()
-        }
-        const awake = new AbortController()
         const wake = (): void => {
           waiting.delete(wake)
           signal?.removeEventListener('abort', wake)
-          awake.abort()
           resolve()
         }
         waiting.add(wake)
         signal?.addEventListener('abort', wake)
-        const nextInMs = delayed.nextInMs()
-        if (nextInMs !== undefined) void clock.sleep(nextInMs, awake.signal).then(wake)
       }),
   }
 }

@@ -48,7 +48,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
 
   return {
     name,
-    capabilities: { order, deliveryCount: 'count', delayedRetry: true },
+    capabilities: { order, deliveryCount: 'count' },
     async *deliveries({ signal, maxInFlight }) {
       const reader: Reader = { unsettled: 0 }
       const mine = incarnation
@@ -61,7 +61,6 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
     async settle(deliveries, settlement) {
       const entries = letGo(deliveries)
       if (settlement.kind === 'done') broker.remove(entries)
-      else if (settlement.kind === 'retry') broker.delay(entries, settlement.delayMs)
       else broker.giveBack(entries)
     },
     async publish(messages) {

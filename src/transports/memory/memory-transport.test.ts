@@ -96,57 +96,6 @@ test('a key is closed until all of it is settled, also for its own consumer', as
   expect((await readBatch(transport)).map(({ message }) => message.id)).toEqual(['a2'])
 })
 
-test('a retry comes again when its delay is over by the clock, and idle waits for it', async () => {
-  const clock = fakeClock()
-  const transport = memoryTransport({ clock })
-  transport.send([{ id: 'm1' }, { id: 'm2' }])
-  const [first] = await readBatch(transport, 1)
-  await transport.settle([first as Delivery], { kind: 'retry', delayMs: 1_000 })
-  expect(ids(transport.pending())).toEqual(['m2', 'm1'])
-  await transport.settle(await readBatch(transport), { kind: 'done' })
-  let isIdle = false
-  const idle = transport.idle().then(() => {
-    isIdle = true
-  })
-  const coming = readBatch(transport)
-  await clock.advance(999)
-  expect(transport.unsettled()).toEqual([])
-  await clock.advance(1)
-  const again = await coming
-  expect(again.map(({ message, count }) => [message.id, count])).toEqual([['m1', 2]])
-  expect(isIdle).toBe(false)
-  await transport.settle(again, { kind: 'done' })
-  await idle
-  expect(clock.waiting()).toBe(0)
-})
-
-test('idle waits also when nobody reads what is due', async () => {
-  const clock = fakeClock()
-  const transport = memoryTransport({ clock })
-  transport.send({ id: 'm1' })
-  await transport.settle(await readBatch(transport), { kind: 'retry', delayMs: 1_000 })
-  const idle = transport.idle()
-  await clock.advance(5_000)
-  expect(clock.waiting()).toBe(0)
-  await transport.settle(await readBatch(transport), { kind: 'done' })
-  await idle
-})
-
-test.for(['key', 'lane'] as const)('with order %s nothing passes a message that waits for its delay', async (order) => {
-  const clock = fakeClock()
-  const transport = memoryTransport({ clock, order })
-  transport.send(['a1', 'a2', 'a3'].map((id) => ({ id, key: 'a' })))
-  const [a1, a2] = await readBatch(transport, 2)
-  await transport.settle([a1 as Delivery], { kind: 'retry', delayMs: 1_000 })
-  await transport.settle([a2 as Delivery], { kind: 'release' })
-  transport.send({ id: 'b1', key: 'b' })
-  expect((await readBatch(transport)).map(({ message }) => message.id)).toEqual(['b1'])
-  await transport.close()
-  await clock.advance(1_000)
-  const rest = (await readBatch(transport)).map(({ message }) => message.id)
-  expect(rest.filter((id) => id?.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
-})
-
 test('what is given back in any order comes again in the order of its key', async () => {
   const transport = memoryTransport()
   transport.send(['a1', 'a2', 'a3'].map((id) => ({ id, key: 'a' })))

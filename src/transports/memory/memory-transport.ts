@@ -47,7 +47,7 @@ export function memoryTransport(options: MemoryTransportOptions = {}): MemoryTra
   checkOptions(options, ['name', 'clock', 'order', 'visibilityMs'], 'memoryTransport()')
   if (options.visibilityMs !== undefined) checkNumber(options.visibilityMs, 'visibilityMs', 1)
   const { name = 'memory', clock = systemClock, order = 'key', visibilityMs } = options
-  const broker = memoryBroker(order, clock)
+  const broker = memoryBroker(order)
   const connect = (): Transport => memoryConnection({ broker, name, clock, order, visibilityMs })
 
   return {

@@ -33,8 +33,8 @@ export interface HeldDeliveries {
    * come again, and it comes when nobody hides it any longer. Resolves to how many there were.
    */
   settle(deliveries: readonly Delivery[], how: (taken: readonly QueuedTicket[]) => Promise<void>): Promise<number>
-  /** Others can take them after the delay. */
-  giveBack(deliveries: readonly Delivery[], delayMs: number): Promise<number>
+  /** Others can take them. */
+  giveBack(deliveries: readonly Delivery[]): Promise<number>
   /** Gives everything back and stops hiding. */
   giveBackAll(): Promise<number>
 }
@@ -88,11 +88,11 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     }
   }
 
-  const giveBack = (deliveries: readonly Delivery[], delayMs: number): Promise<number> =>
+  const giveBack = (deliveries: readonly Delivery[]): Promise<number> =>
     settle(deliveries, async (taken) => {
       // A renewal that is under way would hide again what is given back.
       await renewing
-      await queue.hide(name, taken, delayMs)
+      await queue.hide(name, taken, 0)
     })
 
   return {
@@ -108,7 +108,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     async giveBackAll() {
       renewal?.cancel()
       renewal = undefined
-      return giveBack([...held.keys()], 0)
+      return giveBack([...held.keys()])
     },
   }
 }

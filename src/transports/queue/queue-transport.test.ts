@@ -167,26 +167,6 @@ describe('keys', () => {
   })
 })
 
-describe('retrying', () => {
-  test('it is hidden for the delay, forgotten and counted, and found by a poll', async () => {
-    const clock = fakeClock()
-    const hide = vi.fn(store.queue.hide)
-    const memory = memoryStore({ clock })
-    const watched = { ...memory, queue: { ...memory.queue, hide: hide.mockImplementation(memory.queue.hide) } }
-    const transport = queueTransport({ store: watched, queue: 'notes', clock, visibilityMs: 30_000, pollMs: 500 })
-    await transport.publish([message('m1')])
-    const reading = read(transport, 1)
-    await transport.settle(await reading.next(), { kind: 'retry', delayMs: 60_000 })
-    expect(hide.mock.calls.map(([, taken, ms]) => [taken.length, ms])).toEqual([[1, 60_000]])
-    const again = reading.next()
-    await clock.advance(59_999)
-    expect(await memory.queue.count('notes')).toEqual({ ready: 0, hidden: 1 })
-    await clock.advance(501)
-    expect((await again).map(({ count }) => count)).toEqual([2])
-    expect(hide).toHaveBeenCalledOnce()
-  })
-})
-
 describe('hiding', () => {
   test('unsettled deliveries are hidden anew every third of the time, settled ones no more', async () => {
     const clock = fakeClock()

@@ -72,7 +72,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
 
   return {
     name: source,
-    capabilities: { order: 'key', deliveryCount: 'count', delayedRetry: true },
+    capabilities: { order: 'key', deliveryCount: 'count' },
     async *deliveries({ signal: wanted, maxInFlight }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
@@ -93,9 +93,8 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
         wakeFollowers(deliveries)
         return
       }
-      const delayMs = settlement.kind === 'retry' ? settlement.delayMs : 0
-      const given = await held.giveBack(deliveries, delayMs)
-      if (given > 0 && delayMs === 0) announceSent()
+      const given = await held.giveBack(deliveries)
+      if (given > 0) announceSent()
     },
     async publish(messages) {
       if (messages.length > 0) {

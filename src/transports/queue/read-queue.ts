@@ -65,7 +65,7 @@ async function take<Tx>(
     return delivery
   })
   if (!signal.aborted) return deliveries
-  await held.giveBack(deliveries, 0).catch(onError)
+  await held.giveBack(deliveries).catch(onError)
   return []
 }
 

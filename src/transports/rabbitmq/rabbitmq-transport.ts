@@ -1,6 +1,5 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Delivery, Transport } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
@@ -108,14 +107,12 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     capabilities: {
       order: inOrder ? 'lane' : 'none',
       deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
-      delayedRetry: false,
     },
     async *deliveries({ signal: wanted, maxInFlight }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       yield* readQueue({ clock, open, onError }, { signal, maxInFlight })
     },
     async settle(deliveries, { kind }) {
-      if (kind === 'retry') throw cannotDelay(source)
       for (const [incarnation, messages] of letGo(held, deliveries)) {
         if (kind === 'done') incarnation.acknowledge(messages)
         else incarnation.release(messages)
@@ -144,10 +141,6 @@ function letGo(held: WeakMap<Delivery, Held>, deliveries: readonly Delivery[]): 
     else others.push(each.message)
   }
   return messages
-}
-
-function cannotDelay(source: string): JustonceError {
-  return new JustonceError('BROKER_CANNOT_DELAY', { message: `${source} was asked to deliver a message again later.` })
 }
 
 /** A report that fails must not become a failure of what it reports. */

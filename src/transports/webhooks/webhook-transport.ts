@@ -43,7 +43,6 @@ export function webhookTransport(options: WebhookTransportOptions): WebhookTrans
     capabilities: {
       order: 'none',
       deliveryCount: 'none',
-      delayedRetry: false,
     },
     redeliversForMs: async () => options.redeliversForMs ?? known,
     handle,

@@ -27,7 +27,6 @@ export class SimBroker {
   /** Messages that the application published, by id: how often each arrived. */
   readonly published = new Map<string, { count: number; readonly message: OutgoingMessage }>()
   readonly #ready: Queued[] = []
-  readonly #delayed = new Set<Queued>()
   readonly #firstSent = new Map<string, number>()
   readonly #sessions = new Set<BrokerSession>()
   readonly #deliveryLimit: number
@@ -46,7 +45,7 @@ export class SimBroker {
   }
 
   get isEmpty(): boolean {
-    if (this.#ready.length > 0 || this.#delayed.size > 0) return false
+    if (this.#ready.length > 0) return false
     return [...this.#sessions].every(({ unsettled }) => unsettled.size === 0)
   }
 
@@ -78,20 +77,6 @@ export class SimBroker {
   giveBack(session: BrokerSession, settled: readonly Queued[]): void {
     this.released += settled.length
     for (const queued of settled) if (session.unsettled.delete(queued)) this.#requeue(queued)
-    this.#pump()
-  }
-
-  /** Kept by the broker: it outlives the connection and a restart. */
-  retry(session: BrokerSession, settled: readonly Queued[], delayMs: number): void {
-    for (const queued of settled) {
-      if (!session.unsettled.delete(queued)) continue
-      this.#delayed.add(queued)
-      this.scheduler.after(delayMs, () => {
-        this.#delayed.delete(queued)
-        this.#requeue(queued)
-        this.#pump()
-      })
-    }
     this.#pump()
   }
 
@@ -144,6 +129,6 @@ export class SimBroker {
   #nextFor(session: BrokerSession): Queued | undefined {
     if (this.order === 'shuffle') return this.#ready[0]
     const elsewhere = [...this.#sessions].filter((other) => other !== session).flatMap((other) => [...other.unsettled])
-    return firstInOrder(this.#ready, [...elsewhere, ...this.#delayed])
+    return firstInOrder(this.#ready, elsewhere)
   }
 }

@@ -94,7 +94,7 @@ export function simLogTransport(
     name: 'simulated log',
     dedup,
     group: 'sim',
-    capabilities: { order: 'lane', deliveryCount: 'none', delayedRetry: false, positions: 'exclusive' },
+    capabilities: { order: 'lane', deliveryCount: 'none', positions: 'exclusive' },
     async *deliveries({ signal, maxInFlight, restore }) {
       signal.addEventListener('abort', rouse)
       while (!signal.aborted) {

@@ -45,8 +45,6 @@ export function simTransport(
     capabilities: {
       order: broker.order === 'keep' ? 'key' : 'none',
       deliveryCount: tells,
-      // An attempt that the broker delays is counted by it, or by nobody.
-      delayedRetry: tells === 'count',
     },
     async *deliveries({ signal, maxInFlight }) {
       let arrived: Delivery[] = []
@@ -88,8 +86,7 @@ export function simTransport(
       const queued = mine.map((delivery) => delivery.queued)
       await link.call(steps[settlement.kind], () => {
         if (settlement.kind === 'done') broker.acknowledge(session, queued)
-        else if (settlement.kind === 'release') broker.giveBack(session, queued)
-        else broker.retry(session, queued, settlement.delayMs)
+        else broker.giveBack(session, queued)
       })
     },
     publish: (messages) => publishTo(broker, process, network, messages),
@@ -99,7 +96,7 @@ export function simTransport(
   }
 }
 
-const steps: Record<Settlement['kind'], string> = { done: 'ack', release: 'release', retry: 'retry' }
+const steps: Record<Settlement['kind'], string> = { done: 'ack', release: 'release' }
 
 const incarnations = new WeakMap<object, object>()
 
