@@ -1,6 +1,7 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
 import { Breakers } from '../engine/breakers.ts'
 import type { Engine } from '../engine/engine.ts'
+import { Hooks } from '../engine/hooks.ts'
 import { Isolation } from '../engine/isolation.ts'
 import { RecentCommits } from '../engine/recent-commits.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
@@ -52,6 +53,7 @@ export function buildEngine<S extends Store, Map extends object>(
     recent: new RecentCommits(clock),
     isolation: new Isolation(batch.max),
     breakers: new Breakers(clock, events),
+    hooks: new Hooks(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,
       // The rival's batch may take all of its budget, and a few others may be ahead of us. But all messages of a batch

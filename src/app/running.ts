@@ -16,6 +16,9 @@ export interface RunningOptions {
   readonly maintenance: MaintainerOptions
 }
 
+/** How long hooks that are running when an app is stopped are waited for. */
+const hooksEndWithinMs = 5_000
+
 /** The loops of a started app. */
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
@@ -24,9 +27,11 @@ export class Running {
   readonly #relay: Relay | undefined
   readonly #maintainer: Maintainer | undefined
   readonly #transports: readonly Transport[]
+  readonly #engine: Engine<unknown>
 
   constructor(engine: Engine<unknown>, options: RunningOptions) {
     const { store, clock, events } = engine
+    this.#engine = engine
     this.#transports = options.transports
     const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
     const [first] = options.transports as [Transport]
@@ -68,6 +73,7 @@ export class Running {
   async stop(): Promise<void> {
     const loops = [...this.#consumers, this.#retrier, this.#redriver, this.#maintainer]
     await Promise.all(loops.map((loop) => loop?.stop()))
+    await this.#engine.hooks.end(hooksEndWithinMs)
     await this.#relay?.stop()
     await Promise.all(this.#transports.map((transport) => transport.close()))
   }

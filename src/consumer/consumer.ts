@@ -27,7 +27,6 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #lanes: Lanes
   readonly #stopping = new AbortController()
-  readonly #background = new Set<Promise<void>>()
   readonly #timers = new Set<{ cancel(): void }>()
   #running: Promise<void>[] = []
 
@@ -58,7 +57,6 @@ export class Consumer<Tx> {
     await Promise.all(this.#running)
     for (const timer of this.#timers) timer.cancel()
     await this.#release(this.#lanes.all.flatMap((lane) => lane.takeAll()))
-    await Promise.all(this.#background)
   }
 
   async #intake(): Promise<void> {
@@ -112,7 +110,6 @@ export class Consumer<Tx> {
         lane.putBack(batch.filter((delivery) => !settled.has(delivery)))
         this.#gate.close(error, signal)
       } finally {
-        for (const hook of report.background) this.#track(hook)
         lane.busy = false
       }
     }
@@ -154,11 +151,6 @@ export class Consumer<Tx> {
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const handlers = [...types].flatMap((type) => this.#engine.handlersOf(type))
     return Math.max(10, ...handlers.map((handler) => this.#engine.breakers.waitMs(handler)))
-  }
-
-  #track(hook: Promise<void>): void {
-    this.#background.add(hook)
-    void hook.finally(() => this.#background.delete(hook))
   }
 
   async #release(deliveries: readonly Delivery[]): Promise<void> {

@@ -82,11 +82,8 @@ export class Retrier<Tx> {
     this.#untried = now
     const retry = () =>
       retryMessages(this.#engine, this.#source, now, (letter) => this.#quarantine.condemn(letter, letter.begun - 1))
-    const { untried, background } = await (isSuspect(first)
-      ? this.#quarantine.alone(retry)
-      : this.#quarantine.together(retry))
+    const { untried } = await (isSuspect(first) ? this.#quarantine.alone(retry) : this.#quarantine.together(retry))
     this.#untried = untried
-    await Promise.all(background)
     // What a breaker stops stays due: going on at once would only find it again.
     return untried.length < now.length
   }

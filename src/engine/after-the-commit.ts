@@ -108,16 +108,6 @@ function parkedEvent<Tx>(run: Run<Tx>, { error, verdict }: RunOutcome & { kind: 
   return { kind: 'parked', handler: run.handler.name, key: run.key, state, reason, attempts, error }
 }
 
-export async function runHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, products: RunProducts): Promise<void> {
-  for (const hook of products.afterCommit) {
-    try {
-      await hook()
-    } catch (error) {
-      engine.events.emit({ kind: 'after-commit-failed', handler: run.handler.name, error })
-    }
-  }
-}
-
 /** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
 export async function runAfterAck<Tx>(
   engine: Engine<Tx>,
@@ -164,7 +154,7 @@ function startHooks<Tx>(
   products: RunProducts,
   { background }: Pick<Report, 'background'>,
 ): void {
-  if (products.afterCommit.length > 0) background.push(runHooks(engine, run, products))
+  if (products.afterCommit.length > 0) background.push(engine.hooks.start(run.handler, products.afterCommit))
 }
 
 /** Wakes whoever is to send what was published. */

@@ -2,6 +2,7 @@ import type { Clock, Events, Store } from '../contracts/index.ts'
 import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
 import type { Handler } from './handler.ts'
+import type { Hooks } from './hooks.ts'
 import type { Isolation } from './isolation.ts'
 import type { RecentCommits } from './recent-commits.ts'
 import type { StandardSchema } from './standard-schema.ts'
@@ -29,6 +30,7 @@ export interface Engine<Tx> {
   readonly recent: RecentCommits
   readonly isolation: Isolation
   readonly breakers: Breakers
+  readonly hooks: Hooks
   readonly timing: EngineTiming
   /** Something was stored for the relay. */
   wakeRelay(): void

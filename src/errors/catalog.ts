@@ -50,6 +50,10 @@ export const catalog = {
     title: 'A handler took longer than its timeoutMs',
     fix: 'Make it faster, or raise timeoutMs; heed context.signal so that work stops in time.',
   },
+  HOOK_TIMEOUT: {
+    title: 'What a handler registered with afterCommit() did not end in time, and is no longer waited for',
+    fix: 'Give what it calls a time limit; what must happen belongs into the transaction or into a message of its own.',
+  },
   WAITS_FOR_EARLIER_HANDLER: {
     title: 'An earlier handler of the same message has failed, and this one follows it',
     fix: 'It runs as soon as the earlier one has succeeded; register it as independent if it need not wait.',

@@ -136,3 +136,35 @@ test("with schema: 'check' nothing is installed, and what does not fit is refuse
   app.on('note.created', 'tag-note', () => {})
   await expect(app.start()).rejects.toBe(error)
 })
+
+test('stopping gives up hooks that do not end, and names their handlers', async () => {
+  const { app, transport, clock, effects, eventsOf } = openApp()
+  app.on('note.created', 'tag-note', ({ id }, { tx, afterCommit }) => {
+    write(tx, id)
+    if (id === 'hangs') afterCommit(() => new Promise(() => {}))
+  })
+  await app.start()
+  transport.send([note('hangs'), note('m1')])
+  await clock.advance(0)
+  expect(effects()).toEqual({ hangs: 1, m1: 1 })
+  const stopped = app.stop()
+  await clock.advance(5_000)
+  await stopped
+  expect(eventsOf('after-commit-failed')).toMatchObject([{ handler: 'tag-note', error: { code: 'HOOK_TIMEOUT' } }])
+  expect(clock.waiting()).toBe(0)
+})
+
+test('a hook has as much time as its handler; then it is reported, and the next one runs', async () => {
+  const { app, handle, clock, eventsOf } = openApp()
+  const ran: string[] = []
+  app.on('note.created', { name: 'tag-note', timeoutMs: 1_000 }, (_, { afterCommit }) => {
+    afterCommit(() => new Promise(() => {}))
+    afterCommit(() => void ran.push('second'))
+  })
+  await handle(note('m1'))
+  await clock.advance(999)
+  expect(ran).toEqual([])
+  await clock.advance(1)
+  expect(ran).toEqual(['second'])
+  expect(eventsOf('after-commit-failed')).toMatchObject([{ handler: 'tag-note', error: { code: 'HOOK_TIMEOUT' } }])
+})

@@ -46,6 +46,31 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'after commit: a hook of a retried message that does not end holds up no other retry',
+    async run({ store, effects, app }) {
+      const { promise: hanging, resolve: end } = Promise.withResolvers<void>()
+      const failed = new Set<string>()
+      const { app: notes, handle, stop } = app()
+      notes.on(
+        'note.created',
+        { name: 'tag-note', retry: { backoff: () => (failed.size === 1 ? 0 : 300) } },
+        async ({ id }, { tx, afterCommit }) => {
+          await effects.write(tx, id)
+          if (id === 'hangs') afterCommit(() => hanging)
+          if (failed.has(id)) return
+          failed.add(id)
+          throw new Error('not yet')
+        },
+      )
+      await handle(note('hangs'))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the first retry')
+      await handle(note('m1'))
+      await eventually(async () => ((await effects.count('m1')) === 1 ? true : undefined), 'the retry after it')
+      end()
+      await stop()
+    },
+  }),
+  engineCase({
     name: 'after commit: a hook that fails harms nobody',
     async run({ store, effects, app }) {
       const { app: notes, handle, stop, events } = app()

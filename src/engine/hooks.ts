@@ -1,0 +1,75 @@
+import type { Clock, Events } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import type { Handler } from './handler.ts'
+
+/**
+ * Runs what handlers have registered with `afterCommit`. Nobody waits for it but who asks to: a hook that does not end
+ * must hold up no loop, and no end of the process.
+ */
+export class Hooks {
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #running = new Set<Promise<void>>()
+  /** Ends the waiting for each of them. */
+  readonly #giveUp = new Set<() => void>()
+
+  constructor(clock: Clock, events: Events) {
+    this.#clock = clock
+    this.#events = events
+  }
+
+  /** One after the other, each with as much time as its handler. Resolves when they have ended or were given up. */
+  start(handler: Pick<Handler, 'name' | 'timeoutMs'>, hooks: readonly (() => unknown)[]): Promise<void> {
+    const running = this.#runAll(handler, hooks).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
+  }
+
+  /** Waits for those that are running, but no longer than this; the others are reported and left behind. */
+  async end(withinMs: number): Promise<void> {
+    if (this.#running.size === 0) return
+    const all = Promise.all(this.#running)
+    if (await this.#within(all, withinMs)) return
+    for (const giveUp of this.#giveUp) giveUp()
+    await all
+  }
+
+  async #runAll({ name, timeoutMs }: Pick<Handler, 'name' | 'timeoutMs'>, hooks: readonly (() => unknown)[]) {
+    for (const hook of hooks) {
+      try {
+        const result = hook()
+        if (!isThenable(result)) continue
+        if (!(await this.#within(result, timeoutMs))) this.#failed(name, givenUp(name, timeoutMs))
+      } catch (error) {
+        this.#failed(name, error)
+      }
+    }
+  }
+
+  /** Whether it ended in time; rejects with what it rejected with. What comes later is nobody's concern. */
+  async #within(work: PromiseLike<unknown>, ms: number): Promise<boolean> {
+    const { promise: timeIsUp, resolve } = Promise.withResolvers<boolean>()
+    const giveUp = () => resolve(false)
+    const timer = this.#clock.timer(ms, giveUp)
+    this.#giveUp.add(giveUp)
+    try {
+      return await Promise.race([Promise.resolve(work).then(() => true), timeIsUp])
+    } finally {
+      timer.cancel()
+      this.#giveUp.delete(giveUp)
+    }
+  }
+
+  #failed(handler: string, error: unknown): void {
+    this.#events.emit({ kind: 'after-commit-failed', handler, error })
+  }
+}
+
+function givenUp(handler: string, timeoutMs: number): JustonceError {
+  const message = `A hook that handler ${handler} registered with afterCommit() has not ended within ${timeoutMs} ms, or before the app was stopped.`
+  return new JustonceError('HOOK_TIMEOUT', { message, details: { handler } })
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
+}
