@@ -1,4 +1,4 @@
-import type { Delivery, Transport } from '../contracts/index.ts'
+import type { Delivery, Transport, TransportNotice } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import { emptyReport, type Report } from '../engine/report.ts'
@@ -66,7 +66,8 @@ export class Consumer<Tx> {
     const maxInFlight = concurrency * batch.max * 2
     while (!signal.aborted) {
       try {
-        for await (const deliveries of this.#transport.deliveries({ signal, maxInFlight, restore: this.#restore() })) {
+        const reading = { signal, maxInFlight, restore: this.#restore(), notice: this.#notice }
+        for await (const deliveries of this.#transport.deliveries(reading)) {
           this.#lanes.assign(deliveries)
           await this.#gate.open(signal)
         }
@@ -76,6 +77,9 @@ export class Consumer<Tx> {
       if (!signal.aborted) await this.#engine.clock.sleep(1_000, signal)
     }
   }
+
+  readonly #notice = ({ code, message }: TransportNotice): void =>
+    this.#engine.events.emit({ kind: 'transport-notice', transport: this.#transport.name, code, message })
 
   /** Where positions are kept in the store, partitions begin where that says. */
   #restore(): Parameters<Transport['deliveries']>[0]['restore'] {

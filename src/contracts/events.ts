@@ -44,6 +44,8 @@ export type JustonceEvent =
   | { readonly kind: 'settle-failed'; readonly error: unknown; readonly deliveries: number }
   | { readonly kind: 'after-commit-failed'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
+  /** A transport deals with it by itself, but somebody should know; the code is in the catalogue. */
+  | { readonly kind: 'transport-notice'; readonly transport: string; readonly code: string; readonly message: string }
   | { readonly kind: 'relayed'; readonly sent: number; readonly failed: number }
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 

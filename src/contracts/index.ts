@@ -64,4 +64,5 @@ export type {
   Settlement,
   Transport,
   TransportCapabilities,
+  TransportNotice,
 } from './transport.ts'

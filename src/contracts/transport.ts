@@ -47,6 +47,12 @@ export interface TransportCapabilities {
   readonly positions?: 'exclusive' | undefined
 }
 
+/** What a transport deals with by itself, but somebody should know. The code is in the catalogue. */
+export interface TransportNotice {
+  readonly code: string
+  readonly message: string
+}
+
 export type PublishResult = { readonly kind: 'sent' } | { readonly kind: 'refused'; readonly error: Error }
 
 /**
@@ -92,6 +98,8 @@ export interface Transport {
      * `SOURCE_REPLACED`.
      */
     readonly restore?: ((partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>) | undefined
+    /** Called with what should be known about the broker while reading goes on. It never throws. */
+    readonly notice?: ((notice: TransportNotice) => void) | undefined
   }): AsyncIterable<readonly Delivery[]>
   /**
    * Settles them in bulk. A delivery of an earlier connection is silently skipped: the broker will deliver it again.

@@ -219,6 +219,18 @@ export const catalog = {
     title: 'The broker cannot be reached, or refuses us',
     fix: 'Check the address, the credentials and whether it is running; the cause says what the client saw.',
   },
+  PARTITIONS_CHANGED: {
+    title: 'A topic has another number of partitions than when the group was joined',
+    fix: 'Nothing: the group is joined again and reads all of them. Messages of one key may be in two partitions now.',
+  },
+  TOPIC_MISSING: {
+    title: 'One of the topics is not there; the others are read',
+    fix: 'Create it, or remove it from topics. It is read as soon as it is there.',
+  },
+  POSITION_LOST: {
+    title: 'The topic does not hold the position at which reading was to go on, so messages may have been missed',
+    fix: 'Raise retention.ms of the topic, or consume faster; the message says where reading goes on.',
+  },
   BROKER_GAVE_UP: {
     title: 'The broker has put a message into its own dead-letter queue',
     fix: 'Look at the reason in its headers and at the delivery limit of the queue, then redrive the dead letter.',

@@ -3,6 +3,7 @@ import type { KafkaTopic } from './open-kafka.ts'
 
 export interface RawRecord {
   readonly key?: Buffer
+  readonly partition?: number
   readonly value: Buffer | null
   readonly headers?: ReadonlyMap<Buffer, Buffer>
 }
@@ -40,12 +41,18 @@ export async function sendTransaction(
   }
 }
 
-function toMessage(topic: string, { key, value, headers }: RawRecord) {
+function toMessage(topic: string, { key, partition, value, headers }: RawRecord) {
   return {
     topic,
     // The client's types do not know tombstones, the client does.
     value: value as Buffer,
     ...(key !== undefined && { key }),
+    ...(partition !== undefined && { partition }),
     ...(headers !== undefined && { headers: new Map(headers) }),
   }
+}
+
+/** An event with nothing but an id, in this very partition. */
+export function eventIn(partition: number, id: string): RawRecord {
+  return { partition, value: Buffer.from('{}'), headers: new Map([[Buffer.from('ce_id'), Buffer.from(id)]]) }
 }

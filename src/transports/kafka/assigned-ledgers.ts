@@ -2,6 +2,7 @@ import type { Position, Transport } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { TopicPartitions } from './client-shapes.ts'
 import type { Fetcher } from './fetching.ts'
+import { firstPositions } from './first-positions.ts'
 import type { GroupMember } from './group-member.ts'
 import { PartitionLedger } from './partition-ledger.ts'
 import type { KafkaSettings } from './settings.ts'
@@ -23,26 +24,28 @@ type Assigned = { readonly topic: string; readonly partition: number }
 export async function assignedLedgers(
   partitions: readonly Assigned[],
   { settings, member, fetcher, restore, suspects }: BeginningOptions,
+  isPast: () => boolean,
 ): Promise<PartitionLedger[]> {
-  const topics = byTopic(partitions)
   const metadata = await fetcher.metadata(true)
-  const [committed, edges, stored] = await Promise.all([
-    member.committed(topics),
-    fetcher.edges(
-      settings.from,
-      topics.map(({ topic }) => topic),
-    ),
+  const [committed, stored] = await Promise.all([
+    member.committed(byTopic(partitions)),
     restore?.(partitions.map(({ topic, partition }) => ({ source: topic, partition: String(partition) }))),
   ])
-  return partitions.map(({ topic, partition }, index) => {
-    const topicId = metadata.topics.get(topic)?.id
-    const begin = edges.get(topic)?.[partition]
-    if (topicId === undefined || begin === undefined) throw new Error(`Nothing is known of ${topic}/${partition} yet.`)
-    if (restore !== undefined) checkIncarnation(stored?.[index], topic, topicId)
+  const knownOf = ({ topic, partition }: Assigned): bigint | undefined => {
     const known = committed.get(topic)?.[partition] ?? -1n
+    return known < 0n ? undefined : known
+  }
+  const unknown = partitions.filter((each, index) => stored?.[index] === undefined && knownOf(each) === undefined)
+  const first = await firstPositions(byTopic(unknown), { settings, member, fetcher, metadata, isPast })
+  return partitions.map((each, index) => {
+    const { topic, partition } = each
+    const topicId = metadata.topics.get(topic)?.id
+    if (topicId !== undefined && restore !== undefined) checkIncarnation(stored?.[index], topic, topicId)
     const next = stored?.[index]?.next
     const from = next === undefined ? undefined : BigInt(next)
-    const position = from ?? (known >= 0n ? known : begin)
+    const position = from ?? knownOf(each) ?? first.get(topic)?.[partition]
+    if (topicId === undefined || position === undefined)
+      throw new Error(`Nothing is known of ${topic}/${partition} yet.`)
     return new PartitionLedger({ topic, partition, topicId, position, stored: from, suspects })
   })
 }

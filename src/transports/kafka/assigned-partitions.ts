@@ -1,7 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
 import { assignedLedgers, type BeginningOptions } from './assigned-ledgers.ts'
 import type { Assignment } from './group-member.ts'
-import { PartitionLedger } from './partition-ledger.ts'
+import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 import { backoffMs } from './settings.ts'
 
 export interface AssignedPartitionsOptions extends BeginningOptions {
@@ -70,11 +70,11 @@ export class AssignedPartitions {
       failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
       return
     }
-    settings.onError(new Error(`${message} Going on at ${begin}.`))
+    settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Going on at ${begin}.` }))
     if (ledger.position < begin) {
       ledger.skipTo(begin)
       this.#options.changed()
-    } else this.#restart(ledger, ledger.topicId, begin)
+    } else this.#restart(ledger, { topicId: ledger.topicId, position: begin })
   }
 
   /** Gives up what was read of them and asks the store again where to begin. */
@@ -92,8 +92,9 @@ export class AssignedPartitions {
       failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
       return
     }
-    settings.onError(new Error(`${message} Beginning at its start.`))
-    this.#restart(ledger, topicId, 0n)
+    settings.notice(new JustonceError('SOURCE_REPLACED', { message: `${message} Beginning at its start.` }))
+    // Committed at once, so that everybody knows: the group has begun here.
+    this.#restart(ledger, { topicId, position: 0n, committed: -1n })
   }
 
   /** Gives up all of them. */
@@ -108,7 +109,7 @@ export class AssignedPartitions {
     const isPast = (): boolean => this.#assignments !== mine || this.#isEnded
     for (let failures = 0; partitions.length > 0 && !isPast(); failures++) {
       try {
-        const ledgers = await assignedLedgers(partitions, this.#options)
+        const ledgers = await assignedLedgers(partitions, this.#options, isPast)
         if (isPast()) return
         for (const ledger of ledgers) this.#ledgers.set(ledger.lane, ledger)
         this.#options.changed()
@@ -121,10 +122,10 @@ export class AssignedPartitions {
     }
   }
 
-  #restart(ledger: PartitionLedger, topicId: string, position: bigint): void {
+  #restart(ledger: PartitionLedger, start: Pick<LedgerStart, 'topicId' | 'position' | 'committed'>): void {
     this.#drop(ledger)
     const { topic, partition } = ledger
-    const again = new PartitionLedger({ topic, partition, topicId, position, suspects: this.#options.suspects })
+    const again = new PartitionLedger({ topic, partition, ...start, suspects: this.#options.suspects })
     this.#ledgers.set(again.lane, again)
     this.#options.changed()
   }

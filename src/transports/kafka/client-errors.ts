@@ -11,7 +11,7 @@ export function says(error: unknown, property: string, value: unknown): boolean 
 /** What no amount of trying mends is said in our words; everything else is left as it is. */
 export function asSetupError(error: unknown, where: string): JustonceError | undefined {
   if (isJustonceError(error)) return error
-  const unknownTopic = everyError(error).find(({ message }) => /^Unknown topic /.test(message))
+  const unknownTopic = everyError(error).find(saysUnknownTopic)
   if (unknownTopic !== undefined) {
     return new JustonceError('BROKER_SETUP', {
       message: `${unknownTopic.message.slice(0, -1)} at ${where}.`,
@@ -30,6 +30,14 @@ export function asSetupError(error: unknown, where: string): JustonceError | und
     return new JustonceError('BROKER_SETUP', { message, cause: error })
   }
   return undefined
+}
+
+export function isUnknownTopic(error: unknown): boolean {
+  return everyError(error).some(saysUnknownTopic)
+}
+
+function saysUnknownTopic({ message }: Error): boolean {
+  return /^Unknown topic /.test(message)
 }
 
 const refused = [

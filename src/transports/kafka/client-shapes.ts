@@ -17,7 +17,7 @@ export type KafkaClientOptions = never
 export interface KafkaConsumer {
   readonly generationId: number
   readonly memberId: string | null
-  readonly topics: { trackAll(...topics: string[]): unknown }
+  readonly topics: { trackAll(...topics: string[]): unknown; untrackAll(...topics: string[]): unknown }
   on(event: string, listener: (payload: never) => void): unknown
   metadata(options: { topics: string[]; forceUpdate?: boolean }): Promise<KafkaMetadata>
   joinGroup(options?: object): Promise<unknown>

@@ -1,4 +1,4 @@
-import { offsetOutOfRange, says } from './client-errors.ts'
+import { isUnknownTopic, offsetOutOfRange, says } from './client-errors.ts'
 import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
@@ -13,6 +13,8 @@ export interface FetcherOptions {
   /** Those that have room. */
   wanted(): readonly PartitionLedger[]
   fetched(): void
+  /** What the brokers say of the topics, a few seconds old at most. */
+  saw(metadata: KafkaMetadata): void
   /** The position is not in the partition (any more). */
   outOfRange(ledger: PartitionLedger): Promise<void>
   /** A topic has another id than its ledger. */
@@ -33,10 +35,12 @@ export class Fetcher {
   #failures = 0
   #metadataIsStale = false
   #isClosed = false
+  #topics: readonly string[]
 
   constructor(settings: KafkaSettings, options: FetcherOptions) {
     this.#settings = settings
     this.#options = options
+    this.#topics = settings.topics
     this.#consumer = new settings.kafka.Consumer(
       clientOptions(settings, { groupId: settings.group, autocommit: false }),
     )
@@ -45,7 +49,31 @@ export class Fetcher {
   }
 
   async metadata(forceUpdate = false): Promise<KafkaMetadata> {
-    return this.#consumer.metadata({ topics: [...this.#settings.topics], forceUpdate })
+    return this.#consumer.metadata({ topics: [...this.#topics], forceUpdate })
+  }
+
+  /** Which of the topics are there. */
+  async present(topics: readonly string[]): Promise<string[]> {
+    const found = await Promise.all(
+      topics.map(async (topic) => {
+        try {
+          await this.#consumer.metadata({ topics: [topic], forceUpdate: true })
+          return [topic]
+        } catch (error) {
+          if (isUnknownTopic(error)) return []
+          throw error
+        }
+      }),
+    )
+    return found.flat()
+  }
+
+  /** From now on these are read. */
+  subscribe(topics: readonly string[]): void {
+    const before = this.#topics
+    this.#topics = topics
+    this.#consumer.topics.untrackAll(...before.filter((topic) => !topics.includes(topic)))
+    this.#consumer.topics.trackAll(...topics.filter((topic) => !before.includes(topic)))
   }
 
   /** The first or the last offset of each partition. */
@@ -55,11 +83,12 @@ export class Fetcher {
 
   /** Begins a fetch at each broker that has something we want and is not being asked already. */
   async fetch(): Promise<void> {
-    const wanted = this.#options.wanted()
-    if (wanted.length === 0 || this.#isClosed) return
+    if (this.#isClosed) return
     const force = this.#metadataIsStale
     this.#metadataIsStale = false
     const metadata = await this.metadata(force)
+    this.#options.saw(metadata)
+    const wanted = this.#options.wanted()
     const byNode = new Map<number, PartitionLedger[]>()
     for (const ledger of wanted) {
       const topic = metadata.topics.get(ledger.topic)

@@ -1,4 +1,5 @@
-import type { KafkaConsumer, KafkaOffset, TopicPartitions } from './client-shapes.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { KafkaConsumer, KafkaMetadata, KafkaOffset, TopicPartitions } from './client-shapes.ts'
 import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
 
 export interface Assignment {
@@ -23,6 +24,8 @@ export class GroupMember {
   readonly #consumer: KafkaConsumer
   #isJoined = false
   #isJoining = false
+  /** The partitions that were there when the group was joined, by topic. */
+  #joinedWith: Readonly<Record<string, number>> = {}
   #hasLeft = false
 
   constructor(settings: KafkaSettings, options: GroupMemberOptions) {
@@ -38,7 +41,8 @@ export class GroupMember {
         heartbeatInterval: Math.min(3_000, settings.sessionTimeoutMs / 3),
         // A join is answered when all members have handed over.
         requestTimeout: rebalanceTimeout + 10_000,
-        protocolsMetadata: () => this.#beforeJoining(),
+        protocolsMetadata: (_protocols: unknown, _topics: unknown, metadata: KafkaMetadata) =>
+          this.#beforeJoining(metadata),
       }),
     )
     this.#consumer.topics.trackAll(...settings.topics)
@@ -73,6 +77,27 @@ export class GroupMember {
     this.#isJoining = false
   }
 
+  /** Joins again when topics have other partitions than the group has shared out. */
+  compare(metadata: KafkaMetadata): void {
+    if (!this.#isJoined || this.#isJoining || this.#hasLeft) return
+    const counts = countsOf(metadata)
+    const changed = Object.entries(counts).filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
+    if (changed.length === 0) return
+    for (const [topic, count] of changed) {
+      const message = `Topic ${topic} had ${this.#joinedWith[topic]} partitions and now has ${count}.`
+      this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
+    }
+    this.#joinedWith = { ...this.#joinedWith, ...counts }
+    void this.#joinAgain()
+  }
+
+  /** From now on these are read. */
+  async subscribe(topics: readonly string[], before: readonly string[]): Promise<void> {
+    this.#consumer.topics.untrackAll(...before.filter((topic) => !topics.includes(topic)))
+    this.#consumer.topics.trackAll(...topics.filter((topic) => !before.includes(topic)))
+    if (this.#isJoined && !this.#hasLeft) await this.#joinAgain()
+  }
+
   async commit(offsets: KafkaOffset[]): Promise<void> {
     await this.#consumer.commit({ offsets })
   }
@@ -88,12 +113,20 @@ export class GroupMember {
     await this.#consumer.close(true)
   }
 
-  async #beforeJoining(): Promise<Buffer> {
+  /** Handed over first, while the group still hears from us. */
+  async #joinAgain(): Promise<void> {
+    await this.#options.handOver(false)
+    if (this.#isJoined) await this.join()
+  }
+
+  async #beforeJoining(metadata: KafkaMetadata): Promise<Buffer> {
     if (!this.#hasLeft) await this.#options.handOver(this.#consumer.memberId === null)
     this.#isJoined = false
     if (this.#hasLeft) throw new Error('The member has left the group.')
-    // Goes to the group with the join. Nobody reads it: it is the only place where the client waits for us.
-    return Buffer.from('justonce')
+    this.#joinedWith = countsOf(metadata)
+    // Goes to the group with the join. Nobody reads it, but when it has changed the group shares out anew; and it is the
+    // only place where the client waits for us.
+    return Buffer.from(`justonce ${JSON.stringify(this.#joinedWith)}`)
   }
 
   #joined({ memberId, generationId, assignments }: JoinPayload): void {
@@ -107,4 +140,11 @@ interface JoinPayload {
   readonly memberId: string
   readonly generationId?: number
   readonly assignments?: readonly TopicPartitions[] | null
+}
+
+function countsOf({ topics }: KafkaMetadata): Record<string, number> {
+  const counts = [...topics].flatMap(([topic, found]) =>
+    found === undefined ? [] : [[topic, found.partitions.length]],
+  )
+  return Object.fromEntries(counts.sort())
 }

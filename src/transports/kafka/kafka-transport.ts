@@ -41,10 +41,14 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       asking ??= knownRetentionMs(settings, closing.signal)
       return asking
     },
-    async *deliveries({ signal: wanted, maxInFlight, restore }) {
+    async *deliveries({ signal: wanted, maxInFlight, restore, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return
-      const session = new Session(settings, { maxInFlight, restore })
+      const told: KafkaSettings['notice'] = (each) => {
+        notice?.(each)
+        settings.onError(each)
+      }
+      const session = new Session({ ...settings, notice: told }, { maxInFlight, restore })
       sessions.add(session)
       try {
         yield* session.read(signal)
@@ -75,7 +79,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 }
 
 function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
-  const { kafka, topics, group, onError } = options
+  const { kafka, topics, group } = options
+  const onError = quiet(options.onError)
   return {
     kafka,
     servers: bootstrapList(options),
@@ -90,11 +95,16 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     maxBytesPerPartition: options.maxBytesPerPartition ?? 1_048_576,
     client: options.client ?? {},
     clock: options.clock ?? systemClock,
-    // A report that fails must not become a failure of what it reports.
-    onError(error) {
-      try {
-        onError?.(error)
-      } catch {}
-    },
+    onError,
+    notice: onError,
+  }
+}
+
+/** A report that fails must not become a failure of what it reports. */
+function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error)
+    } catch {}
   }
 }

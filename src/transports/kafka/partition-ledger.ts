@@ -19,6 +19,8 @@ export interface LedgerStart {
   readonly partition: number
   readonly topicId: string
   readonly position: bigint
+  /** What the group has, where that is not the position. */
+  readonly committed?: bigint
   /** What is stored elsewhere, where that says where to begin. */
   readonly stored?: bigint | undefined
   /** How many of the first records may have been with a process that died. */
@@ -47,12 +49,12 @@ export class PartitionLedger {
   #waiting = 0
   #out = 0
 
-  constructor({ topic, partition, topicId, position, stored, suspects }: LedgerStart) {
+  constructor({ topic, partition, topicId, position, committed = position, stored, suspects }: LedgerStart) {
     this.topic = topic
     this.partition = partition
     this.topicId = topicId
     this.position = position
-    this.committed = position
+    this.committed = committed
     this.#settledUpTo = position
     this.#last = stored
     this.#suspects = suspects

@@ -24,6 +24,7 @@ export interface ReadingOptions {
   readonly type?: FromRecord | undefined
 }
 
+const dataUrl = 'data:;base64,'
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function readRecord(
@@ -65,12 +66,15 @@ function headersOf({ headers }: KafkaRecord): Headers {
   return Object.fromEntries(headers.map(([name, value]) => [asText(name), asText(value)]))
 }
 
-/** What is no text is given as a data URL, so that it can be told from text and read back. */
+/**
+ * What is no text is given as a data URL, so that it can be read back. Text that looks like one is given as one, too: two
+ * different keys never become the same.
+ */
 function asText(bytes: Buffer | null): string {
   if (bytes === null) return ''
   try {
-    return text.decode(bytes)
-  } catch {
-    return `data:;base64,${bytes.toString('base64')}`
-  }
+    const decoded = text.decode(bytes)
+    if (!decoded.startsWith(dataUrl)) return decoded
+  } catch {}
+  return `${dataUrl}${bytes.toString('base64')}`
 }

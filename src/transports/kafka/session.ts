@@ -1,13 +1,14 @@
 import type { Delivery, Settlement, Transport } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { type Changes, changes } from './changes.ts'
-import { asSetupError, unreachable } from './client-errors.ts'
+import { asSetupError, isUnknownTopic, unreachable } from './client-errors.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
 import { GroupMember } from './group-member.ts'
 import type { PartitionLedger, Slot } from './partition-ledger.ts'
 import { readRecord } from './read-record.ts'
 import { backoffMs, type KafkaSettings, whereOf } from './settings.ts'
+import { TopicWatch } from './topic-watch.ts'
 
 export interface SessionOptions {
   readonly maxInFlight: number
@@ -24,9 +25,11 @@ export class Session {
   readonly #fetcher: Fetcher
   readonly #committer: Committer
   readonly #partitions: AssignedPartitions
+  readonly #topics: TopicWatch
   readonly #changed: Changes = changes()
   readonly #slots = new WeakMap<Delivery, Slot>()
   #state: 'reading' | 'handing-over' | 'handed-over' = 'reading'
+  #handingOver: Promise<void> | undefined
   #isRetiring = false
   #closing: Promise<void> | undefined
   #failure: unknown
@@ -52,10 +55,12 @@ export class Session {
     this.#fetcher = new Fetcher(settings, {
       wanted: () => this.#withRoom(),
       fetched: changed,
+      saw: (metadata) => this.#member.compare(metadata),
       outOfRange: (ledger) => this.#partitions.findAgain(ledger),
       replaced: (ledger, topicId) => this.#partitions.replace(ledger, topicId),
       failed: failOrReport,
     })
+    this.#topics = new TopicWatch({ settings, member: this.#member, fetcher: this.#fetcher })
     this.#committer = new Committer(settings, this.#member, () => this.#partitions.all())
     const [member, fetcher, suspects] = [this.#member, this.#fetcher, this.#maxSpread]
     this.#partitions = new AssignedPartitions({ settings, member, fetcher, restore, suspects, changed, failOrReport })
@@ -64,7 +69,7 @@ export class Session {
   async *read(signal: AbortSignal): AsyncGenerator<readonly Delivery[], void, void> {
     signal.addEventListener('abort', this.#changed.announce)
     try {
-      await this.#fetcher.metadata(true).catch((error: unknown) => {
+      await this.#topics.look().catch((error: unknown) => {
         throw unreachable(error, whereOf(this.#settings))
       })
       void this.#member.join()
@@ -171,6 +176,7 @@ export class Session {
     for (let failures = 0; this.#closing === undefined && !this.#isRetiring; ) {
       const seen = this.#changed.seen()
       try {
+        await this.#topics.lookForMissing()
         await this.#fetcher.fetch()
         failures = 0
       } catch (error) {
@@ -184,8 +190,12 @@ export class Session {
   }
 
   /** Before partitions may go to others: what is being handled is finished, if that does not take too long. */
-  async #handOver(hasLostAll: boolean): Promise<void> {
-    if (this.#state !== 'reading') return
+  #handOver(hasLostAll: boolean): Promise<void> {
+    if (this.#state === 'reading') this.#handingOver = this.#finishForOthers(hasLostAll)
+    return hasLostAll ? Promise.resolve() : (this.#handingOver ?? Promise.resolve())
+  }
+
+  async #finishForOthers(hasLostAll: boolean): Promise<void> {
     this.#state = 'handing-over'
     const { clock, handOverMs } = this.#settings
     const until = clock.monotonicMs() + (hasLostAll ? 0 : handOverMs)
@@ -205,7 +215,10 @@ export class Session {
   /** A broker that has just started may not know for a moment what the others know: it is believed when it insists. */
   #failOrReport(error: unknown, failures: number): void {
     const setup = asSetupError(error, whereOf(this.#settings))
-    if (setup !== undefined && (setup === error || failures > 5)) this.#failure ??= setup
+    if (isUnknownTopic(error) && this.#topics.hasOthers) {
+      this.#settings.onError(error)
+      if (failures > 5) this.#topics.look().catch((found: unknown) => this.#failOrReport(found, failures))
+    } else if (setup !== undefined && (setup === error || failures > 5)) this.#failure ??= setup
     else this.#settings.onError(error)
     this.#changed.announce()
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../contracts/index.ts'
+import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
 
@@ -18,6 +18,8 @@ export interface KafkaSettings {
   readonly client: Readonly<Record<string, unknown>>
   readonly clock: Clock
   onError(error: unknown): void
+  /** What whoever reads should know. */
+  notice(notice: TransportNotice & Error): void
 }
 
 /** How the settings name the cluster in messages. */

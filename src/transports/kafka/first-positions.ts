@@ -1,0 +1,79 @@
+import type { KafkaMetadata, TopicPartitions } from './client-shapes.ts'
+import type { Fetcher } from './fetching.ts'
+import type { GroupMember } from './group-member.ts'
+import type { KafkaSettings } from './settings.ts'
+
+/** How long to wait for the member that decides where the group begins. One that follows other rules never does. */
+const patienceMs = 30_000
+const pollMs = 200
+
+export interface FirstPositionsOptions {
+  readonly settings: KafkaSettings
+  readonly member: GroupMember
+  readonly fetcher: Fetcher
+  readonly metadata: KafkaMetadata
+  /** The assignment is over: whatever is found out now is worth nothing. */
+  isPast(): boolean
+}
+
+/**
+ * Where to begin in partitions of which the group has no position yet. The end of a partition moves: it is looked up
+ * once, for all partitions of a topic and by the member that has the first of them, and committed before anything is
+ * read. So a restart or another member begins at the same place, and a partition without a position in a topic whose
+ * first has one was added later: it is read from its start.
+ */
+export async function firstPositions(
+  wanted: readonly TopicPartitions[],
+  options: FirstPositionsOptions,
+): Promise<Map<string, readonly (bigint | undefined)[]>> {
+  const { settings, fetcher } = options
+  const found = new Map<string, readonly (bigint | undefined)[]>()
+  if (wanted.length === 0) return found
+  if (settings.from === 'earliest') {
+    return fetcher.edges(
+      'earliest',
+      wanted.map(({ topic }) => topic),
+    )
+  }
+  for (const each of wanted) found.set(each.topic, await beginAtTheEnd(each, options))
+  return found
+}
+
+async function beginAtTheEnd(
+  { topic, partitions }: TopicPartitions,
+  { settings, member, fetcher, metadata, isPast }: FirstPositionsOptions,
+): Promise<readonly (bigint | undefined)[]> {
+  const { clock } = settings
+  const all = Array.from({ length: metadata.topics.get(topic)?.partitions.length ?? 0 }, (_, partition) => partition)
+  const committedOf = async () => (await member.committed([{ topic, partitions: all }])).get(topic) ?? []
+  const commit = (offsets: readonly bigint[], which: readonly number[]) =>
+    member.commit(
+      which.map((partition) => ({ topic, partition, offset: offsets[partition] as bigint, leaderEpoch: -1 })),
+    )
+  const ends = (await fetcher.edges('latest', [topic])).get(topic) ?? []
+  const until = clock.monotonicMs() + patienceMs
+  for (;;) {
+    const committed = await committedOf()
+    if ((committed[0] ?? -1n) >= 0n) {
+      const starts = (await fetcher.edges('earliest', [topic])).get(topic) ?? []
+      return all.map((partition) => known(committed[partition]) ?? starts[partition])
+    }
+    if (isPast()) return []
+    if (partitions.includes(0)) {
+      await commit(
+        ends,
+        all.filter((partition) => known(committed[partition]) === undefined && ends[partition] !== undefined),
+      )
+      return all.map((partition) => known(committed[partition]) ?? ends[partition])
+    }
+    if (clock.monotonicMs() >= until) {
+      await commit(ends, partitions)
+      return ends
+    }
+    await clock.sleep(pollMs)
+  }
+}
+
+function known(offset: bigint | undefined): bigint | undefined {
+  return offset === undefined || offset < 0n ? undefined : offset
+}

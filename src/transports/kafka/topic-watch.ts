@@ -1,0 +1,66 @@
+import { JustonceError } from '../../errors/index.ts'
+import type { Fetcher } from './fetching.ts'
+import type { GroupMember } from './group-member.ts'
+import { type KafkaSettings, whereOf } from './settings.ts'
+
+/** How often topics that are not there are looked for. */
+const lookMs = 5_000
+
+export interface TopicWatchOptions {
+  readonly settings: KafkaSettings
+  readonly member: GroupMember
+  readonly fetcher: Fetcher
+}
+
+/** Which of the topics are read: one that is not there must not stop the others. */
+export class TopicWatch {
+  readonly #options: TopicWatchOptions
+  #read: readonly string[]
+  #looking: Promise<void> | undefined
+  #lookedAt = 0
+
+  constructor(options: TopicWatchOptions) {
+    this.#options = options
+    this.#read = options.settings.topics
+  }
+
+  /** Whether another topic can be read while one is not there. */
+  get hasOthers(): boolean {
+    return this.#options.settings.topics.length > 1
+  }
+
+  /** Looks for those that are missing, now and then. */
+  async lookForMissing(): Promise<void> {
+    const { settings } = this.#options
+    if (this.#read.length === settings.topics.length) return
+    if (settings.clock.monotonicMs() - this.#lookedAt >= lookMs) await this.look()
+  }
+
+  /** Finds out which are there, and reads those. Rejects with `BROKER_SETUP` when none is. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { settings, member, fetcher } = this.#options
+    const present = await fetcher.present(settings.topics)
+    this.#lookedAt = settings.clock.monotonicMs()
+    const missing = settings.topics.filter((topic) => !present.includes(topic))
+    const names = missing.join(', ')
+    if (present.length === 0) {
+      throw new JustonceError('BROKER_SETUP', { message: `Unknown topic ${names} at ${whereOf(settings)}.` })
+    }
+    const before = this.#read
+    if (present.length === before.length && present.every((topic) => before.includes(topic))) return
+    this.#read = present
+    if (missing.length > 0) {
+      const message = `Topic ${names} is not there at ${whereOf(settings)}.`
+      settings.notice(new JustonceError('TOPIC_MISSING', { message }))
+    }
+    fetcher.subscribe(present)
+    void member.subscribe(present, before)
+  }
+}
