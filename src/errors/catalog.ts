@@ -239,6 +239,10 @@ export const catalog = {
     title: 'Something that the transport needs does not exist at the broker, or is set up differently',
     fix: "Create it, let the transport declare it, or change the option; the transport's page says what it needs.",
   },
+  ARGUMENT_INVALID: {
+    title: 'An argument of a command is not a text, an exact number, a bigint or bytes',
+    fix: 'Turn it into text yourself, so that what is stored is what you mean.',
+  },
   STORE_CANNOT: {
     title: 'The store cannot do what was asked of it',
     fix: "Use a store that can; each driver's page says what it lacks.",

@@ -18,7 +18,7 @@ export interface IoredisClient {
 export type RedisClient = NodeRedisClient | NodeRedisCluster | IoredisClient
 
 /** What a command may be given. Bytes are sent as they are. */
-export type RedisArgument = string | number | Uint8Array
+export type RedisArgument = string | number | bigint | Uint8Array
 
 /** Sends one command to where the key lives. */
 export type Send = (key: string, args: readonly (string | Uint8Array)[]) => Promise<unknown>
@@ -27,23 +27,38 @@ export interface OpenedClient {
   readonly send: Send
   /** Every key of a transaction has to be in one slot. */
   readonly isCluster: boolean
+  /** The database that the client was told to use; undefined: it does not say. A cluster has only one. */
+  readonly database: number | undefined
 }
 
 /** Undefined: it has none of the known shapes. */
 export function openClient(client: unknown): OpenedClient | undefined {
   if (typeof client !== 'object' || client === null) return undefined
-  const shape = client as Partial<NodeRedisCluster & IoredisClient> & { readonly isCluster?: unknown }
+  const shape = client as Partial<NodeRedisCluster & IoredisClient> & {
+    readonly isCluster?: unknown
+    readonly options?: { readonly db?: unknown; readonly database?: unknown }
+  }
   if (typeof shape.sendCommand === 'function' && 'masters' in client) {
     const cluster = client as NodeRedisCluster
-    return { isCluster: true, send: (key, args) => cluster.sendCommand(key, false, args as string[]) }
+    return {
+      isCluster: true,
+      database: undefined,
+      send: (key, args) => cluster.sendCommand(key, false, args as string[]),
+    }
   }
   // ioredis has a sendCommand of its own, which wants an object: it is known by its call.
   if (typeof shape.call === 'function') {
     const { call } = client as IoredisClient
     const send: Send = (_, [name, ...args]) => call.call(client, name as string, args as (string | Buffer)[])
-    return { isCluster: shape.isCluster === true, send }
+    return { isCluster: shape.isCluster === true, database: numberIn(shape.options?.db), send }
   }
   if (typeof shape.sendCommand !== 'function') return undefined
   const single = client as NodeRedisClient
-  return { isCluster: false, send: (_, args) => single.sendCommand(args as string[]) }
+  // One that has options, but no database in them, is in the first.
+  const database = shape.options === undefined ? undefined : numberIn(shape.options.database ?? 0)
+  return { isCluster: false, database, send: (_, args) => single.sendCommand(args as string[]) }
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }

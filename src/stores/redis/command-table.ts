@@ -11,6 +11,8 @@ interface CommandInfo {
   readonly subcommands: ReadonlyMap<string, CommandInfo>
 }
 
+const removing = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB'])
+
 /** Lua hands at most so many values to a command. */
 const mostArguments = 7_000
 
@@ -42,16 +44,20 @@ export class CommandTable {
       refuse(`was given ${args.length - 1} arguments, which is not how many it takes`)
     if (args.length > mostArguments) refuse(`was given more than ${mostArguments} arguments`)
     if (info.flags.has('noscript')) refuse('cannot be part of a transaction')
+    if (removing.has(name)) refuse('would take the records of the store away')
     if (info.flags.has('readonly')) refuse('only reads, and nothing is sent before the commit')
-    if (this.#connection.isCluster) this.#checkSlot(args, info, refuse)
+    if (!info.flags.has('write') && !info.flags.has('pubsub')) refuse('writes nothing')
+    this.#checkKeys(args, info, refuse)
   }
 
-  #checkSlot(args: readonly RedisArgument[], { keys }: CommandInfo, refuse: (why: string) => never): void {
+  #checkKeys(args: readonly RedisArgument[], { keys }: CommandInfo, refuse: (why: string) => never): void {
     if (keys.first <= 0) return
+    const { isCluster, prefix } = this.#connection
     const last = keys.last < 0 ? args.length + keys.last : keys.last
     for (let place = keys.first; place <= last; place += Math.max(keys.step, 1)) {
       const key = String(args[place])
-      if (hashTagOf(key) !== this.#hashTag)
+      if (key.startsWith(prefix)) refuse(`uses the key ${JSON.stringify(key)}, which belongs to the store itself`)
+      if (isCluster && hashTagOf(key) !== this.#hashTag)
         refuse(`uses the key ${JSON.stringify(key)}, which has not the hash tag {${this.#hashTag}} of its store`)
     }
   }

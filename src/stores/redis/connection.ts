@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { JustonceError } from '../../errors/index.ts'
 import type { OpenedClient } from './client-shapes.ts'
-import { asStoreError, isReply } from './errors.ts'
+import { asStoreError, isReply, queuedError } from './errors.ts'
 
 /** A Lua script with the hash that the server knows it by. */
 export interface Script {
@@ -14,7 +14,18 @@ export function script(...texts: readonly string[]): Script {
   return { text, sha: hash('sha1', text, 'hex') }
 }
 
-export type ScriptArgument = string | number | Uint8Array
+export type ScriptArgument = string | number | bigint | Uint8Array
+
+/** A single command, as a script, so that it finds the database of the store. */
+const callScript = script('return redis.call(unpack(ARGV, 2))')
+
+/** Fewer than Lua hands to one command. */
+const mostThings = 1_000
+
+export interface ConnectionSettings {
+  readonly database: number | undefined
+  readonly commandTimeoutMs: number
+}
 
 /** The user's client with a limit to its patience: most of them keep commands for later while the server is away. */
 export class Connection {
@@ -23,27 +34,49 @@ export class Connection {
   readonly prefix: string
   readonly #client: OpenedClient
   readonly #timeoutMs: number
+  readonly #pinned = new Map<Script, Script>()
+  /** The beginning of every script. */
+  #select: string | undefined
   #closed = false
 
-  constructor(client: OpenedClient, prefix: string, timeoutMs: number) {
+  constructor(client: OpenedClient, prefix: string, { database, commandTimeoutMs }: ConnectionSettings) {
     this.#client = client
     this.isCluster = client.isCluster
     this.prefix = prefix
-    this.#timeoutMs = timeoutMs
+    this.#timeoutMs = commandTimeoutMs
+    if (database !== undefined) this.#select = selecting(database)
   }
 
+  /** For what does not matter which database is selected. */
   async send(...args: readonly ScriptArgument[]): Promise<unknown> {
     if (this.#closed) throw new JustonceError('STORE_CLOSED', { message: 'The Redis store is closed.' })
-    const texts = args.map((each) => (typeof each === 'number' ? String(each) : each))
+    const texts = args.map((each) => (typeof each === 'object' ? each : String(each)))
+    let reply: unknown
     try {
-      return await this.#inTime(this.#client.send(this.prefix, texts), String(args[0]))
+      reply = await this.#inTime(this.#client.send(this.prefix, texts), String(args[0]))
     } catch (error) {
       throw asStoreError(error)
     }
+    if (isQueued(reply)) throw queuedError(String(args[0]))
+    return reply
+  }
+
+  /** One command in the database of the store. */
+  call(...args: readonly ScriptArgument[]): Promise<unknown> {
+    return this.run(callScript, ...args)
+  }
+
+  /** One command with any number of things at its end, which answers with one value for each. */
+  async callEach(head: readonly string[], things: readonly string[]): Promise<unknown[]> {
+    const replies: unknown[] = []
+    for (let from = 0; from < things.length; from += mostThings)
+      replies.push(...((await this.call(...head, ...things.slice(from, from + mostThings))) as unknown[]))
+    return replies
   }
 
   /** Its first argument is always the prefix of the keys; the one declared key only tells a cluster where to go. */
-  async run({ sha, text }: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
+  async run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
+    const { sha, text } = this.#pinned.get(script) ?? (await this.#pin(script))
     try {
       return await this.send('EVALSHA', sha, 1, this.prefix, this.prefix, ...args)
     } catch (error) {
@@ -54,6 +87,38 @@ export class Connection {
 
   close(): void {
     this.#closed = true
+  }
+
+  /**
+   * Whoever else uses the connection may have selected another database: each script selects that of the store, which ends
+   * with the script. Records that were looked for in another one would not be found, and everything would run again.
+   */
+  async #pin(unpinned: Script): Promise<Script> {
+    if (!this.isCluster) this.#select ??= selecting(await this.#learnDatabase(), whereItIs)
+    const pinned = this.#select === undefined ? unpinned : script(this.#select, unpinned.text)
+    this.#pinned.set(unpinned, pinned)
+    return pinned
+  }
+
+  async #learnDatabase(): Promise<number> {
+    const told = this.#client.database
+    const current = await this.#currentDatabase()
+    if (told !== undefined && current !== undefined && told !== current)
+      throw new JustonceError('OPTION_INVALID', {
+        message: `The client was made for database ${told}, but its connection is in ${current} now. Say which is meant: database: ${current}.`,
+      })
+    return current ?? told ?? 0
+  }
+
+  /** Undefined: the server does not tell. */
+  async #currentDatabase(): Promise<number | undefined> {
+    try {
+      const found = / db=(\d+)/.exec(text(await this.send('CLIENT', 'INFO')))?.[1]
+      return found === undefined ? undefined : Number(found)
+    } catch (error) {
+      if (error instanceof JustonceError) throw error
+      return undefined
+    }
   }
 
   async #inTime<T>(answer: Promise<T>, what: string): Promise<T> {
@@ -67,6 +132,20 @@ export class Connection {
       clearTimeout(timer)
     }
   }
+}
+
+/** A user who may not select cannot have left the database in which the connection was made. */
+const whereItIs = 'and not string.find(selected.err, "can\'t run this command", 1, true)'
+
+function selecting(database: number, unless = ''): string {
+  return `local selected = redis.pcall('SELECT', ${database})
+if selected.err ${unless} then return selected end`
+}
+
+/** What a server says to every command while a MULTI is open on the connection. */
+function isQueued(reply: unknown): boolean {
+  if (typeof reply === 'string') return reply === 'QUEUED'
+  return reply instanceof Uint8Array && text(reply) === 'QUEUED'
 }
 
 /** A reply as text, also from a client that answers in bytes. */

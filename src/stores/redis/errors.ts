@@ -24,6 +24,13 @@ export function asStoreError(error: unknown): unknown {
   return new JustonceError('STORE_UNREACHABLE', { message: `Redis cannot be used now: ${message}.`, cause: error })
 }
 
+/** Whether it will ever be carried out is up to whoever has opened the MULTI. */
+export function queuedError(command: string): JustonceError {
+  return new JustonceError('STORE_UNREACHABLE', {
+    message: `Redis has queued ${command} behind a MULTI that another user of the connection has open. Give the store a client of its own.`,
+  })
+}
+
 export function classify(error: unknown): StoreTrouble {
   if (isJustonceError(error, 'CLAIM_HELD') || isJustonceError(error, 'CLAIM_LOST')) return 'conflict'
   if (isJustonceError(error, 'STORE_BUSY')) return 'conflict'

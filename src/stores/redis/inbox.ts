@@ -11,9 +11,8 @@ import { answersInOrder } from './wait-for-rivals.ts'
 export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): Inbox<Tx> {
   const { connection, factory, leaseMs } = transactions
   const values = async (keys: readonly RecordKey[]): Promise<(string | undefined)[]> => {
-    if (keys.length === 0) return []
     const names = keys.map((key) => `${connection.prefix}inbox:${rowName(key)}`)
-    const found = (await connection.send('MGET', ...names)) as unknown[]
+    const found = await connection.callEach(['MGET'], names)
     return found.map((value) => (value === null ? undefined : text(value)))
   }
   const findMany = async (keys: readonly RecordKey[]): Promise<(InboxRecord | undefined)[]> =>

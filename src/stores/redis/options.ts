@@ -7,6 +7,11 @@ interface CommonOptions {
   readonly client: RedisClient
   /** Every key of this store has it in braces, so that a cluster keeps them in one slot. Default `justonce`. */
   readonly hashTag?: string | undefined
+  /**
+   * The number of the database that the store and its handlers write to, whatever anybody else selects on the connection.
+   * Default: the one that the client was made for. Not in a cluster, which has only one.
+   */
+  readonly database?: number | undefined
   /** How long a claim outlives a process that has died with it. Default 30 000. */
   readonly leaseMs?: number | undefined
   /** How long to wait for an answer of the server before it counts as unreachable. Default 5 000. */
@@ -36,13 +41,14 @@ export interface LeaseOptions extends CommonOptions {
 export interface CheckedOptions {
   readonly client: OpenedClient
   readonly hashTag: string
+  readonly database: number | undefined
   readonly leaseMs: number
   readonly commandTimeoutMs: number
   readonly recordTtlMs: number
   readonly onWarning: (warning: RedisWarning) => void
 }
 
-const common = ['client', 'mode', 'hashTag', 'leaseMs', 'commandTimeoutMs', 'onWarning']
+const common = ['client', 'mode', 'hashTag', 'database', 'leaseMs', 'commandTimeoutMs', 'onWarning']
 const aMonthMs = 30 * 24 * 3_600_000
 
 export function checkedOptions(options: IsolatedOptions | LeaseOptions): CheckedOptions {
@@ -58,10 +64,13 @@ export function checkedOptions(options: IsolatedOptions | LeaseOptions): Checked
     throw invalid(`hashTag is ${JSON.stringify(hashTag)}, but must be a text without braces.`)
   const client = openClient(options.client)
   if (client === undefined) throw invalid('client is no client of node-redis or ioredis.')
+  const { database } = options
+  if (database !== undefined && (client.isCluster || !Number.isSafeInteger(database) || database < 0))
+    throw invalid(`database is ${database}, but must be the number of a database, and is not for clusters.`)
   const { keyPrefix } = (options.client as { options?: { keyPrefix?: unknown } }).options ?? {}
   if (keyPrefix !== undefined && keyPrefix !== '')
     throw invalid(`The client has the keyPrefix ${JSON.stringify(keyPrefix)}, which scripts do not see. Use hashTag.`)
-  return { client, hashTag, leaseMs, commandTimeoutMs, recordTtlMs, onWarning }
+  return { client, hashTag, database, leaseMs, commandTimeoutMs, recordTtlMs, onWarning }
 }
 
 function warnProcess({ code, message }: RedisWarning): void {

@@ -6,7 +6,7 @@ import type { Transactions } from './transactions.ts'
 
 export function redisOutbox<Tx extends object>({ connection, factory }: Transactions<Tx>): Outbox<Tx> {
   const pairs = (messages: readonly LeasedMessage[]) => messages.flatMap(({ id, lease }) => [id, lease])
-  const size = async (list: string) => Number(await connection.send('ZCARD', `${connection.prefix}outbox-${list}`))
+  const size = async (list: string) => Number(await connection.call('ZCARD', `${connection.prefix}outbox-${list}`))
   return {
     async append(tx, messages) {
       const { steps } = factory.transactionOf(tx)

@@ -34,7 +34,7 @@ export async function listRows(
 export async function countRows(connection: Connection, filter: ParkedFilter): Promise<number> {
   const { state, ...rest } = filter
   if (Object.values(rest).every((value) => value === undefined)) {
-    const size = async (list: string) => Number(await connection.send('ZCARD', connection.prefix + list))
+    const size = async (list: string) => Number(await connection.call('ZCARD', connection.prefix + list))
     if (state === 'dead') return await size('parked-dead')
     const [all, dead] = await Promise.all([size('parked-all'), size('parked-dead')])
     return state === 'waiting' ? all - dead : all

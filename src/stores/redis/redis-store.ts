@@ -38,7 +38,7 @@ export function redisStore(options: IsolatedOptions): IsolatedRedisStore
 export function redisStore(options: LeaseOptions): LeaseRedisStore
 export function redisStore(options: IsolatedOptions | LeaseOptions): IsolatedRedisStore | LeaseRedisStore {
   const checked = checkedOptions(options)
-  const connection = new Connection(checked.client, keyPrefix(checked.hashTag), checked.commandTimeoutMs)
+  const connection = new Connection(checked.client, keyPrefix(checked.hashTag), checked)
   if (options.mode === 'lease') return { ...store<NoTx>(connection, new TxFactory(undefined), checked, 'lease') }
   const factory = new TxFactory<RedisTx>(new CommandTable(connection, checked.hashTag))
   return { ...store(connection, factory, checked, 'isolated'), parts: redisParts(factory) }

@@ -1,5 +1,6 @@
 import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { checkedArguments } from './arguments.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import type { CommandTable } from './command-table.ts'
 import { classify } from './errors.ts'
@@ -22,7 +23,11 @@ export interface RedisTx {
 /** The effects of a lease store live elsewhere: there is nothing to write through. */
 export type NoTx = Readonly<Record<never, never>>
 
-const control = new Set(['MULTI', 'EXEC', 'DISCARD', 'WATCH', 'UNWATCH', 'RESET', 'QUIT'])
+/** Of the transaction, and of the session in which the store itself works. */
+const control = new Set([
+  ...['MULTI', 'EXEC', 'DISCARD', 'WATCH', 'UNWATCH', 'RESET', 'QUIT'],
+  ...['SELECT', 'AUTH', 'HELLO', 'CLIENT'],
+])
 
 interface Lent {
   readonly transaction: Transaction
@@ -95,14 +100,14 @@ export class TxFactory<Tx extends object> {
     const command = (...args: RedisArgument[]): Promise<void> =>
       calls.track(async () => {
         lent.check()
-        const name = String(args[0]).toUpperCase()
+        const checked = checkedArguments(args)
+        const name = String(checked[0]).toUpperCase()
         if (control.has(name)) throw new JustonceError('TX_CONTROL', { message: `tx.command was called with ${name}.` })
         // Queued first: what is called later must not be applied earlier because its name was known already.
-        const copy = args.map((each) => (typeof each === 'object' ? Buffer.from(each) : each))
-        const step = { kind: 'command', group, args: copy } as const
+        const step = { kind: 'command', group, args: checked } as const
         transaction.steps.push(step)
         try {
-          await table?.check(args)
+          await table?.check(checked)
         } catch (error) {
           const place = transaction.steps.indexOf(step)
           if (place !== -1) transaction.steps.splice(place, 1)

@@ -12,7 +12,7 @@ const format = '1'
 /** There are no tables; what has to fit is the format of the keys, and how the server is set up. */
 export function redisSchema(connection: Connection, onWarning: (warning: RedisWarning) => void): Schema {
   const check = async (): Promise<void> => {
-    const found = await connection.send('GET', `${connection.prefix}format`)
+    const found = await connection.call('GET', `${connection.prefix}format`)
     if (found !== null && text(found) !== format) {
       throw new JustonceError(Number(text(found)) > Number(format) ? 'SCHEMA_NEW' : 'SCHEMA_OLD', {
         message: `The keys below ${connection.prefix} have format ${text(found)}, and this version knows ${format}.`,
@@ -22,7 +22,7 @@ export function redisSchema(connection: Connection, onWarning: (warning: RedisWa
   }
   return {
     async install() {
-      await connection.send('SET', `${connection.prefix}format`, format, 'NX')
+      await connection.call('SET', `${connection.prefix}format`, format, 'NX')
       await check()
     },
     check,

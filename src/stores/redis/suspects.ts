@@ -8,8 +8,7 @@ const chunk = 1_000
 export function redisSuspects<Tx extends object>({ connection, factory }: Transactions<Tx>): Suspects<Tx> {
   return {
     async look(ids) {
-      if (ids.length === 0) return []
-      const counts = (await connection.send('HMGET', `${connection.prefix}suspects`, ...ids)) as unknown[]
+      const counts = await connection.callEach(['HMGET', `${connection.prefix}suspects`], ids)
       return counts.map((count) => Number(count ?? 0))
     },
     async begin(ids) {

@@ -19,7 +19,7 @@ function goneAfterClaim() {
 
 test('a server that does not answer the commit is waited for once, not again to be told that it is off', async () => {
   const { client, sent } = goneAfterClaim()
-  const store = redisStore({ client, mode: 'isolated', recordTtlMs: 60_000, commandTimeoutMs })
+  const store = redisStore({ client, mode: 'isolated', recordTtlMs: 60_000, commandTimeoutMs, database: 0 })
   const work = store.transaction((tx) =>
     store.inbox.claim(tx, [{ handler: 'tag-note', key: 'm1', fingerprint: undefined }]),
   )

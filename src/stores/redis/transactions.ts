@@ -61,6 +61,10 @@ export class Transactions<Tx extends object> {
       throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours when it was to be committed.` })
     }
     if (answer === 'partly') throw partlyApplied(transaction, rest)
+    if (answer !== 'committed')
+      throw new JustonceError('COMMIT_UNKNOWN', {
+        message: `Redis answered the commit with ${JSON.stringify(answer)}.`,
+      })
   }
 
   async #sendCommit(args: Parameters<Connection['run']>[1][]): Promise<string[]> {

@@ -10,12 +10,18 @@ end
 `,
 )
 
-/** Arguments: name, milliseconds. Answers the fence, or nothing: somebody has it. */
+/**
+ * The fence is at least the time, in microseconds, so that it goes on growing when the last one was flushed or lost.
+ * Arguments: name, milliseconds. Answers the fence, or nothing: somebody has it.
+ */
 export const acquireScript = script(
   `
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 if redis.call('EXISTS', key) == 1 then return false end
-local fence = redis.call('INCR', ARGV[1] .. 'fence:' .. ARGV[2])
+local last = tonumber(redis.call('GET', ARGV[1] .. 'fence:' .. ARGV[2]) or 0)
+local time = redis.call('TIME')
+local fence = string.format('%.0f', math.max(last + 1, time[1] * 1000000 + time[2]))
+redis.call('SET', ARGV[1] .. 'fence:' .. ARGV[2], fence)
 redis.call('SET', key, fence, 'PX', ARGV[3])
 return fence
 `,

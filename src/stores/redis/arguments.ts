@@ -1,0 +1,34 @@
+import { JustonceError } from '../../errors/index.ts'
+
+/**
+ * What is to be sent, as it was when it was given. Client libraries refuse other values only when they send them, which
+ * would be with the commit of a whole batch, or turn them into a text that nobody meant.
+ */
+export function checkedArguments(args: readonly unknown[]): (string | Uint8Array)[] {
+  return args.map((value, place) => {
+    if (typeof value === 'string') return value
+    if (typeof value === 'bigint') return String(value)
+    if (value instanceof Uint8Array) return Buffer.from(value)
+    if (typeof value === 'number' && isExact(value)) return String(value)
+    const which = place === 0 ? 'the name' : `argument ${place}`
+    throw new JustonceError('ARGUMENT_INVALID', {
+      message: `tx.command(${nameIn(args)}) was given ${described(value)} as ${which}.`,
+    })
+  })
+}
+
+/** Beyond 2^53 a number is perhaps not the one that was meant. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+}
+
+function nameIn([name]: readonly unknown[]): string {
+  return typeof name === 'string' ? JSON.stringify(name) : '…'
+}
+
+function described(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null)
+    return `an object (${value.constructor?.name ?? 'without a prototype'})`
+  return typeof value === 'function' ? 'a function' : String(value)
+}
