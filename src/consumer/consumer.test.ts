@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { note } from '../../test/app/open-app.ts'
-import { openEngine } from '../../test/app/open-engine.ts'
+import { type OpenEngineOptions, openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery, Transport } from '../contracts/index.ts'
+import type { Source } from '../engine/source.ts'
 import { JustonceError } from '../errors/index.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { Consumer } from './consumer.ts'
@@ -9,8 +10,8 @@ import { Quarantine } from './quarantine.ts'
 import { StoreGate } from './store-gate.ts'
 
 /** A consumer that is given what is handed over, on a store that is too busy for the first so many transactions. */
-function openConsumer(busyFor = 0) {
-  const opened = openEngine()
+function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Partial<Source> = {}) {
+  const opened = openEngine(options)
   const { engine, source, clock, store, on } = opened
   const ran: string[] = []
   const breaker = { after: 1, pauseMs: 1_000 }
@@ -46,8 +47,8 @@ function openConsumer(busyFor = 0) {
     close: async () => {},
   }
   const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
-  const options = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000 }
-  const consumer = new Consumer(engine, transport, source, shared, options)
+  const settings = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000 }
+  const consumer = new Consumer(engine, transport, { ...source, ...changes }, shared, settings)
   onTestFinished(() => consumer.stop())
   consumer.start()
   const arrive = async (...deliveries: Delivery[]): Promise<void> => {
@@ -80,4 +81,44 @@ test('what a breaker has stopped does not overtake one of its key that was let t
   await arrive(delivery('s1', '0', { type: 'note.slow' }), delivery('a1', 'a'), delivery('a2', 'a'))
   await clock.advance(10_000)
   expect(ran).toEqual(['a1', 'a2'])
+})
+
+const suspected = { redelivered: true }
+
+test('nothing is held against what has ended without a handler: types that are ignored, copies, refused ones', async () => {
+  const { arrive, database, eventsOf } = openConsumer(0, { unknownTypes: 'ignore' })
+  await arrive(delivery('m1', 'a', suspected), delivery('m2', 'b'))
+  await arrive(delivery('m1', 'a', suspected), delivery('m2', 'b', suspected))
+  await arrive(delivery('x1', 'a', { ...suspected, type: 'unknown' }))
+  const { message } = delivery('bad', 'a')
+  await arrive({ message: { ...message, body: Buffer.from('no JSON') }, ...suspected })
+  expect(eventsOf('duplicate').map(({ key }) => key)).toEqual(['m1', 'm2'])
+  expect(eventsOf('ignored')).toHaveLength(1)
+  expect(eventsOf('parked')).toMatchObject([{ reason: 'BODY_NOT_JSON' }])
+  expect(database.suspects.committedEntries()).toEqual([])
+})
+
+test('a comparison that is lost is no attempt: what is read again is not suspected because of it', async () => {
+  const at = (next: number) => ({ next: String(next), incarnation: 'one' })
+  const reread: (string | undefined)[] = []
+  const positions = {
+    group: 'group',
+    reread: async (lost: readonly Delivery[]) => void reread.push(...lost.map(({ message }) => message.id)),
+  }
+  const { arrive, database, store, ran, eventsOf } = openConsumer(0, {}, { positions, dedup: 'position' })
+  const placed = (id: string, from: number): Delivery => ({
+    ...delivery(id, 'a', suspected),
+    lane: '0',
+    place: { partition: '0', from: at(from), to: at(from + 1) },
+  })
+  await store.transaction((tx) =>
+    store.positions.move(tx, 'group', [{ source: 'test', partition: '0', expected: undefined, to: at(1) }]),
+  )
+  // Read before somebody else has moved on; twice, as a reading that was frozen and another one.
+  for (const _ of [1, 2]) await arrive(placed('m0', 0), placed('m1', 1), placed('m2', 2))
+  expect(reread).toEqual(['m0', 'm1', 'm2', 'm0', 'm1', 'm2'])
+  expect(database.suspects.committedEntries()).toEqual([])
+  await arrive(placed('m1', 1), placed('m2', 2))
+  expect(ran).toEqual(['m1', 'm2'])
+  expect(eventsOf('quarantined')).toEqual([])
 })

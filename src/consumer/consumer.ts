@@ -1,6 +1,7 @@
 import type { Delivery, Transport, TransportNotice } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
+import { lostWith } from '../engine/partition-moves.ts'
 import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
@@ -121,16 +122,28 @@ export class Consumer<Tx> {
 
   async #handle(batch: readonly Delivery[], report: Report): Promise<void> {
     for (const { kind, deliveries } of await this.#quarantine.segments(batch)) {
-      const segment = { kind, deliveries: withoutFollowers(deliveries, report) }
+      const left = withoutFollowers(deliveries, report)
+      const segment = { kind, deliveries: await this.#withoutLost(left, report) }
       if (segment.deliveries.length === 0) continue
       try {
         await this.#quarantine.run(segment, (suspicionOf) =>
           handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
         )
       } finally {
-        this.#quarantine.ended(report.settled)
+        await this.#quarantine.ended(report)
       }
     }
+  }
+
+  /** What follows on something that was lost is read again with it: to begin it would only hold that against it. */
+  async #withoutLost(deliveries: readonly Delivery[], report: Report): Promise<readonly Delivery[]> {
+    if (report.lost.length === 0) return deliveries
+    const lost = lostWith(report.lost, deliveries)
+    if (lost.length === 0) return deliveries
+    await this.#source.positions?.reread(lost)
+    report.settled.push(...lost)
+    report.lost.push(...lost)
+    return deliveries.filter((delivery) => !lost.includes(delivery))
   }
 
   #leave(lane: Lane, batch: readonly Delivery[], report: Report): void {

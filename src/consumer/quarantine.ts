@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Report } from '../engine/report.ts'
 import type { Origin } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
 import { Exclusion } from './exclusion.ts'
@@ -9,6 +10,11 @@ import { Exclusion } from './exclusion.ts'
 export interface Segment {
   readonly deliveries: readonly Delivery[]
   readonly kind: 'fresh' | 'suspect' | 'alone' | 'condemned'
+}
+
+interface Debt {
+  readonly forgiven: readonly string[]
+  readonly cleared: readonly string[]
 }
 
 export type Suspicion = Pick<Origin, 'suspect' | 'condemned'>
@@ -31,6 +37,8 @@ export class Quarantine<Tx> {
   readonly #before = new WeakMap<Delivery, number>()
   /** By id, the copies that have begun here and not ended. However many they are, this process can die of it once. */
   readonly #begun = new Map<string, Set<Delivery>>()
+  /** What the store has yet to be told about suspects that have ended. */
+  readonly #debts: Debt[] = []
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
@@ -73,9 +81,32 @@ export class Quarantine<Tx> {
     return deaths < this.#limitOf(type) ? {} : { condemned: died(deaths) }
   }
 
-  /** They are settled. */
-  ended(deliveries: readonly Delivery[]): void {
-    if (this.#begun.size > 0) this.#end(deliveries)
+  /** What is settled has ended otherwise than by a death. What was lost has not even begun: it is somebody else's. */
+  async ended({ settled, lost }: Pick<Report, 'settled' | 'lost'>): Promise<void> {
+    if (this.#begun.size > 0) {
+      const notBegun = this.#end(lost)
+      this.#debts.push({ forgiven: notBegun, cleared: this.#end(settled) })
+    }
+    if (this.#debts.length === 0) return
+    try {
+      for (let debt = this.#debts[0]; debt !== undefined; debt = this.#debts[0]) {
+        await this.#pay(debt)
+        this.#debts.shift()
+      }
+    } catch (error) {
+      // The messages are settled all the same; what is left of them in the store is removed with the next ones.
+      this.#engine.events.emit({ kind: 'loop-failed', loop: 'suspects', error })
+    }
+  }
+
+  /** Mostly they were cleared with the effects. Copies, ignored and refused ones had no transaction of their own. */
+  async #pay({ forgiven, cleared }: Debt): Promise<void> {
+    const { suspects } = this.#engine.store
+    if (forgiven.length > 0) await suspects.forgive(forgiven)
+    if (cleared.length === 0) return
+    const counts = await suspects.look(cleared)
+    const left = cleared.filter((_, index) => counts[index] !== 0)
+    if (left.length > 0) await this.#engine.store.transaction((tx) => suspects.clear(tx, left))
   }
 
   /** This process ends on purpose before it has come to an end with them. */
@@ -87,7 +118,7 @@ export class Quarantine<Tx> {
   /** Resolves to those of which no copy is left here. */
   #end(deliveries: readonly Delivery[]): string[] {
     const ids: string[] = []
-    for (const delivery of deliveries.filter(isSuspect)) {
+    for (const delivery of deliveries.filter((each) => this.#isWatched(each))) {
       const id = suspectId(delivery)
       const copies = this.#begun.get(id)
       if (copies?.delete(delivery) && copies.size === 0 && this.#begun.delete(id)) ids.push(id)
@@ -96,7 +127,7 @@ export class Quarantine<Tx> {
   }
 
   async #look(deliveries: readonly Delivery[]): Promise<void> {
-    const suspects = deliveries.filter((delivery) => isSuspect(delivery) && !this.#before.has(delivery))
+    const suspects = deliveries.filter((delivery) => this.#isWatched(delivery) && !this.#before.has(delivery))
     if (suspects.length === 0) return
     const ids = [...new Set(suspects.map(suspectId))]
     const counts = await this.#engine.store.suspects.look(ids)
@@ -128,6 +159,11 @@ export class Quarantine<Tx> {
       for (const id of fresh) this.#begun.delete(id)
       throw error
     }
+  }
+
+  /** What reaches no handler kills nobody. */
+  #isWatched(delivery: Delivery): boolean {
+    return isSuspect(delivery) && this.#engine.handlersOf(delivery.message.type ?? '').length > 0
   }
 
   #kindOf(delivery: Delivery): Segment['kind'] {

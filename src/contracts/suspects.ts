@@ -14,4 +14,6 @@ export interface Suspects<Tx> {
   clear(tx: Tx, ids: readonly string[]): Promise<void>
   /** Takes one attempt back, of a process that ends on purpose before it has come to them. */
   forgive(ids: readonly string[]): Promise<void>
+  /** Removes those whose last beginning is longer ago than this: their messages come no more. By the database's clock. */
+  forget(olderThanMs: number): Promise<void>
 }

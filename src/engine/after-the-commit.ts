@@ -22,6 +22,7 @@ export async function afterTheCommit<Tx>(
   if (lost.length > 0) {
     await source.positions?.reread(lost)
     report.settled.push(...lost)
+    report.lost.push(...lost)
   }
   if (source.inside !== undefined) source.inside.committed(done, 0)
   else if (done.length > 0) await source.acknowledge(done)

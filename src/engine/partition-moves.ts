@@ -19,6 +19,17 @@ export function follows(delivery: Delivery, before: Delivery): boolean {
   return isSame(delivery.place?.from, before.place?.to)
 }
 
+/** Those that follow on what was lost of their partition, one after the other: they are lost with it. */
+export function lostWith(lost: readonly Delivery[], deliveries: readonly Delivery[]): readonly Delivery[] {
+  const last = new Map(lost.map((delivery) => [partitionId(delivery), delivery]))
+  return deliveries.filter((delivery) => {
+    const before = last.get(partitionId(delivery))
+    if (before === undefined || !follows(delivery, before)) return false
+    last.set(partitionId(delivery), delivery)
+    return true
+  })
+}
+
 export function isSame(a: Position | undefined, b: Position | undefined): boolean {
   return a?.next === b?.next && a?.incarnation === b?.incarnation
 }

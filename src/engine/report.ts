@@ -12,10 +12,12 @@ export interface Report {
   conflicts: number
   /** Settled, duplicates included: they must not be settled again. */
   readonly settled: Delivery[]
+  /** Those of the settled ones that belong to somebody else now: nothing has become of them here. */
+  readonly lost: Delivery[]
   /** Hooks that are still running. */
   readonly background: Promise<void>[]
 }
 
 export function emptyReport(): Report {
-  return { again: [], held: [], stopped: [], conflicts: 0, settled: [], background: [] }
+  return { again: [], held: [], stopped: [], conflicts: 0, settled: [], lost: [], background: [] }
 }

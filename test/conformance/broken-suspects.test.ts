@@ -24,6 +24,20 @@ bindBrokenStores([
     break: suspects(({ clear }) => ({ clear: (tx, ids) => clear(tx, [...ids, ...ids.map((id) => id.toLowerCase())]) })),
   },
   {
+    name: 'forgets suspects however lately they began',
+    caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    break: suspects(({ look, forget }) => {
+      let isForgotten = false
+      return {
+        look: async (ids) => (isForgotten ? ids.map(() => 0) : look(ids)),
+        forget: async (olderThanMs) => {
+          isForgotten = true
+          await forget(olderThanMs)
+        },
+      }
+    }),
+  },
+  {
     name: 'clears suspects in a transaction of its own',
     caught: 'suspects: when the transaction that cleared them is undone their beginnings still count',
     on: 'simulated',

@@ -64,7 +64,7 @@ export class MemoryDatabase {
   readonly notes = new Table<string>()
   readonly redrives = new Table<RedriveRow>()
   readonly audit = new Table<AuditRow>()
-  readonly suspects = new Table<number>()
+  readonly suspects = new Table<{ readonly count: number; readonly seenAt: number }>()
   readonly outbox = new Table<OutboxRow>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */

@@ -1,5 +1,5 @@
 import type { Suspects } from '../../contracts/index.ts'
-import { bytes, nowMs, numberIn, textIn } from './cells.ts'
+import { bytes, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import type { ShortTransactions } from './short-transactions.ts'
@@ -45,6 +45,11 @@ export function mysqlSuspects<Native extends MysqlConnectionShape>(
         await runner.run(`UPDATE ${suspects} SET count = count - 1 WHERE ${among(ids)}`)
         await runner.run(`DELETE FROM ${suspects} WHERE ${among(ids)} AND count <= 0`)
       })
+    },
+    async forget(olderThanMs) {
+      await short.run((runner) =>
+        runner.run(`DELETE FROM ${suspects} WHERE seen_at < ${nowMs} - ${integer(olderThanMs)}`),
+      )
     },
   }
 }

@@ -24,6 +24,9 @@ export function postgresSuspects<Tx>(
     `${held}, forgiven AS (DELETE FROM ${suspects} AS known USING held WHERE known.id = held.id AND held.count <= 1)
      UPDATE ${suspects} AS known SET count = held.count - 1 FROM held WHERE known.id = held.id AND held.count > 1`,
   )
+  const forget = statement(
+    `DELETE FROM ${suspects} WHERE seen_at < statement_timestamp() - $1::float8 * interval '1 millisecond'`,
+  )
   return {
     async look(ids) {
       if (ids.length === 0) return []
@@ -39,6 +42,9 @@ export function postgresSuspects<Tx>(
     },
     async forgive(ids) {
       if (ids.length > 0) await source.runAlone(forgive, [textArray(ids)])
+    },
+    async forget(olderThanMs) {
+      await source.runAlone(forget, [String(olderThanMs)])
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Suspects } from '../../contracts/index.ts'
-import { suspectScript } from './scripts/small.ts'
+import { forgetSuspectsScript, suspectScript } from './scripts/small.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Fewer than Lua hands to one command. */
@@ -21,6 +21,9 @@ export function redisSuspects<Tx extends object>({ connection, factory }: Transa
     },
     async forgive(ids) {
       if (ids.length > 0) await connection.run(suspectScript, -1, ...ids)
+    },
+    async forget(olderThanMs) {
+      await connection.run(forgetSuspectsScript, Math.ceil(olderThanMs))
     },
   }
 }

@@ -10,6 +10,7 @@ const countOf = `SELECT count FROM main.justonce_suspects WHERE id = ?`
 const deleteOne = `DELETE FROM main.justonce_suspects WHERE id = ?`
 const uncountOne = `UPDATE main.justonce_suspects SET count = count - 1 WHERE id = ?`
 const deleteInnocent = `DELETE FROM main.justonce_suspects WHERE id = ? AND count <= 0`
+const deleteOlder = `DELETE FROM main.justonce_suspects WHERE seen_at < ${now} - ?`
 
 export function sqliteSuspects<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
@@ -33,5 +34,7 @@ export function sqliteSuspects<Database extends SqliteDatabase>(
           statements.run(deleteInnocent, id)
         }
       }),
+    forget: (olderThanMs) =>
+      transactions.short((statements) => void statements.run(deleteOlder, Math.ceil(olderThanMs))),
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
-import { failureOf, hold } from '../waiting.ts'
+import { eventually, failureOf, hold } from '../waiting.ts'
+import { anHour } from './parked-rows.ts'
 
 export const suspectCases: readonly StoreCase[] = [
   {
@@ -93,6 +94,23 @@ export const suspectCases: readonly StoreCase[] = [
       await store.suspects.forgive([])
       await rival.suspects.begin(['a', 'b', 'unknown'])
       assert.deepEqual(await store.suspects.look(['a', 'b', 'unknown']), [1, 1, 1])
+    },
+  },
+  {
+    name: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    async run({ store, rival }) {
+      await store.suspects.begin(['a', 'b'])
+      await rival.suspects.begin(['b'])
+      await rival.suspects.forget(anHour)
+      assert.deepEqual(await store.suspects.look(['a', 'b']), [1, 2])
+      const areGone = async () => {
+        await store.suspects.forget(0)
+        const counts = await rival.suspects.look(['a', 'b'])
+        return counts.every((count) => count === 0) ? true : undefined
+      }
+      await eventually(areGone, 'the old ones being forgotten')
+      await store.suspects.begin(['a'])
+      assert.deepEqual(await rival.suspects.look(['a', 'b']), [1, 0])
     },
   },
   {

@@ -16,6 +16,17 @@ export function simSuspects(context: SimStoreContext): Suspects<SimClient> {
     begin: (ids) => context.read((client) => changeCounts(client, 'suspect', ids, (count) => count + 1)),
     clear: (client, ids) => changeCounts(client, 'clear-suspects', ids, () => 0),
     forgive: (ids) => context.read((client) => changeCounts(client, 'forgive-suspects', ids, (count) => count - 1)),
+    forget: (olderThanMs) =>
+      context.read((client) =>
+        client.connection.call(
+          'forget-suspects',
+          inTransaction(async (tx, session) => {
+            const before = session.database.date(-olderThanMs)
+            for (const { key, row } of session.database.scan(tx, table))
+              if ((row.seenAt as Date) < before) await update(session, tx, table, key, () => undefined)
+          }),
+        ),
+      ),
   }
 }
 

@@ -81,6 +81,7 @@ function does.change(a)
 end
 function does.clear(a)
   redis.call('HDEL', P .. 'suspects', unpack(a))
+  redis.call('ZREM', P .. 'suspects-seen', unpack(a))
 end
 function does.append(a)
   local key = P .. 'outbox:' .. a[1]

@@ -1,11 +1,30 @@
 import { script } from '../connection.ts'
+import { preludeLua } from './shared.ts'
 
-/** Arguments: 1 or -1, then ids. A count that would fall to nothing is removed. */
+/** Arguments: 1 or -1, then ids. A count that would fall to nothing is removed. When each last began is kept beside it. */
 export const suspectScript = script(
+  preludeLua,
   `
-local key = ARGV[1] .. 'suspects'
+local key, seen = P .. 'suspects', P .. 'suspects-seen'
 for i = 3, #ARGV do
-  if redis.call('HINCRBY', key, ARGV[i], ARGV[2]) <= 0 then redis.call('HDEL', key, ARGV[i]) end
+  if redis.call('HINCRBY', key, ARGV[i], ARGV[2]) <= 0 then
+    redis.call('HDEL', key, ARGV[i])
+    redis.call('ZREM', seen, ARGV[i])
+  elseif ARGV[2] == '1' then
+    redis.call('ZADD', seen, now, ARGV[i])
+  end
+end
+`,
+)
+
+/** Arguments: how many milliseconds ago the last beginning may be. */
+export const forgetSuspectsScript = script(
+  preludeLua,
+  `
+local old = redis.call('ZRANGEBYSCORE', P .. 'suspects-seen', '-inf', '(' .. (now - tonumber(ARGV[2])))
+for _, id in ipairs(old) do
+  redis.call('HDEL', P .. 'suspects', id)
+  redis.call('ZREM', P .. 'suspects-seen', id)
 end
 `,
 )
