@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Leases } from '../contracts/index.ts'
+import type { Clock, Leases } from '../contracts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { gate } from '../testing/waiting.ts'
@@ -20,17 +20,77 @@ function open(change: (leases: Leases) => Partial<Leases> = () => ({})) {
 }
 
 const name = 'tidying'
+/** A fence is at least the time of the store, in microseconds. */
+const first = fakeClock().now().getTime() * 1_000
+
+/** Two machines: time passes for both, and nothing of ours has had its turn meanwhile, as with a process that is frozen. */
+function openFrozen() {
+  const steady = fakeClock()
+  let frozenMs = 0
+  let sleptMs = 0
+  const clock: Clock = {
+    ...steady,
+    now: () => new Date(steady.now().getTime() + frozenMs + sleptMs),
+    monotonicMs: () => steady.monotonicMs() + frozenMs,
+  }
+  const database = new MemoryDatabase({ clock })
+  return {
+    clock,
+    store: memoryStore({ database }),
+    rival: memoryStore({ database }),
+    freeze(ms: number) {
+      frozenMs += ms
+    },
+    /** A machine that sleeps does not count the time. */
+    suspend(ms: number) {
+      sleptMs += ms
+    },
+  }
+}
 
 test('the work has the lease while it runs, and afterwards it is free', async () => {
   const { store, rival, clock } = open()
   const outcome = await withLease(store, name, { clock }, async (signal, fence) => {
     expect(signal.aborted).toBe(false)
-    expect(fence).toBe(1)
+    expect(fence).toBe(first)
     expect(await rival.leases.acquire(name, 1_000)).toBeUndefined()
     return 'tidy'
   })
   expect(outcome).toEqual({ status: 'done', value: 'tidy' })
-  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: 2 })
+  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: first + 1 })
+  expect(clock.waiting()).toBe(0)
+})
+
+test('the work ends after the lease has, because the process was frozen: lost, and not done', async () => {
+  const { store, clock, rival, freeze } = openFrozen()
+  let rivalFence = 0
+  const working = withLease(store, name, { clock, leaseMs: 900 }, async () => {
+    freeze(1_000)
+    rivalFence = (await rival.leases.acquire(name, 60_000))?.fence ?? 0
+    return 'tidy'
+  })
+  await expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
+  expect(await rival.leases.renew(name, rivalFence, 60_000)).toBe(true)
+})
+
+test('the same when nobody has taken it, and the store cannot be asked', async () => {
+  const { store, clock, freeze } = openFrozen()
+  const leases = { ...store.leases, release: () => Promise.reject(new Error('no')) }
+  const working = withLease({ leases }, name, { clock, leaseMs: 900 }, async () => freeze(1_000))
+  await expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
+})
+
+test('a machine that has slept counts less time than the store: the store is asked', async () => {
+  const { store, clock, suspend } = openFrozen()
+  const working = withLease(store, name, { clock, leaseMs: 900 }, async () => suspend(1_000))
+  await expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
+})
+
+test('a store that does not answer at the end is not waited for longer than the lease lasts', async () => {
+  const { store, clock } = open(() => ({ release: () => new Promise<never>(() => {}) }))
+  const working = withLease(store, name, { clock, leaseMs: 900 }, async () => 1)
+  await clock.advance(900)
+  expect(await working).toEqual({ status: 'done', value: 1 })
   expect(clock.waiting()).toBe(0)
 })
 
@@ -115,11 +175,12 @@ test('a lease that was lost meanwhile is not freed for whoever has it now', asyn
   const working = withLease(store, name, { clock, leaseMs: 900 }, () => finish.opened)
   const rejected = expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
   await clock.advance(1_000)
-  expect(await rival.leases.acquire(name, 60_000)).toEqual({ fence: 2 })
+  const later = first + 1_000_000
+  expect(await rival.leases.acquire(name, 60_000)).toEqual({ fence: later })
   finish.open()
   await rejected
-  expect(released).toEqual([1])
-  expect(await rival.leases.renew(name, 2, 60_000)).toBe(true)
+  expect(released).toEqual([first])
+  expect(await rival.leases.renew(name, later, 60_000)).toBe(true)
 })
 
 test('what the work throws is what it rejects with, and the lease is free', async () => {
@@ -128,7 +189,7 @@ test('what the work throws is what it rejects with, and the lease is free', asyn
     throw new Error('the work failed')
   })
   await expect(working).rejects.toThrow('the work failed')
-  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: 2 })
+  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: first + 1 })
 })
 
 test('a release that fails changes nothing: the work is done, and the lease ends by itself', async () => {
@@ -161,7 +222,7 @@ test('waitMs: it waits for so long, and no longer', async () => {
   expect(outcome).toEqual({ status: 'busy' })
   const patient = withLease(store, name, { clock, waitMs: 700 }, async (_, fence) => fence)
   await clock.advance(400)
-  expect(await patient).toEqual({ status: 'done', value: 2 })
+  expect(await patient).toMatchObject({ status: 'done', value: expect.any(Number) })
 })
 
 test.each([

@@ -16,7 +16,8 @@ const pollMs = 200
 
 /**
  * Runs the work while holding a named lease, so that among all processes only one does it at a time.
- * A lease cannot stop a process that is frozen and wakes up late: give `fence`, which only grows, to whatever the work
+ * Rejects with `LEASE_LOST` when the lease was no longer held when the work ended. A lease cannot stop a process that is
+ * frozen and wakes up late: give `fence`, which only grows, to whatever the work
  * writes to, and let that refuse smaller ones.
  *
  * ```ts
@@ -39,20 +40,54 @@ export async function withLease<Value>(
   const { leases } = store
   const lease = await acquire(leases, name, { leaseMs, waitMs, clock })
   if (lease === undefined) return { status: 'busy' }
-  const { fence, endsAt } = lease
+  const held: Held = { name, leaseMs, clock, fence: lease.fence, endsAt: lease.endsAt }
   const lost = new AbortController()
   const over = new AbortController()
-  const renewing = renew(leases, { name, fence, endsAt, leaseMs, clock, lost, over: over.signal })
-  try {
-    const value = await work(lost.signal, fence)
-    lost.signal.throwIfAborted()
-    return { status: 'done', value }
-  } finally {
+  const renewing = renew(leases, held, lost, over.signal)
+  const end = async (): Promise<boolean> => {
     over.abort()
     await renewing
-    // Only ever our own; one that was lost is not ours any more.
-    await leases.release(name, fence).catch(() => {})
+    return await release(leases, held)
   }
+  try {
+    const value = await work(lost.signal, held.fence)
+    // A process that was frozen, or busy, may have had no turn in which to see that the time is up.
+    const isInTime = clock.monotonicMs() < held.endsAt
+    const wasOurs = await end()
+    lost.signal.throwIfAborted()
+    if (!isInTime || !wasOurs) throw lostError(name)
+    return { status: 'done', value }
+  } finally {
+    if (!over.signal.aborted) await end()
+  }
+}
+
+/** What is known of a lease that we hold. */
+interface Held {
+  readonly name: string
+  readonly fence: number
+  readonly leaseMs: number
+  readonly clock: Clock
+  /** By the monotonic clock; it moves when the lease is renewed. */
+  endsAt: number
+}
+
+/**
+ * Only ever our own. False: the store says that it was no longer ours, which our own clock cannot tell when the machine has
+ * slept. One that does not answer is not waited for longer than the lease lasts.
+ */
+async function release(leases: Leases, { name, fence, endsAt, clock }: Held): Promise<boolean> {
+  const answered = new AbortController()
+  const answer = await Promise.race([
+    leases.release(name, fence).catch(() => 'unknown' as const),
+    clock.sleep(endsAt - clock.monotonicMs(), answered.signal),
+  ])
+  answered.abort()
+  return answer !== false
+}
+
+function lostError(name: string): JustonceError {
+  return new JustonceError('LEASE_LOST', { message: `The lease ${JSON.stringify(name)} was lost.` })
 }
 
 async function acquire(
@@ -72,19 +107,9 @@ async function acquire(
   }
 }
 
-interface Renewal {
-  readonly name: string
-  readonly fence: number
-  readonly endsAt: number
-  readonly leaseMs: number
-  readonly clock: Clock
-  readonly lost: AbortController
-  readonly over: AbortSignal
-}
-
 /** A third of the time, so that one failed renewal does not lose it. What cannot be renewed in time is lost. */
-async function renew(leases: Leases, { name, fence, leaseMs, clock, lost, over, ...given }: Renewal): Promise<void> {
-  let { endsAt } = given
+async function renew(leases: Leases, held: Held, lost: AbortController, over: AbortSignal): Promise<void> {
+  const { name, fence, leaseMs, clock } = held
   while (!over.aborted) {
     await clock.sleep(leaseMs / 3, over)
     if (over.aborted) return
@@ -92,12 +117,12 @@ async function renew(leases: Leases, { name, fence, leaseMs, clock, lost, over, 
     const answer = await Promise.race([
       leases.renew(name, fence, leaseMs).catch(() => 'unknown' as const),
       // A store that does not answer must not keep us from seeing that the time is up.
-      clock.sleep(endsAt - askedAt, over),
+      clock.sleep(held.endsAt - askedAt, over),
     ])
     if (over.aborted) return
-    if (answer === true) endsAt = askedAt + leaseMs
-    if (answer === false || clock.monotonicMs() >= endsAt) {
-      lost.abort(new JustonceError('LEASE_LOST', { message: `The lease ${JSON.stringify(name)} was lost.` }))
+    if (answer === true) held.endsAt = askedAt + leaseMs
+    if (answer === false || clock.monotonicMs() >= held.endsAt) {
+      lost.abort(lostError(name))
       return
     }
   }

@@ -111,8 +111,9 @@ test('whoever has lost the lease removes no more', async () => {
   start('a', keep, { remove: async () => ({ removed: 1, more: true }) })
   await clock.advance(0)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
-  await store.leases.release('maintenance', 1)
-  expect(await store.leases.acquire('maintenance', 60 * aMinute)).toEqual({ fence: 2 })
+  const fence = clock.now().getTime() * 1_000
+  expect(await store.leases.release('maintenance', fence)).toBe(true)
+  expect(await store.leases.acquire('maintenance', 60 * aMinute)).toEqual({ fence: fence + 1 })
   await clock.advance(30 * aMinute)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
 })

@@ -50,6 +50,14 @@ bindBrokenStores([
     }),
   },
   {
+    name: 'counts fences from one, and so again from one when a backup was restored',
+    caught: 'leases: a fence is at least the time, in microseconds, so that it goes on growing when its row was lost',
+    break: leases(({ acquire }) => {
+      let fence = 0
+      return { acquire: async (name, ms) => ((await acquire(name, ms)) === undefined ? undefined : { fence: ++fence }) }
+    }),
+  },
+  {
     name: 'lets whoever comes late free the lease of another',
     caught: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
     break: leases(({ release }) => ({

@@ -8,7 +8,7 @@ export function memoryLeases(transactions: Transactions): Leases {
         const now = database.now()
         const known = database.leases.get(name)
         if (known !== undefined && known.endsAt > now) return undefined
-        const fence = (known?.fence ?? 0) + 1
+        const fence = Math.max((known?.fence ?? 0) + 1, now * 1_000)
         // The row stays when it is released, so that the fence only grows.
         database.leases.set(name, { fence, endsAt: now + leaseMs })
         return { fence }

@@ -14,9 +14,11 @@ export function mysqlLeases<Native extends MysqlConnectionShape>(
   /** Whoever has locked the row decides alone. */
   const locked = async (runner: Runner, name: string) => {
     const { rows } = await runner.run(
-      `SELECT fence, held_until > ${nowMs} FROM ${leases} WHERE name = ${textValue(name)} FOR UPDATE`,
+      `SELECT fence, held_until > ${nowMs}, ${nowMs} * 1000 FROM ${leases} WHERE name = ${textValue(name)} FOR UPDATE`,
     )
-    return rows[0] && { fence: numberIn(rows[0][0]), isHeld: numberIn(rows[0][1]) === 1 }
+    const [fence, isHeld, micros] = rows[0] ?? []
+    if (rows[0] === undefined) return undefined
+    return { fence: numberIn(fence), isHeld: numberIn(isHeld) === 1, micros: numberIn(micros) }
   }
   const change = (name: string, fence: number, held: string, also = '') =>
     short.run(async (runner) => {
@@ -34,7 +36,7 @@ export function mysqlLeases<Native extends MysqlConnectionShape>(
         )
         const row = await locked(runner, name)
         if (row === undefined || row.isHeld) return undefined
-        const fence = row.fence + 1
+        const fence = Math.max(row.fence + 1, row.micros)
         await runner.run(
           `UPDATE ${leases} SET fence = ${fence}, held_until = ${laterMs(leaseMs)} WHERE name = ${bytes(name)}`,
         )

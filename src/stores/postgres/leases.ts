@@ -7,9 +7,10 @@ import type { Tables } from './tables.ts'
 export function postgresLeases<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>, { leases }: Tables): Leases {
   const later = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const isHeld = 'name = $1::text AND fence = $2::bigint AND expires_at > clock_timestamp()'
+  const micros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
   const acquire = statement(
-    `INSERT INTO ${leases} AS known (name, fence, expires_at) VALUES ($1::text, 1, ${later('$2')})
-     ON CONFLICT (name) DO UPDATE SET fence = known.fence + 1, expires_at = ${later('$2')}
+    `INSERT INTO ${leases} AS known (name, fence, expires_at) VALUES ($1::text, ${micros}, ${later('$2')})
+     ON CONFLICT (name) DO UPDATE SET fence = greatest(known.fence + 1, ${micros}), expires_at = ${later('$2')}
      WHERE known.expires_at <= clock_timestamp() RETURNING fence`,
   )
   const renew = statement(`UPDATE ${leases} SET expires_at = ${later('$3')} WHERE ${isHeld}`)

@@ -3,9 +3,9 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
-// The row stays when it is released, so that the fence only grows.
-const acquireOne = `INSERT INTO main.justonce_leases (name, fence, ends_at) VALUES (?, 1, ${now} + ?)
-  ON CONFLICT (name) DO UPDATE SET fence = fence + 1, ends_at = excluded.ends_at WHERE ends_at <= ${now} RETURNING fence`
+// The row stays when it is released, so that the fence only grows; it begins with the time, in case that the row was lost.
+const acquireOne = `INSERT INTO main.justonce_leases (name, fence, ends_at) VALUES (?, ${now} * 1000, ${now} + ?)
+  ON CONFLICT (name) DO UPDATE SET fence = max(fence + 1, excluded.fence), ends_at = excluded.ends_at WHERE ends_at <= ${now} RETURNING fence`
 const renewOne = `UPDATE main.justonce_leases SET ends_at = ${now} + ? WHERE name = ? AND fence = ? AND ends_at > ${now}`
 const releaseOne = `UPDATE main.justonce_leases SET ends_at = 0 WHERE name = ? AND fence = ? AND ends_at > ${now}`
 

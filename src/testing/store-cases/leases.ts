@@ -55,6 +55,16 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'leases: a fence is at least the time, in microseconds, so that it goes on growing when its row was lost',
+    async run({ store }) {
+      for (const name of ['tidying', 'another']) {
+        const { fence } = present(await store.leases.acquire(name, anHour), 'the lease')
+        assert.ok(fence > Date.UTC(2020, 0) * 1_000, `the first fence of ${name} is ${fence}`)
+        assert.ok(Number.isSafeInteger(fence), `${fence} is not exact`)
+      }
+    },
+  },
+  {
     name: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
     async run({ store, rival }) {
       const lost = await soonAcquired(store.leases, 'tidying', 30)

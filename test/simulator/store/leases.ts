@@ -35,7 +35,7 @@ export function simLeases(context: SimStoreContext): Leases {
     acquire: (name, leaseMs) =>
       changeRow('acquire-lease', name, (row, now) => {
         if (row !== undefined && row.endsAt > now) return [undefined]
-        const fence = (row?.fence ?? 0) + 1
+        const fence = Math.max((row?.fence ?? 0) + 1, now * 1_000)
         return [{ fence }, { fence, endsAt: now + leaseMs }]
       }),
     renew: (name, fence, leaseMs) =>
