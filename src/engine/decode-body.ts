@@ -1,9 +1,16 @@
+import { mayHoldInexactNumbers } from '../encoding/exact-json.ts'
 import { JustonceError } from '../errors/index.ts'
 
 const strict = new TextDecoder('utf-8', { fatal: true })
 
+export interface DecodedBody {
+  readonly body: unknown
+  /** Its text, where numbers in it may have lost something on the way. */
+  readonly inexact: string | undefined
+}
+
 /** Parses a body as JSON, refusing what is not JSON or what would poison objects it is merged into. */
-export function decodeBody(bytes: Uint8Array): unknown {
+export function decodeBody(bytes: Uint8Array): DecodedBody {
   let text: string
   let body: unknown
   try {
@@ -19,7 +26,7 @@ export function decodeBody(bytes: Uint8Array): unknown {
   if ((text.includes('__proto__') || text.includes('\\u')) && hasProtoKey(body)) {
     throw new JustonceError('BODY_UNSAFE', { message: 'The body contains a property named __proto__.' })
   }
-  return body
+  return { body, inexact: mayHoldInexactNumbers(text) ? text : undefined }
 }
 
 function hasProtoKey(value: unknown): boolean {

@@ -3,15 +3,16 @@ import { JustonceError } from '../errors/index.ts'
 import { decodeBody } from './decode-body.ts'
 import type { Engine } from './engine.ts'
 import type { Handler } from './handler.ts'
-import { rememberSentBody } from './identify.ts'
+import { rememberSentBody, rememberSentText, sentBody } from './identify.ts'
 import { describeIssues, type StandardResult, type StandardSchema } from './standard-schema.ts'
 import type { Run } from './work.ts'
 
 export function decodeMessage(incoming: IncomingMessage): Message {
-  return {
+  const { body, inexact } = decodeBody(incoming.body)
+  const message = {
     id: incoming.id ?? '',
     type: incoming.type as string,
-    body: decodeBody(incoming.body),
+    body,
     headers: incoming.headers,
     key: incoming.key,
     sentAt: incoming.sentAt,
@@ -19,6 +20,8 @@ export function decodeMessage(incoming: IncomingMessage): Message {
     source: incoming.source,
     position: incoming.position,
   }
+  if (inexact !== undefined) rememberSentText(message, inexact)
+  return message
 }
 
 /** The message of a run as it was when it was prepared. */
@@ -33,7 +36,7 @@ async function decodeBySchemas<Tx>(
   schema: StandardSchema | undefined,
   handler: Handler<Tx>,
 ): Promise<Message> {
-  const fitted = await fitHandler(handler, await fitType(schema, message), message.body)
+  const fitted = await fitHandler(handler, await fitType(schema, message), sentBody(message))
   if (fitted.failure !== undefined) throw fitted.failure.error
   return fitted.message
 }
@@ -47,8 +50,9 @@ export interface Fitted<Tx> {
 
 /** The message with what the schema of its type makes of the body; rejects where that does not fit. */
 export async function fitType(schema: StandardSchema | undefined, message: Message): Promise<Message> {
-  const { body } = message
-  return schema === undefined ? message : withBody(message, await validate(schema, body, `type ${message.type}`), body)
+  if (schema === undefined) return message
+  const sent = sentBody(message)
+  return withBody(message, await validate(schema, message.body, `type ${message.type}`), sent)
 }
 
 /** A message may fit its type and one handler but not another: that is the one handler's failure. */

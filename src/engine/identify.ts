@@ -1,20 +1,33 @@
 import { hash } from 'node:crypto'
 import type { Message } from '../contracts/index.ts'
 import { canonicalJson } from '../encoding/canonical-json.ts'
+import { parseExactly } from '../encoding/exact-json.ts'
 import { JustonceError } from '../errors/index.ts'
 
 const sentBodies = new WeakMap<Message, unknown>()
+const sentTexts = new WeakMap<Message, string>()
 
 /** Keeps what was sent beside a message whose body a schema has changed. */
 export function rememberSentBody(message: Message, sent: unknown): void {
   sentBodies.set(message, sent)
 }
 
+/** The same for one whose numbers JavaScript cannot hold as they were sent. */
+export function rememberSentText(message: Message, text: string): void {
+  sentTexts.set(message, text)
+}
+
+/** The body as it was sent, only to be compared with others: a schema or JavaScript may have made something else of it. */
+export function sentBody(message: Message): unknown {
+  if (sentBodies.has(message)) return sentBodies.get(message)
+  const text = sentTexts.get(message)
+  return text === undefined ? message.body : parseExactly(text)
+}
+
 /** For `identify`: two messages with equal bodies are one. Only where the producer has no ids at all. */
 export function byContent(message: Message): string {
   // As it was sent: a default that a schema puts in would make two messages of one.
-  const body = sentBodies.has(message) ? sentBodies.get(message) : message.body
-  return `content-${hash('sha256', canonicalJson(body) ?? '', 'hex')}`
+  return `content-${hash('sha256', canonicalJson(sentBody(message)) ?? '', 'hex')}`
 }
 
 /** For `identify`: the broker's coordinate. It does not see a producer that sends the same thing twice. */

@@ -6,6 +6,7 @@ import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-messag
 import type { Engine } from './engine.ts'
 import { lateness } from './expiry.ts'
 import type { Handler } from './handler.ts'
+import { sentBody } from './identify.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from './work.ts'
 
@@ -34,7 +35,7 @@ export function prepare<Tx>(
       return prepareBySchemas(engine, delivery, origin, message, schema, handlers)
     }
     const fitted = handlers.map((handler) => ({ handler, message, failure: undefined }))
-    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => fingerprintOf(message.body)) }
+    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => fingerprintOf(sentBody(message))) }
   } catch (error) {
     return refused(delivery, origin, error)
   }
@@ -149,7 +150,7 @@ async function prepareBySchemas<Tx>(
   try {
     // Of what was sent, and before any schema has touched it: a default that a schema puts in, or a changed schema,
     // must not make a second copy look like another message.
-    const sent = message.body
+    const sent = sentBody(message)
     const ofBody = handlers.some(({ fingerprint }) => fingerprint === 'body') ? fingerprintOf(sent) : undefined
     const decoded = await fitType(schema, message)
     const fitted: Fitted<Tx>[] = []

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { byContent } from '../../engine/identify.ts'
 import type { StoreCase } from '../store-case.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
 
@@ -49,6 +50,29 @@ export const identityCases: readonly StoreCase[] = [
         messages.flat().map(() => 1),
       )
       assert.equal(await store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'identity: numbers that JavaScript cannot tell apart are other content all the same',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
+      notes.on('order.placed', { name: 'charge', identify: byContent }, (_, { tx }) => effects.write(tx, 'charged'))
+      const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+      const numbers = ['9007199254740993', '9007199254740992', '1e400', 'null']
+      for (const [place, text] of numbers.entries()) {
+        const body = bytes(`{"n":${text}}`)
+        await handle(note(`m${place >> 1}`, { body }), { type: 'order.placed', body }, { type: 'order.placed', body })
+      }
+      assert.deepEqual(await countsOf(effects, 'm0', 'm1', 'charged'), { m0: 1, m1: 1, charged: 4 })
+      const rows = await store.parking.list()
+      assert.deepEqual(
+        rows.map(({ reason, messageId }) => [reason, messageId]),
+        [
+          ['KEY_REUSED', 'm0'],
+          ['KEY_REUSED', 'm1'],
+        ],
+      )
     },
   }),
   engineCase({
