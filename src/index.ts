@@ -32,3 +32,4 @@ export type {
   RedriveStatus,
   Signature,
 } from './letters/index.ts'
+export type { DeadOutgoingMessage, Outgoing } from './outgoing/outgoing.ts'

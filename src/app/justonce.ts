@@ -1,10 +1,11 @@
 import { systemClock } from '../clock/index.ts'
 import type { Store, StoreWarning, Transport } from '../contracts/index.ts'
-import { packMessage } from '../encoding/packed-message.ts'
+import { outboxRow } from '../encoding/packed-message.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { JustonceError } from '../errors/index.ts'
 import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
+import { outgoing } from '../outgoing/outgoing.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
@@ -64,6 +65,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   return {
     events,
     deadLetters: deadLetters(engine),
+    outgoing: outgoing(store, () => running?.wakeRelay()),
     forget: async (key, signature) => forgetRecord(operableEngine(engine), key, signature),
     audit: (limit) => auditedActions(engine, limit),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
@@ -80,7 +82,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       const [first] = transports as [Transport?]
       const inside = first === undefined ? undefined : insideOf(store, first)
       if (tx !== undefined && inside !== undefined) await inside.publish(tx, [message])
-      else if (tx !== undefined) await outboxOf(store).append(tx, [{ id: message.id, message: packMessage(message) }])
+      else if (tx !== undefined) await outboxOf(store).append(tx, [outboxRow(message)])
       else await sendNow(first, message)
       return message.id
     },

@@ -1,6 +1,7 @@
 import type { Events, IncomingMessage, Message, Outbox, RecordKey, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
 import type { AuditedAction, DeadLetters, Signature } from '../letters/index.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { HandlerOptions } from './handler-options.ts'
 
 /** The native transaction type of a store. */
@@ -77,6 +78,8 @@ export interface App<S extends Store, Map extends object> {
   readonly events: Events
   /** What operators do with messages that nobody could handle. */
   readonly deadLetters: DeadLetters
+  /** What operators do with messages that were published and could not be sent. */
+  readonly outgoing: Outgoing
   /**
    * Removes the record of a message on purpose: its next copy runs again. False: there was none. That of a parked
    * message is refused.

@@ -46,6 +46,14 @@ export type JustonceEvent =
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
   /** A transport deals with it by itself, but somebody should know; the code is in the catalogue. */
   | { readonly kind: 'transport-notice'; readonly transport: string; readonly code: string; readonly message: string }
+  /** The broker has refused a message that was published; `dead`: it is not tried again by itself. */
+  | {
+      readonly kind: 'outgoing-refused'
+      readonly messageId: string
+      readonly state: 'waiting' | 'dead'
+      readonly attempts: number
+      readonly error: Error
+    }
   | { readonly kind: 'relayed'; readonly sent: number; readonly failed: number }
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 

@@ -24,7 +24,7 @@ export type {
   Redrives,
 } from './letters.ts'
 export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
-export type { LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
+export type { DeadOutgoing, LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
 export type {
   DueOptions,
   NewParkedMessage,

@@ -53,7 +53,11 @@ export interface TransportNotice {
   readonly message: string
 }
 
-export type PublishResult = { readonly kind: 'sent' } | { readonly kind: 'refused'; readonly error: Error }
+export type PublishResult =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly error: Error }
+  /** It was not sent, because one before it that has the same key was refused. */
+  | { readonly kind: 'held' }
 
 /**
  * For a transport that lives in the same database as the store (the database as a queue): settling and publishing
@@ -112,7 +116,11 @@ export interface Transport {
    * from where `restore` says. A delivery of an earlier reading is silently skipped.
    */
   reread?(deliveries: readonly Delivery[]): Promise<void>
-  /** One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown. */
+  /**
+   * One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown.
+   * You must: keep the order of messages that have the same key. When one is refused, those of its key that follow are
+   * `held`: the refused one may be taken later, and must not be overtaken.
+   */
   publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
   readonly inside?: InsideTransaction | undefined
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
+import type { IncomingMessage, OutboxMessage, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -19,6 +19,11 @@ export function packMessage(message: IncomingMessage | OutgoingMessage, source?:
     headers: Object.entries(message.headers),
   }
   return { envelope: encoder.encode(JSON.stringify(envelope, asData)), body: message.body }
+}
+
+/** A message as the outbox keeps it. */
+export function outboxRow(message: OutgoingMessage): OutboxMessage {
+  return { id: message.id, key: message.key, message: packMessage(message) }
 }
 
 /** A time that is none is left out: JSON would make `null` of it, and that would come back as 1970. */

@@ -6,7 +6,7 @@ import type {
   ParkedChange,
   RecordChange,
 } from '../contracts/index.ts'
-import { packMessage } from '../encoding/packed-message.ts'
+import { outboxRow } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
@@ -141,11 +141,7 @@ export async function writeBookkeeping<Tx>(
       throw new JustonceError('OPTION_INVALID', {
         message: `A handler has published a message, but ${engine.store.name} has no outbox to keep it in.`,
       })
-    else
-      await outbox.append(
-        tx,
-        books.outgoing.map((message) => ({ id: message.id, message: packMessage(message) })),
-      )
+    else await outbox.append(tx, books.outgoing.map(outboxRow))
   }
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { JustonceEvent, OutgoingMessage, PublishResult, Transport } from '../contracts/index.ts'
-import { packMessage } from '../encoding/packed-message.ts'
+import { outboxRow } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { Relay } from './relay.ts'
@@ -38,11 +38,18 @@ function openRelay({ attempts = 3, batch = 10 } = {}) {
     answerWith: (next: Answer) => {
       answer = next
     },
+    appendKeyed: (...messages: [string, string][]) =>
+      store.transaction((tx) =>
+        store.outbox.append(
+          tx,
+          messages.map(([id, key]) => outboxRow({ ...message(id), key })),
+        ),
+      ),
     append: (...ids: string[]) =>
       store.transaction((tx) =>
         store.outbox.append(
           tx,
-          ids.map((id) => ({ id, message: packMessage(message(id)) })),
+          ids.map((id) => outboxRow(message(id))),
         ),
       ),
   }
@@ -119,7 +126,7 @@ test('a wake-up while it is looking is not lost', async () => {
   expect(calls).toEqual([['m1']])
 })
 
-test('a refused message is tried again, later each time, and is dead after its attempts; others are not held up', async () => {
+test('a refused message is tried again, later each time, and is dead after its attempts; it is said each time', async () => {
   const { relay, clock, store, calls, events, append, answerWith } = openRelay({ attempts: 3 })
   answerWith(({ id }) => (id === 'bad' ? refused : { kind: 'sent' }))
   await append('m1', 'bad', 'm2')
@@ -127,12 +134,49 @@ test('a refused message is tried again, later each time, and is dead after its a
   await clock.advance(0)
   expect(calls).toEqual([['m1', 'bad', 'm2']])
   expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
-  expect(events).toEqual([{ kind: 'relayed', sent: 2, failed: 1 }])
+  const { error } = refused as { error: Error }
+  expect(events).toEqual([
+    { kind: 'outgoing-refused', messageId: 'bad', state: 'waiting', attempts: 1, error },
+    { kind: 'relayed', sent: 2, failed: 1 },
+  ])
   await clock.advance(10_000)
   expect(calls).toEqual([['m1', 'bad', 'm2'], ['bad'], ['bad']])
   expect(await store.outbox.count()).toEqual({ pending: 0, dead: 1 })
+  expect(events).toContainEqual({ kind: 'outgoing-refused', messageId: 'bad', state: 'dead', attempts: 3, error })
   await clock.advance(3_600_000)
   expect(calls).toHaveLength(3)
+})
+
+test('a refused message holds back its key until it is taken or given up, and no other key', async () => {
+  const { relay, clock, store, calls, appendKeyed, answerWith } = openRelay({ attempts: 2 })
+  answerWith(({ id }) => (id === 'a1' ? refused : id === 'a2' ? { kind: 'held' } : { kind: 'sent' }))
+  await appendKeyed(['a1', 'a'], ['a2', 'a'], ['b1', 'b'])
+  relay.start()
+  await clock.advance(0)
+  expect(calls).toEqual([['a1', 'a2', 'b1']])
+  await appendKeyed(['a3', 'a'], ['b2', 'b'])
+  relay.wake()
+  await clock.advance(0)
+  expect(calls.at(-1)).toEqual(['b2'])
+  answerWith(() => ({ kind: 'sent' }))
+  await clock.advance(2_000)
+  expect(calls.at(-1)).toEqual(['a1', 'a2', 'a3'])
+  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+})
+
+test('after an outage everything leaves in its order, soon after the broker is back', async () => {
+  const { relay, clock, calls, append, answerWith } = openRelay({ batch: 2 })
+  answerWith(() => {
+    throw new Error('connection lost')
+  })
+  await append('m1', 'm2', 'm3')
+  relay.start()
+  await clock.advance(60_000)
+  const failed = calls.length
+  expect(calls.every((ids) => ids.join() === 'm1,m2')).toBe(true)
+  answerWith(() => ({ kind: 'sent' }))
+  await clock.advance(5_000)
+  expect(calls.slice(failed)).toEqual([['m1', 'm2'], ['m3']])
 })
 
 test('a refused message that is taken later is gone', async () => {

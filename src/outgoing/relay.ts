@@ -12,7 +12,7 @@ export interface RelayOptions {
 }
 
 /** The longest pause between two tries while nothing can be sent. */
-const mostWaitMs = 10_000
+const mostWaitMs = 5_000
 
 /** Sends what transactions have stored in the outbox. Each message leaves at least once, always under the same id. */
 export class Relay {
@@ -70,20 +70,35 @@ export class Relay {
     const { batch, leaseMs } = this.#options
     const leased = await this.#outbox.lease(batch, leaseMs)
     if (leased.length === 0) return 0
-    const results = await this.#transport.publish(leased.map(({ message }) => unpackOutgoing(message)))
+    const results = await this.#publish(leased)
     const sent = leased.filter((_, index) => results[index]?.kind === 'sent')
     if (sent.length > 0) await this.#outbox.markSent(sent)
     for (const [index, message] of leased.entries()) {
       const result = results[index] as PublishResult
       if (result.kind === 'refused') await this.#refused(message, result.error)
     }
+    const held = leased.filter((_, index) => results[index]?.kind === 'held')
+    if (held.length > 0) await this.#outbox.release(held)
     this.#events.emit({ kind: 'relayed', sent: sent.length, failed: leased.length - sent.length })
     return sent.length
+  }
+
+  /** What may have been sent is given back, so that it is the first to be sent again: nothing else overtakes it. */
+  async #publish(leased: readonly LeasedMessage[]): Promise<readonly PublishResult[]> {
+    try {
+      return await this.#transport.publish(leased.map(({ message }) => unpackOutgoing(message)))
+    } catch (error) {
+      // If that fails, too, the leases run out by themselves.
+      await this.#outbox.release(leased).catch(() => {})
+      throw error
+    }
   }
 
   async #refused(message: LeasedMessage, error: Error): Promise<void> {
     const delayMs = Math.min(1_000 * 2 ** message.attempts, 300_000)
     const dead = message.attempts + 1 >= this.#options.attempts
     await this.#outbox.markFailed([message], { delayMs, error: cleanText(String(error), 2_000), dead })
+    const [messageId, attempts, state] = [message.id, message.attempts + 1, dead ? 'dead' : 'waiting'] as const
+    this.#events.emit({ kind: 'outgoing-refused', messageId, state, attempts, error })
   }
 }

@@ -33,6 +33,10 @@ const needs: Record<
     met: (_, { connectMortal }) => connectMortal !== undefined,
     without: 'the driver gives no connectMortal',
   },
+  refusal: {
+    met: (_, { refused }) => refused !== undefined,
+    without: 'the driver names nothing that is refused',
+  },
 }
 
 /** Opens a context for the case, runs it there and closes it again; rejects when the transport fails the case. */

@@ -87,8 +87,8 @@ export function toQueue(text: string, key?: string): MessageToQueue {
   return { message: packed(text), key }
 }
 
-export function outboxMessage(id: string): OutboxMessage {
-  return { id, message: packed(id) }
+export function outboxMessage(id: string, key?: string): OutboxMessage {
+  return { id, key, message: packed(id) }
 }
 
 export function present<T>(value: T | undefined, what: string): T {

@@ -15,6 +15,8 @@ import { loanTroubleCases } from './store-cases/loan-trouble.ts'
 import { lockCases } from './store-cases/locks.ts'
 import { misuseCases } from './store-cases/misuse.ts'
 import { outboxCases } from './store-cases/outbox.ts'
+import { outboxDeadCases } from './store-cases/outbox-dead.ts'
+import { outboxOrderCases } from './store-cases/outbox-order.ts'
 import { parkingCases } from './store-cases/parking.ts'
 import { parkingBegunCases } from './store-cases/parking-begun.ts'
 import { parkingBlockedCases } from './store-cases/parking-blocked.ts'
@@ -74,6 +76,8 @@ export const storeCases: readonly StoreCase[] = [
   ...retentionCases,
   ...positionCases,
   ...outboxCases,
+  ...outboxOrderCases,
+  ...outboxDeadCases,
   ...queueCases,
   ...queueVisibilityCases,
   ...queueOrderCases,

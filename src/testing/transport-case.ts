@@ -1,4 +1,4 @@
-import type { Transport } from '../contracts/index.ts'
+import type { OutgoingMessage, Transport } from '../contracts/index.ts'
 
 /** What a transport must be able to do for a case to make sense on it; read from the transport and its context. */
 export type TransportNeed =
@@ -11,6 +11,7 @@ export type TransportNeed =
   | 'positions'
   // … given by the driver
   | 'death'
+  | 'refusal'
 
 /** One queue, at first empty, and any number of connections to it. Each case gets a fresh one. */
 export interface TransportCaseContext {
@@ -18,6 +19,8 @@ export interface TransportCaseContext {
   connect(): Promise<Transport>
   /** A connection that can die as a killed process does: nothing is settled, nothing given back, nothing renewed. */
   connectMortal?(): Promise<{ readonly transport: Transport; die(): Promise<void> }>
+  /** What makes the broker refuse a message, where something does. */
+  readonly refused?: Partial<OutgoingMessage>
   /** How long a case waits for what must happen before it fails. Default ten seconds. */
   readonly patienceMs?: number
   /** Closes all connections and removes the queue. */

@@ -135,3 +135,26 @@ test('hooks that fail are told, and harm nobody', async () => {
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(eventsOf('after-commit-failed')).toHaveLength(4)
 })
+
+test('what the broker has refused for good is said, listed, and sent again when somebody asks for it', async () => {
+  const { app, store, clock, transport, events } = openApp()
+  const publish = transport.publish.bind(transport)
+  const error = new Error('the queue is full')
+  transport.publish = async (messages) => messages.map(() => ({ kind: 'refused', error }))
+  app.on('note.tagged', 'count', () => {})
+  await app.start()
+  await store.transaction((tx) => app.publish('note.tagged', { tag: 'x' }, { tx, id: 'o1', key: 'k' }))
+  for (let attempt = 0; attempt < 12; attempt++) await clock.advance(300_000)
+  const dead = { messageId: 'o1', state: 'dead', attempts: 10, error }
+  expect(events).toContainEqual({ kind: 'outgoing-refused', ...dead })
+  expect(await app.outgoing.count()).toEqual({ pending: 0, dead: 1 })
+  const [found] = await app.outgoing.dead()
+  expect(found).toMatchObject({ id: 'o1', type: 'note.tagged', key: 'k', attempts: 10 })
+  expect(found?.error).toContain('the queue is full')
+  transport.publish = publish
+  expect(await app.outgoing.retry(['unknown'])).toBe(0)
+  expect(await app.outgoing.retry('all')).toBe(1)
+  await clock.advance(2_000)
+  expect(transport.settled().map(({ id }) => id)).toEqual(['o1'])
+  expect(await app.outgoing.count()).toEqual({ pending: 0, dead: 0 })
+})

@@ -21,6 +21,7 @@ async function open(settings: Omit<RabbitmqTransportOptions, 'queue'>): Promise<
     return transport
   }
   return {
+    refused: { headers: { ['x'.repeat(300)]: 'too long' } },
     connect: async () => kept(rabbitmqTransport({ ...options, connect: () => connect(url) })),
     async connectMortal() {
       const mortal = mortalTransport(url, options)

@@ -29,7 +29,12 @@ export function violations(world: World, rested: boolean): string[] {
       )
     }
   }
-  found.push(...(world.watch?.found ?? []), ...aboutBalances(world, effects), ...aboutOrder(world))
+  found.push(
+    ...(world.watch?.found ?? []),
+    ...aboutBalances(world, effects),
+    ...aboutOrder(world),
+    ...aboutSending(world),
+  )
   for (const { key, row } of world.database.scan(undefined, 'late')) {
     if (!effects.has(`${row.handler}|${key}`)) found.push(`ESCAPED: a late write of ${key} stands without its effect`)
   }
@@ -122,6 +127,24 @@ function aboutOrder(world: World): string[] {
     const asSent = inEffect.toSorted((a, b) => world.broker.firstSent(a) - world.broker.firstSent(b))
     if (inEffect.join() !== asSent.join())
       found.push(`DISORDER: of ${key} were sent ${asSent.join(', ')}, and took effect ${inEffect.join(', ')}`)
+  }
+  return found
+}
+
+/** What handlers of an ordered key publish under it reaches the broker in the order of their effects. */
+function aboutSending(world: World): string[] {
+  if (world.scenario.order !== 'keep') return []
+  const effects = world.database.scan(undefined, 'effects').filter(({ row }) => row.handler === 'line')
+  const placeOf = new Map(effects.map(({ row }) => [row.message as string, row.place as number]))
+  const found: string[] = []
+  const lastOf = new Map<string, string>()
+  for (const { message } of world.broker.published.values()) {
+    const { of, by } = JSON.parse(Buffer.from(message.body).toString()) as { of: string; by: string }
+    if (by !== 'line' || message.key === undefined || !placeOf.has(of)) continue
+    const before = lastOf.get(message.key)
+    if (before !== undefined && (placeOf.get(before) ?? 0) > (placeOf.get(of) ?? 0))
+      found.push(`OVERTAKEN: what ${of} published under ${message.key} was sent after that of ${before}`)
+    lastOf.set(message.key, of)
   }
   return found
 }

@@ -41,7 +41,7 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
     ['ordered', 'line'],
   ] as const) {
     app.on(type, { name, ...options, ...(type === 'ordered' && order) }, async (message, { tx, publish }) => {
-      await publish('done', { of: message.id, by: name })
+      await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})
       await behave(tx, name, message, process, history)
     })
   }

@@ -26,6 +26,7 @@ export interface OutboxRow extends OutboxMessage {
   readonly attempts: number
   readonly nextAt: number
   readonly lease: string | undefined
+  readonly error: string
 }
 
 export interface QueueRow {

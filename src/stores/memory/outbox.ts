@@ -8,20 +8,18 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
   return {
     async append(tx, messages) {
       const { database } = transactionOf(tx)
-      for (const { id, message } of messages) {
+      for (const { id, key, message } of messages) {
         if (database.outbox.get(id) !== undefined) continue
         const number = database.nextNumber()
-        const row = { id, message: copyOfMessage(message), number, attempts: 0, nextAt: 0, lease: undefined }
-        database.outbox.set(id, { ...row, state: 'pending' })
+        const row = { id, key, message: copyOfMessage(message), number, attempts: 0, nextAt: 0, lease: undefined }
+        database.outbox.set(id, { ...row, state: 'pending', error: '' })
       }
     },
     lease: (limit, leaseMs) =>
       transactions.short(({ database }) => {
         const now = database.now()
-        const due = database.outbox.values().filter((row) => row.state === 'pending' && row.nextAt <= now)
         const lease = String(database.nextNumber())
-        return due
-          .sort(byNumber)
+        return dueOf(database, now)
           .slice(0, limit)
           .map((row) => {
             database.outbox.set(row.id, { ...row, lease, nextAt: now + leaseMs })
@@ -34,13 +32,18 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
         for (const { id } of held) database.outbox.delete(id)
         return held.length
       }),
-    markFailed: (messages, { delayMs, dead }) =>
+    markFailed: (messages, { delayMs, error, dead }) =>
       transactions.short(({ database }) => {
         for (const row of messages.flatMap((message) => heldRow(database, message))) {
           const nextAt = database.now() + delayMs
           const state = dead ? 'dead' : 'pending'
-          database.outbox.set(row.id, { ...row, lease: undefined, attempts: row.attempts + 1, state, nextAt })
+          database.outbox.set(row.id, { ...row, lease: undefined, attempts: row.attempts + 1, state, nextAt, error })
         }
+      }),
+    release: (messages) =>
+      transactions.short(({ database }) => {
+        for (const row of messages.flatMap((message) => heldRow(database, message)))
+          database.outbox.set(row.id, { ...row, lease: undefined, nextAt: 0 })
       }),
     count: () =>
       transactions.read(({ outbox }) => {
@@ -48,7 +51,36 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
         const dead = rows.filter((row) => row.state === 'dead').length
         return { pending: rows.length - dead, dead }
       }),
+    listDead: (limit) =>
+      transactions.read(({ outbox }) => {
+        const rows = outbox.committedEntries().map(([, row]) => row)
+        const dead = rows.filter((row) => row.state === 'dead').sort(byNumber)
+        return dead
+          .slice(0, limit)
+          .map(({ id, message, attempts, error }) => ({ id, message: copyOfMessage(message), attempts, error }))
+      }),
+    retryDead: (ids) =>
+      transactions.short(({ database }) => {
+        const wanted = database.outbox
+          .values()
+          .filter(({ id, state }) => state === 'dead' && (ids === undefined || ids.includes(id)))
+        for (const row of wanted) database.outbox.set(row.id, { ...row, state: 'pending', attempts: 0, nextAt: 0 })
+        return wanted.length
+      }),
   }
+}
+
+/** Oldest first, without what stands behind one of its key that waits or is leased. */
+function dueOf(database: MemoryDatabase, now: number): OutboxRow[] {
+  const blocked = new Set<string>()
+  return database.outbox
+    .values()
+    .filter(({ state }) => state === 'pending')
+    .sort(byNumber)
+    .filter(({ key, nextAt }) => {
+      if (key !== undefined && nextAt > now) blocked.add(key)
+      return nextAt <= now && (key === undefined || !blocked.has(key))
+    })
 }
 
 function heldRow(database: MemoryDatabase, { id, lease }: LeasedMessage): OutboxRow[] {

@@ -1,4 +1,7 @@
 import { rowReaders } from '../sql/rows.ts'
 import { bytesIn, textIn } from './cells.ts'
 
-export const { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, queuedIn } = rowReaders({ textIn, bytesIn })
+export const { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, deadIn, queuedIn } = rowReaders({
+  textIn,
+  bytesIn,
+})

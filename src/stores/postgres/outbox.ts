@@ -1,8 +1,9 @@
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
+import { laneOf } from '../sql/lane-of.ts'
 import { bytesArray, numberArray, textArray } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
-import { leasedIn } from './rows.ts'
+import { deadIn, leasedIn } from './rows.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,18 +16,31 @@ export function postgresOutbox<Tx>(
                 WHERE known.seq = held.seq AND known.lease = held.lease`
   const append = prepared(
     'append',
-    `INSERT INTO ${outbox} (id, envelope, body)
-     SELECT id, envelope, body FROM unnest($1::text[], $2::bytea[], $3::bytea[])
-       WITH ORDINALITY AS given (id, envelope, body, place) ORDER BY place`,
+    `INSERT INTO ${outbox} (id, lane, envelope, body)
+     SELECT id, lane, envelope, body FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[])
+       WITH ORDINALITY AS given (id, lane, envelope, body, place) ORDER BY place`,
   )
-  // MATERIALIZED, or the planner might lock more rows than it then updates.
+  // As the queue takes: the first look leaves out what stands behind one that waits, the second what stands behind one
+  // that a rival is just leasing. MATERIALIZED, or the planner might lock more rows than it then updates.
   const lease = statement(
-    `WITH due AS MATERIALIZED (
-       SELECT seq FROM ${outbox} WHERE state = 'pending' AND next_at <= statement_timestamp()
-       ORDER BY seq LIMIT $1::int FOR UPDATE SKIP LOCKED)
+    `WITH waiting AS MATERIALIZED (
+       SELECT lane, min(seq) AS seq FROM ${outbox}
+       WHERE state = 'pending' AND lane IS NOT NULL AND lease > 0 AND next_at > statement_timestamp() GROUP BY lane),
+     due AS MATERIALIZED (
+       SELECT ready.seq, ready.lane FROM ${outbox} AS ready LEFT JOIN waiting ON waiting.lane = ready.lane
+       WHERE state = 'pending' AND next_at <= statement_timestamp() AND (waiting.seq IS NULL OR ready.seq < waiting.seq)
+       ORDER BY ready.seq LIMIT $1::int FOR UPDATE OF ready SKIP LOCKED),
+     lanes AS MATERIALIZED (SELECT lane, max(seq) AS last FROM due WHERE lane IS NOT NULL GROUP BY lane),
+     gaps AS MATERIALIZED (
+       SELECT lanes.lane, min(earlier.seq) AS seq
+       FROM lanes JOIN ${outbox} AS earlier
+         ON earlier.state = 'pending' AND earlier.lane = lanes.lane AND earlier.seq < lanes.last
+       WHERE earlier.seq NOT IN (SELECT seq FROM due) GROUP BY lanes.lane),
+     chosen AS MATERIALIZED (
+       SELECT due.seq FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq)
      UPDATE ${outbox} AS known
      SET next_at = statement_timestamp() + $2::float8 * interval '1 millisecond', lease = known.lease + 1
-     FROM due WHERE known.seq = due.seq
+     FROM chosen WHERE known.seq = chosen.seq
      RETURNING known.seq, known.lease, id, attempts, encode(envelope, 'hex'), encode(body, 'hex')`,
   )
   const sent = statement(`DELETE FROM ${outbox} AS known ${held.replace('FROM', 'USING')}`)
@@ -34,6 +48,17 @@ export function postgresOutbox<Tx>(
     `UPDATE ${outbox} AS known
      SET attempts = known.attempts + 1, lease = known.lease + 1, error = $3::text, state = $4::text,
          next_at = statement_timestamp() + $5::float8 * interval '1 millisecond' ${held}`,
+  )
+  const release = statement(
+    `UPDATE ${outbox} AS known SET lease = known.lease + 1, next_at = statement_timestamp() ${held}`,
+  )
+  const dead = statement(
+    `SELECT id, attempts, error, encode(envelope, 'hex'), encode(body, 'hex') FROM ${outbox}
+     WHERE state = 'dead' ORDER BY seq LIMIT $1::int`,
+  )
+  const revive = statement(
+    `UPDATE ${outbox} SET state = 'pending', attempts = 0, lease = lease + 1, next_at = statement_timestamp()
+     WHERE state = 'dead' AND ($1::text[] IS NULL OR id = ANY ($1::text[]))`,
   )
   const count = statement(`SELECT state, count(*) FROM ${outbox} GROUP BY state`)
 
@@ -44,6 +69,7 @@ export function postgresOutbox<Tx>(
         .runner(tx)
         .run(append, [
           textArray(messages.map(({ id }) => id)),
+          numberArray(messages.map(({ key }) => (key === undefined ? undefined : laneOf(key)))),
           bytesArray(messages.map(({ message }) => message.envelope)),
           bytesArray(messages.map(({ message }) => message.body)),
         ])
@@ -61,6 +87,17 @@ export function postgresOutbox<Tx>(
       if (messages.length === 0) return
       const state = dead ? 'dead' : 'pending'
       await source.runAlone(failed, [...leaseArrays(messages), error, state, String(delayMs)])
+    },
+    async release(messages) {
+      if (messages.length > 0) await source.runAlone(release, leaseArrays(messages))
+    },
+    async listDead(limit) {
+      const { rows } = await source.runAlone(dead, [String(limit)])
+      return rows.map(deadIn)
+    },
+    async retryDead(ids) {
+      const { count: revived } = await source.runAlone(revive, [ids === undefined ? null : textArray(ids)])
+      return revived
     },
     async count() {
       const { rows } = await source.runAlone(count, [])

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { NewParkedMessage, RecordState } from '../../contracts/index.ts'
 import type { ScriptArgument } from './connection.ts'
 import { pairName, rowName } from './names.ts'
@@ -65,8 +66,9 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         act('clear', ...step.ids)
         break
       case 'append': {
-        const { id, message } = step.message
-        act('append', id, base64(message.envelope), base64(message.body))
+        const { id, key, message } = step.message
+        const lane = key === undefined ? [] : [hash('sha256', key, 'base64url').slice(0, 22)]
+        act('append', id, base64(message.envelope), base64(message.body), ...lane)
         break
       }
     }

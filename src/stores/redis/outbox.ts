@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
 import { text } from './connection.ts'
-import { failedScript, leaseScript, sentScript } from './scripts/outbox.ts'
+import { deadScript, failedScript, leaseScript, releaseScript, reviveScript, sentScript } from './scripts/outbox.ts'
 import type { Transactions } from './transactions.ts'
 
 export function redisOutbox<Tx extends object>({ connection, factory }: Transactions<Tx>): Outbox<Tx> {
   const pairs = (messages: readonly LeasedMessage[]) => messages.flatMap(({ id, lease }) => [id, lease])
-  const size = async (list: string) => Number(await connection.call('ZCARD', `${connection.prefix}outbox-${list}`))
   return {
     async append(tx, messages) {
       const { steps } = factory.transactionOf(tx)
@@ -30,9 +29,27 @@ export function redisOutbox<Tx extends object>({ connection, factory }: Transact
       if (messages.length === 0) return
       await connection.run(failedScript, Math.ceil(delayMs), error, dead ? 1 : 0, ...pairs(messages))
     },
+    async release(messages) {
+      if (messages.length > 0) await connection.run(releaseScript, ...pairs(messages))
+    },
+    async listDead(limit) {
+      const rows = (await connection.run(deadScript, limit)) as unknown[][]
+      return rows.map(([id, attempts, error, envelope, body]) => ({
+        id: text(id),
+        attempts: Number(attempts),
+        error: text(error),
+        message: { envelope: bytes(envelope), body: bytes(body) },
+      }))
+    },
+    async retryDead(ids) {
+      return Number(await connection.run(reviveScript, ids === undefined ? 1 : 0, ...(ids ?? [])))
+    },
     async count() {
-      const [ready, later, dead] = await Promise.all([size('ready'), size('later'), size('dead')])
-      return { pending: ready + later, dead }
+      const [pending, dead] = await Promise.all([
+        connection.call('GET', `${connection.prefix}outbox-pending`),
+        connection.call('ZCARD', `${connection.prefix}outbox-dead`),
+      ])
+      return { pending: Number(text(pending ?? '0')), dead: Number(dead) }
     },
   }
 }

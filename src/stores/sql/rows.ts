@@ -1,6 +1,7 @@
 import type {
   AuditEntry,
   CountedGroup,
+  DeadOutgoing,
   LeasedMessage,
   QueuedMessage,
   Redrive,
@@ -97,10 +98,19 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
+  function deadIn([id, attempts, error, envelope, body]: readonly Cell[]): DeadOutgoing {
+    return {
+      id: textIn(id),
+      attempts: numberIn(attempts),
+      error: textIn(error),
+      message: { envelope: bytesIn(envelope), body: bytesIn(body) },
+    }
+  }
+
   function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
     const message = { envelope: bytesIn(envelope), body: bytesIn(body) }
     return { ticket: textIn(seq), deliveries: numberIn(deliveries), message }
   }
 
-  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, queuedIn }
+  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, deadIn, queuedIn }
 }

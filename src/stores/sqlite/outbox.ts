@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
+import { laneOf } from '../sql/lane-of.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO main.justonce_outbox (id, envelope, body, state, attempts, next_at)
-  VALUES (?, ?, ?, 'pending', 0, 0) ON CONFLICT DO NOTHING`
-const due = `SELECT sequence FROM main.justonce_outbox WHERE state = 'pending' AND next_at <= ${now} ORDER BY sequence LIMIT ?`
+const insertMessage = `INSERT INTO main.justonce_outbox (id, lane, envelope, body, state, attempts, next_at)
+  VALUES (?, ?, ?, ?, 'pending', 0, 0) ON CONFLICT DO NOTHING`
+const due = `SELECT sequence FROM main.justonce_outbox AS next WHERE state = 'pending' AND next_at <= ${now}
+  AND (lane IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_outbox AS earlier WHERE earlier.state = 'pending'
+    AND earlier.lane = next.lane AND earlier.sequence < next.sequence AND earlier.next_at > ${now}))
+  ORDER BY sequence LIMIT ?`
 const leaseDue = `UPDATE main.justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence IN (${due})
   RETURNING sequence, id, envelope, body, attempts`
 const deleteLeased = `DELETE FROM main.justonce_outbox WHERE id = ? AND lease = ?`
 const failLeased = `UPDATE main.justonce_outbox SET lease = NULL, attempts = attempts + 1, state = ?, next_at = ${now} + ?,
   error = ? WHERE id = ? AND lease = ?`
+const releaseLeased = `UPDATE main.justonce_outbox SET lease = NULL, next_at = 0 WHERE id = ? AND lease = ?`
+const selectDead = `SELECT id, envelope, body, attempts, error FROM main.justonce_outbox WHERE state = 'dead'
+  ORDER BY sequence LIMIT ?`
+const revive = `UPDATE main.justonce_outbox SET state = 'pending', attempts = 0, next_at = 0 WHERE state = 'dead'`
 const countByState = `SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
   count(*) FILTER (WHERE state = 'dead') AS dead FROM main.justonce_outbox`
 
@@ -24,6 +32,10 @@ interface OutboxRow {
   readonly attempts: number
 }
 
+interface DeadRow extends Omit<OutboxRow, 'sequence'> {
+  readonly error: string
+}
+
 export function sqliteOutbox<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
   reader: Reader,
@@ -31,7 +43,10 @@ export function sqliteOutbox<Database extends SqliteDatabase>(
   return {
     async append(tx, messages) {
       const statements = statementsIn(tx)
-      for (const { id, message } of messages) statements.run(insertMessage, id, message.envelope, message.body)
+      for (const { id, key, message } of messages) {
+        const lane = key === undefined ? null : laneOf(key)
+        statements.run(insertMessage, id, lane, message.envelope, message.body)
+      }
     },
     async lease(limit, leaseMs) {
       // Mostly there is nothing to send, and then nobody should have to wait for the write lock.
@@ -52,6 +67,26 @@ export function sqliteOutbox<Database extends SqliteDatabase>(
       transactions.short((statements) => {
         const state = dead ? 'dead' : 'pending'
         for (const { id, lease } of messages) statements.run(failLeased, state, Math.ceil(delayMs), error, id, lease)
+      }),
+    release: (messages) =>
+      transactions.short((statements) => {
+        for (const { id, lease } of messages) statements.run(releaseLeased, id, lease)
+      }),
+    listDead: (limit) =>
+      reader.read((statements) =>
+        statements.all<DeadRow>(selectDead, limit).map(({ id, envelope, body, attempts, error }) => ({
+          id,
+          attempts,
+          error,
+          message: { envelope: bytes(envelope), body: bytes(body) },
+        })),
+      ),
+    retryDead: (ids) =>
+      transactions.short((statements) => {
+        if (ids === undefined) return statements.run(revive)
+        let revived = 0
+        for (const id of ids) revived += statements.run(`${revive} AND id = ?`, id)
+        return revived
       }),
     count: () =>
       reader.read((statements) => {

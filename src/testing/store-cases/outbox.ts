@@ -47,7 +47,7 @@ export const outboxCases: readonly StoreCase[] = [
     name: 'outbox: messages survive byte for byte, in the order in which they were appended',
     needs: ['outbox'],
     async run({ store }) {
-      const messages = awkwardMessages.map((message, index) => ({ id: `o${index}`, message }))
+      const messages = awkwardMessages.map((message, index) => ({ id: `o${index}`, key: undefined, message }))
       await store.transaction((tx) => outboxOf(store).append(tx, messages))
       const leased = await outboxOf(store).lease(100, aMinute)
       assert.deepEqual(
@@ -161,7 +161,12 @@ export const outboxCases: readonly StoreCase[] = [
 ]
 
 function append<Tx>(store: Store<Tx>, ...ids: readonly string[]): Promise<void> {
-  return store.transaction((tx) => outboxOf(store).append(tx, ids.map(outboxMessage)))
+  return store.transaction((tx) =>
+    outboxOf(store).append(
+      tx,
+      ids.map((id) => outboxMessage(id)),
+    ),
+  )
 }
 
 function outboxOf<Tx>(store: Store<Tx>): Outbox<Tx> {

@@ -26,6 +26,24 @@ function assertInOrder(deliveries: readonly Delivery[], by: (delivery: Delivery)
 
 export const orderingCases: readonly TransportCase[] = [
   {
+    name: 'order: what follows a refused message of its key is not sent, and everything else is',
+    needs: ['refusal'],
+    async run(context) {
+      const transport = await context.connect()
+      const bad = outgoing('a2', { key: 'a', ...context.refused })
+      const [a, b] = [{ key: 'a' }, { key: 'b' }]
+      const messages = [outgoing('a1', a), outgoing('b1', b), bad, outgoing('a3', a), outgoing('b2', b)]
+      const free = [outgoing('free'), outgoing('a4', a), outgoing('b3', b)]
+      const results = await transport.publish([...messages, ...free])
+      assert.deepEqual(
+        results.map(({ kind }) => kind),
+        ['sent', 'sent', 'refused', 'held', 'sent', 'sent', 'held', 'sent'],
+      )
+      const taken = await startReading(context, transport).takeUntil(['a1', 'b1', 'b2', 'b3', 'free'])
+      assert.equal(taken.length, 5)
+    },
+  },
+  {
     name: 'order: messages of one key come in the order in which they were published',
     needs: ['key-order'],
     async run(context) {

@@ -32,13 +32,22 @@ export class Publisher {
 
   async #publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {
     const results: PublishResult[] = []
+    const stopped = new Set<string>()
     for (const batch of inBatches(messages.map((message) => toRecord(message, this.#settings)))) {
-      results.push(...(await this.#send(batch)))
+      results.push(...(await this.#sendInOrder(batch, stopped)))
     }
     return results
   }
 
-  async #send(records: KafkaRecordToSend[]): Promise<readonly PublishResult[]> {
+  /** Without those that follow a refused one of their key. */
+  async #sendInOrder(records: KafkaRecordToSend[], stopped: Set<string>): Promise<readonly PublishResult[]> {
+    const isHeld = ({ key }: KafkaRecordToSend): boolean => key !== undefined && stopped.has(key.toString('base64'))
+    const free = records.filter((record) => !isHeld(record))
+    const results = free.length === 0 ? [] : [...(await this.#send(free, stopped))]
+    return records.map((record) => (free.includes(record) ? (results.shift() as PublishResult) : { kind: 'held' }))
+  }
+
+  async #send(records: KafkaRecordToSend[], stopped: Set<string>): Promise<readonly PublishResult[]> {
     try {
       await this.#open().send({ messages: records })
       return records.map(() => ({ kind: 'sent' as const }))
@@ -47,11 +56,15 @@ export class Publisher {
       if (!tooLarge.some((apiId) => says(error, 'apiId', apiId))) {
         throw asSetupError(error, whereOf(this.#settings)) ?? error
       }
-      if (records.length === 1) return [refused(records[0] as KafkaRecordToSend, error)]
+      const [record] = records as [KafkaRecordToSend]
+      if (records.length === 1) {
+        if (record.key !== undefined) stopped.add(record.key.toString('base64'))
+        return [refused(record, error)]
+      }
     }
     // One of them is too large, and those for other partitions may have been taken: then they come twice with one id.
     const results: PublishResult[] = []
-    for (const record of records) results.push(...(await this.#send([record])))
+    for (const record of records) results.push(...(await this.#sendInOrder([record], stopped)))
     return results
   }
 

@@ -5,6 +5,7 @@ import type { AmqpConfirmChannel } from './client-shapes.ts'
 import { type Answer, ConfirmedSending } from './confirmed-sending.ts'
 import type { Link } from './link.ts'
 import { orGiveUp } from './or-give-up.ts'
+import { type Encoded, publishInOrder } from './publish-in-order.ts'
 import { toWire, type WireMessage, type WireRules } from './to-wire.ts'
 
 export interface PublisherOptions {
@@ -86,12 +87,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   }
 
   return {
-    async publish(messages) {
-      const results = messages.map((message) => encode(message, rules))
-      const wires = results.flatMap((each) => (each.kind === 'wire' ? [each.wire] : []))
-      const sent = wires.length === 0 ? [] : [...(await send(wires))]
-      return results.map((each) => (each.kind === 'wire' ? (sent.shift() as PublishResult) : each))
-    },
+    publish: (messages) => publishInOrder(messages, (message) => encode(message, rules), send),
     async close() {
       const opened = await current?.catch(() => undefined)
       current = undefined
@@ -100,10 +96,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   }
 }
 
-function encode(
-  message: OutgoingMessage,
-  rules: WireRules,
-): { readonly kind: 'wire'; readonly wire: WireMessage } | (PublishResult & { readonly kind: 'refused' }) {
+function encode(message: OutgoingMessage, rules: WireRules): Encoded {
   try {
     return { kind: 'wire', wire: toWire(message, rules) }
   } catch (error) {

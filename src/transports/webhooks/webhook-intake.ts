@@ -30,7 +30,7 @@ export function webhookIntake(options: WebhookIntakeOptions): WebhookIntake {
       if (outgoing === undefined) return { status: 400, reason: 'no-type' }
       try {
         const [result] = await unlessAborted<readonly PublishResult[]>(options.into.publish([outgoing]), signal)
-        return result?.kind === 'sent' ? undefined : notQueued(result?.error)
+        return result?.kind === 'sent' ? undefined : notQueued(result?.kind === 'refused' ? result.error : undefined)
       } catch (error) {
         return notQueued(error)
       }

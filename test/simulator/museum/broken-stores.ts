@@ -26,6 +26,22 @@ export const brokenStores: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'relays-share-a-key',
+    flaw: 'While one relay is sending a message of a key, or cannot, another sends the next one of it.',
+    caughtAs: 'OVERTAKEN',
+    program: onStore((store) => ({
+      ...store,
+      outbox: {
+        ...(store.outbox as Outbox<SimTx>),
+        append: (tx, messages) =>
+          (store.outbox as Outbox<SimTx>).append(
+            tx,
+            messages.map((message) => ({ ...message, key: undefined })),
+          ),
+      },
+    })),
+  },
+  {
     name: 'forgotten-savepoint',
     flaw: 'What a failed handler wrote stays in the batch and commits; its retry writes it again.',
     caughtAs: 'DOUBLED',

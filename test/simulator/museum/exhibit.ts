@@ -15,6 +15,7 @@ export interface Exhibit {
     | 'UNRECORDED'
     | 'TORN'
     | 'DISORDER'
+    | 'OVERTAKEN'
     | 'GIVEN UP'
     | 'HORIZON'
     | 'TOO OLD'

@@ -64,11 +64,13 @@ export function createTables(tables: Tables): string[] {
   lease    bigint NOT NULL DEFAULT 0 COMMENT 'grows with every lease, so that an old one is recognised',
   attempts int NOT NULL DEFAULT 0,
   state    enum('pending', 'dead') NOT NULL DEFAULT 'pending',
+  lane     bigint NULL COMMENT 'a hash of the message''s key; those of one lane leave in order',
   id       longblob NOT NULL,
   error    longblob NULL,
   envelope longblob NOT NULL,
   body     longblob NOT NULL,
-  KEY outbox_pending (state, seq)
+  KEY outbox_pending (state, seq),
+  KEY outbox_lanes (lane, state, seq)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${queue} (
   seq        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,

@@ -51,12 +51,16 @@ CREATE TABLE ${outbox} (
   lease    bigint NOT NULL DEFAULT 0,            -- grows with every lease, so that an old one is recognised
   attempts int NOT NULL DEFAULT 0,
   state    text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'dead')),
+  lane     bigint,                               -- a hash of the message's key; those of one lane leave in order
   id       text COLLATE "C" NOT NULL,
   error    text,
   envelope bytea NOT NULL,
   body     bytea NOT NULL
 ) WITH (fillfactor = 80);
 CREATE INDEX ${index('outbox_pending')} ON ${outbox} (seq) WHERE state = 'pending';
+CREATE INDEX ${index('outbox_lanes')} ON ${outbox} (lane, seq) WHERE state = 'pending' AND lane IS NOT NULL;
+CREATE INDEX ${index('outbox_leased')} ON ${outbox} (lane) WHERE state = 'pending' AND lane IS NOT NULL AND lease > 0;
+CREATE INDEX ${index('outbox_dead')} ON ${outbox} (seq) WHERE state = 'dead';
 
 CREATE TABLE ${queue} (
   seq        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

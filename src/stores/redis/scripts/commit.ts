@@ -88,6 +88,13 @@ function does.append(a)
   if redis.call('EXISTS', key) == 1 then return end
   local number = redis.call('INCR', P .. 'outbox-number')
   redis.call('HSET', key, 'number', number, 'attempts', 0, 'envelope', a[2], 'body', a[3])
+  redis.call('INCR', P .. 'outbox-pending')
+  if a[4] then
+    redis.call('HSET', key, 'lane', a[4])
+    redis.call('ZADD', P .. 'outbox-lane:' .. a[4], number, a[1])
+    -- Only the first of a lane can be leased.
+    if redis.call('ZCARD', P .. 'outbox-lane:' .. a[4]) > 1 then return end
+  end
   redis.call('ZADD', P .. 'outbox-ready', number, a[1])
 end
 

@@ -112,6 +112,7 @@ CREATE TABLE main.justonce_suspects (
 CREATE TABLE main.justonce_outbox (
   sequence integer PRIMARY KEY AUTOINCREMENT,
   id text NOT NULL UNIQUE,
+  lane text,
   envelope blob NOT NULL,
   body blob NOT NULL,
   state text NOT NULL,
@@ -120,7 +121,9 @@ CREATE TABLE main.justonce_outbox (
   lease text,
   error text
 );
-CREATE INDEX main.justonce_outbox_due ON justonce_outbox (state, sequence, next_at);
+CREATE INDEX main.justonce_outbox_due ON justonce_outbox (state, sequence, next_at, lane);
+CREATE INDEX main.justonce_outbox_lanes ON justonce_outbox (lane, sequence, next_at)
+  WHERE state = 'pending' AND lane IS NOT NULL;
 
 CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,
