@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stripeSignature, webhookIntake, webhookTransport } from '../../src/transports/webhooks/index.ts'
 
-const verify = stripeSignature({ secret: 'whsec_1' })
+const verify = stripeSignature({ secret: 'whsec_test_secret' })
 
 test('it says honestly what it can do', async () => {
   const { name, capabilities } = webhookTransport({ verify })

@@ -45,9 +45,14 @@ describe('github', () => {
   })
 
   test('any of several secrets will do, and none other', async () => {
-    const rotating = githubSignature({ secret: ['new', "It's a Secret to Everybody"] })
+    const rotating = githubSignature({ secret: ['a new one of enough length', "It's a Secret to Everybody"] })
     expect(await verdictOf(rotating, { headers: signed, body })).toBe('genuine')
-    expect(await verdictOf(githubSignature({ secret: ['new', 'other'] }), { headers: signed, body })).toBe('forged')
+    expect(
+      await verdictOf(githubSignature({ secret: ['a new one of enough length', 'another of enough length'] }), {
+        headers: signed,
+        body,
+      }),
+    ).toBe('forged')
   })
 })
 
@@ -66,7 +71,7 @@ describe('stripe', () => {
   test('while a secret is rolled the header has several signatures, one of which is enough', async () => {
     const other = hmac('whsec_old', `1492774577.${body}`).toString('hex')
     expect(await verdictOf(scheme, sent(`t=1492774577,v1=${other},v1=${hex},v0=${other}`))).toBe('genuine')
-    const rotating = stripeSignature({ secret: ['whsec_next', 'whsec_test_secret'] })
+    const rotating = stripeSignature({ secret: ['whsec_the_next_one', 'whsec_test_secret'] })
     expect(await verdictOf(rotating, sent(`t=1492774577,v1=${hex}`))).toBe('genuine')
   })
 
@@ -129,8 +134,10 @@ describe('standard webhooks', () => {
 
 test('a secret that is missing or empty is refused, and never told', () => {
   expect(() => stripeSignature({ secret: '' })).toThrow('wants a secret that is not empty')
-  expect(() => githubSignature({ secret: [] })).toThrow('wants a secret that is not empty')
+  expect(() => githubSignature({ secret: [] })).toThrow('wants a secret')
   expect(() => githubSignature({ secret: ['fine', ''] })).toThrow(/^(?!.*fine)/)
-  expect(() => standardWebhooks({ secret: 'whsec_not base64' })).toThrow('is not base64')
-  expect(() => stripeSignature({ secret: 'x', tolerance: 1 } as never)).toThrow('Did you mean toleranceMs?')
+  expect(() => standardWebhooks({ secret: 'whsec_not base64' })).toThrow('wants a secret that is base64')
+  expect(() => stripeSignature({ secret: 'whsec_test_secret', tolerance: 1 } as never)).toThrow(
+    'Did you mean toleranceMs?',
+  )
 })

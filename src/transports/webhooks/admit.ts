@@ -9,12 +9,6 @@ import { type WebhookRequest, webhookRequest } from './webhook-request.ts'
 
 export type Admission = { readonly message: IncomingMessage } | { readonly refusal: Refusal }
 
-/** Not part of the message: secrets, which a parked message would keep, and what is about the connection alone. */
-const leftOut: ReadonlySet<string> = new Set([
-  ...['authorization', 'proxy-authorization', 'cookie'],
-  ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'content-length'],
-])
-
 /** Makes a message of a request that is genuine. The signal ends the wait for a body that does not come. */
 export async function admit(request: Request, options: Receiving, signal: AbortSignal): Promise<Admission> {
   const { pathname } = new URL(request.url)
@@ -52,15 +46,15 @@ async function ask(verify: VerifyRequest, { headers, body }: WebhookRequest): Pr
   return (await verify(headers, body)) === true ? 'genuine' : 'forged'
 }
 
-function toMessage(request: WebhookRequest, { verify, identify, type, source }: Receiving): Admission {
+function toMessage(request: WebhookRequest, options: Receiving): Admission {
+  const { verify, identify, type, source } = options
   try {
     // A scheme is believed alone: a header that its signature does not cover must not give a copy another id.
     const described: Described = typeof verify === 'function' ? describeCloudEvent(request) : verify.describe(request)
     const id = identify === undefined ? described.id : identify(request)
     if (typeof id !== 'string' || id === '') return refused(400, 'no-id')
     const given = typeof type === 'function' ? type(request) : type
-    const own = Object.entries(request.headers).filter(([name]) => !leftOut.has(name))
-    const headers = Object.fromEntries(own)
+    const headers = options.keepHeaders(request.headers)
     return { message: { ...described, id, type: given ?? described.type, body: request.body, headers, source } }
   } catch (error) {
     return { refusal: { status: 500, reason: 'cannot-identify', error } }

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 
 /**
  * The body of a request as a web stream. Not `Readable.toWeb`: cancelling that destroys the connection, and with it the
  * answer that says why.
  */
-export function bodyStream(request: IncomingMessage): ReadableStream<Uint8Array> {
+export function bodyStream(request: Readable): ReadableStream<Uint8Array> {
   let ended = false
   return new ReadableStream<Uint8Array>(
     {

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../errors/index.ts'
-import { hexSignature, isSigned, type Secrets, secretsIn } from './hmac.ts'
+import { hexSignature, isSigned, keysIn, type Secrets } from './hmac.ts'
 import type { SignatureScheme } from './signature-scheme.ts'
 import { textIn } from './webhook-request.ts'
 
@@ -16,14 +16,14 @@ const threeDaysMs = 3 * 86_400_000
  */
 export function githubSignature(options: GithubSignatureOptions): SignatureScheme {
   checkOptions(options, ['secret'], 'githubSignature()')
-  const secrets = secretsIn(options.secret, 'githubSignature()')
+  const keys = keysIn(options.secret, 'githubSignature()')
   return {
     name: 'github',
     redeliversForMs: threeDaysMs,
     verify({ headers, body }) {
       const [, hex = ''] = /^sha256=(.*)$/.exec(headers['x-hub-signature-256'] ?? '') ?? []
       const signature = hexSignature(hex)
-      return signature !== undefined && isSigned([body], secrets, [signature]) ? 'genuine' : 'forged'
+      return signature !== undefined && isSigned([body], keys, [signature]) ? 'genuine' : 'forged'
     },
     describe: ({ headers }) => ({ id: textIn(headers['x-github-delivery']), type: textIn(headers['x-github-event']) }),
   }

@@ -4,12 +4,31 @@ import { JustonceError } from '../../errors/index.ts'
 /** One secret, or several while they are being rotated: any of them is enough. */
 export type Secrets = string | readonly string[]
 
-export function secretsIn(secrets: Secrets, where: string): readonly string[] {
-  const list = typeof secrets === 'string' ? [secrets] : secrets
-  const usable = Array.isArray(list) && list.length > 0 && list.every((each) => typeof each === 'string' && each !== '')
-  // Never with the value: it is a secret, and errors are logged.
-  if (!usable) throw new JustonceError('OPTION_INVALID', { message: `${where} wants a secret that is not empty.` })
-  return list
+/** Fewer can be guessed, and an empty key verifies what anybody has signed. */
+const fewestBytes = 16
+
+/**
+ * The keys of all secrets. Each must have at least 16 bytes and no white space around it (the line end of a file, mostly):
+ * a request needs only one of them to be let in. Never with a value in an error: it is a secret, and errors are logged.
+ */
+export function keysIn(
+  secrets: Secrets,
+  where: string,
+  decode: (secret: string) => Uint8Array | undefined = (secret) => Buffer.from(secret),
+): readonly Uint8Array[] {
+  const list: readonly unknown[] = typeof secrets === 'string' ? [secrets] : secrets
+  const refuse = (why: string): never => {
+    throw new JustonceError('OPTION_INVALID', { message: `${where} wants ${why}.` })
+  }
+  if (!Array.isArray(list) || list.length === 0) return refuse('a secret')
+  return list.map((secret) => {
+    if (typeof secret !== 'string' || secret === '') return refuse('a secret that is not empty')
+    if (secret.trim() !== secret) return refuse('a secret without white space at its beginning or end')
+    const key = decode(secret) ?? refuse('a secret that is base64, whole and as an encoder writes it')
+    if (key.length < fewestBytes)
+      return refuse(`a secret of at least ${fewestBytes} bytes, and was given ${key.length}`)
+    return key
+  })
 }
 
 /**

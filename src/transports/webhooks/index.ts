@@ -1,6 +1,7 @@
 export type { Refusal } from './answers.ts'
 export { type GithubSignatureOptions, githubSignature } from './github-signature.ts'
 export type { Secrets } from './hmac.ts'
+export type { HeaderOptions } from './kept-headers.ts'
 export type { NodeHandler } from './node-handler.ts'
 export type { Described, SignatureScheme, Verdict, VerifyRequest } from './signature-scheme.ts'
 export { type StandardWebhooksOptions, standardWebhooks } from './standard-webhooks.ts'

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { type Refusal, refusedAnswer } from './answers.ts'
 import { bodyStream } from './body-stream.ts'
 
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+export type NodeHandler = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+) => Promise<void>
 
 /** What is thrown away of a body that nobody wants, so that the answer can be read; then the connection is cut. */
 const mostDiscardedBytes = 16 * 1_048_576
 
-/** For `node:http` and whatever is built on it. The body must not have been read before. */
+/** For `node:http`, `node:http2` and whatever is built on it. The body must not have been read before. */
 export function nodeHandler(
   handle: (request: Request) => Promise<Response>,
   onRefused: (refusal: Refusal) => void,
@@ -21,14 +25,15 @@ export function nodeHandler(
     response.on('error', () => {})
     const asked = toRequest(request)
     const answer = asked instanceof Request ? await handle(asked) : refuse(asked)
-    if (answer.status === 408) response.setHeader('connection', 'close')
-    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    // A stream of HTTP/2 ends by itself, and has no such header.
+    if (answer.status === 408 && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
+    ;(response as ServerResponse).writeHead(answer.status, Object.fromEntries(answer.headers))
     response.end(await answer.text())
     discardRest(request)
   }
 }
 
-function toRequest(request: IncomingMessage): Request | Refusal {
+function toRequest(request: IncomingMessage | Http2ServerRequest): Request | Refusal {
   // A body parser in front has eaten the bytes that the signature is about.
   if (request.readableEnded || request.readableDidRead) return { status: 500, reason: 'body-read-before' }
   try {
@@ -36,8 +41,11 @@ function toRequest(request: IncomingMessage): Request | Refusal {
     const { originalUrl } = request as { originalUrl?: string }
     const url = new URL(`http://localhost${originalUrl ?? request.url}`)
     const headers = new Headers()
-    for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
-      headers.append(request.rawHeaders[i] as string, request.rawHeaders[i + 1] as string)
+    for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
+      const name = request.rawHeaders[i] as string
+      // HTTP/2 sends the method and the path as headers whose names are none.
+      if (!name.startsWith(':')) headers.append(name, request.rawHeaders[i + 1] as string)
+    }
     const body = method === 'GET' || method === 'HEAD' ? null : bodyStream(request)
     return new Request(url, { method, headers, body, duplex: 'half' })
   } catch (error) {
@@ -45,7 +53,7 @@ function toRequest(request: IncomingMessage): Request | Refusal {
   }
 }
 
-function discardRest(request: IncomingMessage): void {
+function discardRest(request: IncomingMessage | Http2ServerRequest): void {
   if (request.complete || request.destroyed) return
   let discarded = 0
   request.on('data', (chunk: Uint8Array) => {

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../errors/index.ts'
-import { hexSignature, isSigned, mostSignatures, type Secrets, secretsIn } from './hmac.ts'
+import { hexSignature, isSigned, keysIn, mostSignatures, type Secrets } from './hmac.ts'
 import type { SignatureScheme } from './signature-scheme.ts'
 import { checkTolerance, isFresh, secondsIn } from './timestamps.ts'
 import { property, textIn } from './webhook-request.ts'
@@ -16,7 +16,7 @@ const threeDaysMs = 3 * 86_400_000
 /** Stripe: `Stripe-Signature: t=…,v1=…`. The event's id, type and time are read from the signed body. */
 export function stripeSignature(options: StripeSignatureOptions): SignatureScheme {
   checkOptions(options, ['secret', 'toleranceMs'], 'stripeSignature()')
-  const secrets = secretsIn(options.secret, 'stripeSignature()')
+  const keys = keysIn(options.secret, 'stripeSignature()')
   const toleranceMs = checkTolerance(options.toleranceMs)
   return {
     name: 'stripe',
@@ -24,7 +24,7 @@ export function stripeSignature(options: StripeSignatureOptions): SignatureSchem
     verify({ headers, body, now }) {
       const { timestamp, signatures } = parseHeader(headers['stripe-signature'] ?? '')
       const seconds = secondsIn(timestamp)
-      if (seconds === undefined || !isSigned([`${timestamp}.`, body], secrets, signatures)) return 'forged'
+      if (seconds === undefined || !isSigned([`${timestamp}.`, body], keys, signatures)) return 'forged'
       return isFresh(seconds, now, toleranceMs) ? 'genuine' : 'stale'
     },
     describe(request) {

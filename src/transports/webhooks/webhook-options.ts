@@ -2,6 +2,7 @@ import { systemClock } from '../../clock/index.ts'
 import type { Clock } from '../../contracts/index.ts'
 import { checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import type { Refusal } from './answers.ts'
+import { decideHeaders, type HeaderOptions, type KeepHeaders } from './kept-headers.ts'
 import type { SignatureScheme, VerifyRequest } from './signature-scheme.ts'
 import type { WebhookRequest } from './webhook-request.ts'
 
@@ -15,6 +16,11 @@ export interface ReceivingOptions {
   readonly identify?: (request: WebhookRequest) => string | undefined
   /** The type of the message. Default: where the signature's vendor puts it, or `ce-type`. */
   readonly type?: string | ((request: WebhookRequest) => string | undefined)
+  /**
+   * What of the headers the message keeps. Default: all but those about the connection, and those whose name says that they
+   * hold a signature or a secret: `authorization`, `cookie`, `…signature…`, `…token…`, `…api-key…` and the like.
+   */
+  readonly headers?: HeaderOptions
   /** Default 1 MiB. More is answered with 413, and never read. */
   readonly maxBodyBytes?: number
   /** A request is answered within this time, with 503 if need be: stay below the sender's timeout. Default 8,000. */
@@ -31,6 +37,7 @@ const known = [
   'path',
   'identify',
   'type',
+  'headers',
   'maxBodyBytes',
   'answerWithinMs',
   'retryAfterMs',
@@ -42,6 +49,7 @@ const known = [
 export type Receiving = Required<Pick<ReceivingOptions, 'maxBodyBytes' | 'answerWithinMs' | 'retryAfterMs' | 'clock'>> &
   Pick<ReceivingOptions, 'verify' | 'path' | 'identify' | 'type'> & {
     readonly source: string
+    readonly keepHeaders: KeepHeaders
     onRefused(refusal: Refusal): void
   }
 
@@ -62,6 +70,7 @@ export function decideReceiving(options: ReceivingOptions, more: readonly string
   const origin = path ?? (typeof verify === 'function' ? undefined : verify.name)
   return {
     ...{ verify, path, identify, type, maxBodyBytes, answerWithinMs, retryAfterMs, clock },
+    keepHeaders: decideHeaders(options.headers),
     source: origin === undefined ? 'webhooks' : `webhooks:${origin}`,
     onRefused: quiet(onRefused),
   }
