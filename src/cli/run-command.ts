@@ -1,10 +1,11 @@
 import { isJustonceError } from '../errors/index.ts'
 import { type Command, UsageError } from './command.ts'
 import { migrateCommand } from './migrate/index.ts'
+import { newEpochCommand } from './new-epoch/index.ts'
 import { proveCommand } from './prove/index.ts'
 import type { Terminal } from './terminal.ts'
 
-const commands: readonly Command[] = [migrateCommand, proveCommand]
+const commands: readonly Command[] = [migrateCommand, newEpochCommand, proveCommand]
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args
@@ -25,7 +26,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 
 function overview(name: string | undefined, { out, err }: Terminal): number {
   const isAsked = name === undefined || name === 'help' || name === '--help' || name === '-h'
-  const lines = commands.map((command) => `  ${command.name.padEnd(10)}${command.summary}`)
+  const lines = commands.map((command) => `  ${command.name.padEnd(12)}${command.summary}`)
   const text = `Usage: justonce <command>\n\n${lines.join('\n')}\n\njustonce <command> --help tells more.\n`
   if (isAsked) out.write(text)
   else err.write(`justonce has no command '${name}'.\n\n${text}`)

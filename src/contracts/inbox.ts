@@ -34,7 +34,12 @@ export interface ClaimRequest extends InboxKey {
 }
 
 export interface ClaimAnswer {
-  /** Changes whenever records may have vanished (forget, restore): caches from before it are worthless. */
+  /**
+   * Changes whenever records may have vanished: caches from before it are worthless. You must: have another one after a
+   * forget, and wherever it can be recognised that the database is no longer the one that has committed what caches know,
+   * because a backup was restored or another server has taken over. A row alone cannot say so, for it comes back with the
+   * backup. You may: have another one more often than that.
+   */
   readonly epoch: string
   /** One entry for each request, in its order: the record that was there before, or undefined: the claim is ours. */
   readonly existing: readonly (InboxRecord | undefined)[]
@@ -73,4 +78,6 @@ export interface Inbox<Tx> {
    * otherwise. Resolves to whether there was one. One whose state is `parked` stays: its parked row owns it.
    */
   forget(tx: Tx, key: RecordKey): Promise<boolean>
+  /** Changes the epoch to one that was never there before: for people who know that records are gone. */
+  newEpoch(tx: Tx): Promise<void>
 }

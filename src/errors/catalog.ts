@@ -87,6 +87,10 @@ export const catalog = {
     title: 'Another transaction held the database for too long',
     fix: 'Keep transactions short, or raise busyTimeoutMs.',
   },
+  FILE_REPLACED: {
+    title: 'The SQLite file was removed or replaced while it was open',
+    fix: 'Stop every process before you restore a backup of the file. Nothing is handled or acknowledged until the file is there; with a connection of your own, open it again.',
+  },
   STORE_CLOSED: {
     title: 'The store, its pool or its database is closed',
     fix: 'Close the store after app.stop() has resolved, not before.',

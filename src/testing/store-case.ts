@@ -28,6 +28,7 @@ export type CaseNeed =
   | 'cut'
   | 'native-transaction'
   | 'empty-database'
+  | 'backup'
   | DeclaredNeed
 
 export type DeclaredNeed =
@@ -79,6 +80,11 @@ export interface StoreCaseContext<Tx> {
   readonly declares?: readonly DeclaredNeed[]
   /** Two stores on one database where nothing is installed yet; closed by `close`. */
   openEmpty?(): Promise<readonly [Store<Tx>, Store<Tx>]>
+  /**
+   * Keeps the database as it is now. What it resolves to puts it back to that, the way an operator restores a backup, and
+   * resolves to a store that was opened afterwards. `store` and `rival` stay open all the time.
+   */
+  backUp?(): Promise<() => Promise<Store<Tx>>>
   /** Closes both stores and whatever was opened for them, and removes the data. */
   close(): Promise<void>
 }

@@ -33,6 +33,7 @@ import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
 import { recordCases } from './store-cases/record.ts'
 import { redriveTakeCases } from './store-cases/redrive-take.ts'
 import { redriveCases } from './store-cases/redrives.ts'
+import { restoredCases } from './store-cases/restored.ts'
 import { retentionCases } from './store-cases/retention.ts'
 import { schemaCases } from './store-cases/schema.ts'
 import { suspectCases } from './store-cases/suspects.ts'
@@ -48,6 +49,7 @@ export const storeCases: readonly StoreCase[] = [
   ...keyCases,
   ...recordCases,
   ...forgetCases,
+  ...restoredCases,
   ...lockCases,
   ...timeCases,
   ...transactionCases,

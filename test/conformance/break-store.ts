@@ -70,7 +70,18 @@ async function openBroken(broken: BrokenStore): Promise<StoreCaseContext<unknown
   const open = broken.on === 'simulated' ? openSimulated : () => openStoreCase(libraries[0] as Library)
   const context = (await open()) as unknown as StoreCaseContext<unknown>
   const changed = (store: OperableStore): OperableStore => ({ ...store, ...broken.break(store) })
-  return { ...context, store: changed(context.store), rival: changed(context.rival) }
+  const { backUp } = context
+  return {
+    ...context,
+    store: changed(context.store),
+    rival: changed(context.rival),
+    ...(backUp && {
+      async backUp() {
+        const restore = await backUp()
+        return async () => changed((await restore()) as OperableStore)
+      },
+    }),
+  }
 }
 
 /** One test for each: the case named must fail on it. */

@@ -1,4 +1,5 @@
 import type { StoreCaseContext } from '../../src/testing/index.ts'
+import { eventually } from '../../src/testing/waiting.ts'
 import { SimDatabase } from '../simulator/database/sim-database.ts'
 import { Faults } from '../simulator/faults.ts'
 import { SimProcess } from '../simulator/process.ts'
@@ -30,6 +31,14 @@ export async function openSimulated(): Promise<StoreCaseContext<SimTx>> {
         return async (name) => void (await insert('effects', `${name}|${rows++}`, { name }))
       },
       cut: async (tx) => (tx as SimClient).connection.discard(),
+    },
+    async backUp() {
+      const restore = database.backUp()
+      return async () => {
+        restore(1)
+        await eventually(async () => (database.isDown ? undefined : true), 'the database')
+        return simStore({ process: rivalProcess, database, network })
+      }
     },
     async close() {
       stop()

@@ -11,15 +11,18 @@ export interface StorePlaces<Tx> {
   /** Makes the tables of the effects beside those of the store. */
   createEffects(): Promise<unknown>
   createSecondPlace?(): Promise<unknown>
+  /** Keeps the first place as it is; what it resolves to puts it back to that. */
+  backUp?(): Promise<() => Promise<unknown>>
   /** Closes what does not belong to a store and removes the data. */
   remove(): Promise<void>
 }
 
 /** The context of store cases in a database with tables. */
 export async function openTwoStores<Tx>(places: StorePlaces<Tx>): Promise<StoreCaseContext<Tx>> {
-  const { openStore, declares, effects, createEffects, createSecondPlace, remove } = places
+  const { openStore, declares, effects, createEffects, createSecondPlace, backUp, remove } = places
   const [store, rival] = [openStore(0, 0), openStore(1, 0)]
   const empty = [openStore(0, 1), openStore(1, 1)] as const
+  const opened = [store, rival, ...empty]
   await store.schema.install()
   await createEffects()
   return {
@@ -31,8 +34,19 @@ export async function openTwoStores<Tx>(places: StorePlaces<Tx>): Promise<StoreC
       await createSecondPlace?.()
       return empty
     },
+    ...(backUp && {
+      async backUp() {
+        const restore = await backUp()
+        return async () => {
+          await restore()
+          const fresh = openStore(1, 0)
+          opened.push(fresh)
+          return fresh
+        }
+      },
+    }),
     async close() {
-      for (const each of [store, rival, ...empty]) await each.close()
+      for (const each of opened) await each.close()
       await remove()
     },
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import mysql, { type Pool, type PoolConnection, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
+import { eventually } from '../../src/testing/waiting.ts'
 import { sqlEffects } from '../conformance/sql-effects.ts'
 import { openTwoStores } from '../conformance/two-stores.ts'
 import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
@@ -46,6 +47,7 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
       await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
       await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
     },
+    backUp: () => dumped(admin, databases[0]),
     createSecondPlace: () => admin.query(`CREATE DATABASE ${databases[1]}`),
     async remove() {
       for (const pool of pools) await pool.end()
@@ -53,6 +55,36 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
       await admin.end()
     },
   })
+}
+
+/** What mysqldump and its file do: tables are dropped, made anew, and filled with what was kept. */
+async function dumped(admin: Pool, database: string): Promise<() => Promise<void>> {
+  const kept = newDatabase()
+  await admin.query(`CREATE DATABASE ${kept}`)
+  const [rows] = await admin.query<RowDataPacket[]>(
+    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?',
+    [database],
+  )
+  for (const { name } of rows) {
+    await admin.query(`CREATE TABLE ${kept}.${name} LIKE ${database}.${name}`)
+    await admin.query(`INSERT INTO ${kept}.${name} SELECT * FROM ${database}.${name}`)
+  }
+  return async () => {
+    // A server tells to the second when a table was made, and nobody restores a dump sooner than that.
+    await eventually(async () => {
+      const [[found]] = await admin.query<RowDataPacket[]>(
+        'SELECT MAX(create_time) < NOW() AS ok FROM information_schema.tables WHERE table_schema = ?',
+        [database],
+      )
+      return found?.ok === 1 ? true : undefined
+    }, 'the next second')
+    for (const { name } of rows) {
+      await admin.query(`DROP TABLE ${database}.${name}`)
+      await admin.query(`CREATE TABLE ${database}.${name} LIKE ${kept}.${name}`)
+      await admin.query(`INSERT INTO ${database}.${name} SELECT * FROM ${kept}.${name}`)
+    }
+    await admin.query(`DROP DATABASE ${kept}`)
+  }
 }
 
 /** Statements that begin or end a transaction here, by what they say or by what MySQL does before them. */

@@ -56,10 +56,32 @@ export function twoSchemas(url: string) {
     admin,
     declares: ['poisoning', 'async-calls', 'idle-timeout', 'strict-isolation', 'tables'] as const,
     createEffects: () => admin.query(effectTables(schemas[0])),
+    backUp: () => dumped(admin, schemas[0]),
     async remove() {
       await admin.query(schemas.map((schema) => `DROP SCHEMA IF EXISTS ${schema} CASCADE`).join(';'))
       await admin.end()
     },
+  }
+}
+
+/** What pg_dump and pg_restore --clean do: the tables are dropped, made anew, and filled with what was kept. */
+async function dumped(admin: pg.Pool, schema: string): Promise<() => Promise<void>> {
+  const kept = newSchema()
+  await admin.query(`CREATE SCHEMA ${kept}`)
+  const { rows } = await admin.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
+    [schema],
+  )
+  for (const { name } of rows) await admin.query(`CREATE TABLE ${kept}."${name}" AS TABLE ${schema}."${name}"`)
+  return async () => {
+    await admin.query(`DROP SCHEMA ${schema} CASCADE`)
+    await postgresStore({ pool: admin, schema }).schema.install()
+    await admin.query(effectTables(schema))
+    for (const { name } of rows) {
+      await admin.query(`DELETE FROM ${schema}."${name}"`)
+      await admin.query(`INSERT INTO ${schema}."${name}" OVERRIDING SYSTEM VALUE SELECT * FROM ${kept}."${name}"`)
+    }
+    await admin.query(`DROP SCHEMA ${kept} CASCADE`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { renameSync, rmSync } from 'node:fs'
 import type { Effects, StoreCaseContext } from '../../src/testing/index.ts'
 import { openTwoStores } from '../conformance/two-stores.ts'
 import { type Library, scratchFolder, type TestDatabase } from './open-sqlite.ts'
@@ -24,6 +25,14 @@ export async function openStoreCase(library: Library): Promise<StoreCaseContext<
     declares: ['tables'],
     effects: sqliteEffects(outside, () => library.open(files[0])),
     createEffects: async () => outside.exec(createEffects),
+    async backUp() {
+      const kept = folder.file('backup.db')
+      outside.exec(`VACUUM INTO '${kept}'`)
+      return async () => {
+        for (const rest of ['-wal', '-shm']) rmSync(`${files[0]}${rest}`, { force: true })
+        renameSync(kept, files[0])
+      }
+    },
     async remove() {
       outside.close()
       folder.remove()

@@ -3,6 +3,7 @@ import type { Store } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { type Command, UsageError } from '../command.ts'
 import { loadStore } from '../load-store.ts'
+import { reaching } from '../reaching.ts'
 import type { Terminal } from '../terminal.ts'
 
 const help = `Usage: justonce migrate --store <file> [--print | --check]
@@ -37,6 +38,8 @@ export const migrateCommand: Command = {
   },
 }
 
+const hint = '--print shows the SQL, for somebody who may run it.'
+
 type Action = 'install' | 'print' | 'check'
 
 const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<number>> = {
@@ -51,7 +54,7 @@ const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<numb
   },
   async install(store, { out }) {
     const isUpToDate = (await problemOf(store)) === undefined
-    if (!isUpToDate) await reaching(store, () => store.schema.install())
+    if (!isUpToDate) await reaching(store, () => store.schema.install(), hint)
     const done = isUpToDate ? 'were up to date already' : 'are up to date now'
     out.write(`The tables of the ${store.name} store ${done}.\n`)
     return 0
@@ -61,7 +64,7 @@ const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<numb
 /** Why the tables do not fit this code; undefined: they do. */
 async function problemOf(store: Store): Promise<string | undefined> {
   try {
-    await reaching(store, () => store.schema.check())
+    await reaching(store, () => store.schema.check(), hint)
     return undefined
   } catch (error) {
     if (isAboutSchema(error)) return error.message
@@ -71,24 +74,6 @@ async function problemOf(store: Store): Promise<string | undefined> {
 
 function isAboutSchema(error: unknown): error is Error {
   return (['SCHEMA_MISSING', 'SCHEMA_OLD', 'SCHEMA_NEW'] as const).some((code) => isJustonceError(error, code))
-}
-
-/** What a database says is for its driver; people want to know what it means for them. */
-async function reaching<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isJustonceError(error)) throw error
-    const said = saidBy(error)
-    if (store.classify(error) === 'unavailable') throw new UsageError(`the database cannot be reached: ${said}`)
-    throw new UsageError(`the database refused it: ${said}\n--print shows the SQL, for somebody who may run it.`)
-  }
-}
-
-/** Some errors of connections have no message, only others inside them. */
-function saidBy(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(saidBy).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 function parse(args: readonly string[]): { readonly file: string; readonly action: Action } {

@@ -48,15 +48,20 @@ export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
       const record = database.inbox.get(rowKey(key))
       if (record === undefined || record.state === 'parked') return false
       database.inbox.delete(rowKey(key))
-      database.epoch.set('epoch', String(database.nextNumber()))
+      changeEpoch(database)
       return true
     },
+    newEpoch: async (tx) => changeEpoch(transactionOf(tx).database),
   }
 }
 
 function committedRecord(database: MemoryDatabase, key: RecordKey): InboxRecord | undefined {
   const record = database.inbox.committed(rowKey(key))
   return record && copyOf(record)
+}
+
+function changeEpoch(database: MemoryDatabase): void {
+  database.epoch.set('epoch', String(database.nextNumber()))
 }
 
 function epochOf(database: MemoryDatabase): string {

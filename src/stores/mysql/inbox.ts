@@ -2,6 +2,7 @@ import type { ClaimAnswer, ClaimRequest, Inbox } from '../../contracts/index.ts'
 import { bytes, nowMs, optionalNumberIn, textIn } from './cells.ts'
 import { type ClaimHabit, claimAll, look, nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { epochAndHorizon, Identities } from './epoch.ts'
 import { deadlock, errorNumber } from './errors.ts'
 import { newEpoch } from './migrations/index.ts'
 import { mark, type OpenTransactions } from './open-transaction.ts'
@@ -23,14 +24,23 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
   const { short, transactions, tables } = parts
   const { inbox, meta } = tables
   const habit: ClaimHabit = { mostlyKnown: false }
+  const identities = new Identities(tables)
   return {
     async claim(tx, requests) {
       const transaction = transactions.find(tx)
-      if (transaction === undefined) return (await claimOn(transactions.runner(tx), tables, requests, habit)).answer
+      if (transaction === undefined) {
+        const runner = transactions.runner(tx)
+        const { rows } = await runner.run(epochAndHorizon(tables))
+        const seen = { epoch: textIn(rows[0]?.[0]), horizonMs: optionalNumberIn(rows[0]?.[1]) }
+        return (await claimOn(runner, tables, requests, { ...seen, habit })).answer
+      }
       const { connection } = transaction
       for (let turn = 1; ; turn++) {
         try {
-          const { answer, token } = await claimOn(connection, tables, requests, habit)
+          // Before the claim: rather an epoch and a horizon that are too old than too new.
+          const { epoch, row } = await identities.read(connection)
+          const seen = { epoch, horizonMs: optionalNumberIn(row[1]) }
+          const { answer, token } = await claimOn(connection, tables, requests, { ...seen, habit })
           transaction.claimed(token, ours(requests, answer))
           return answer
         } catch (error) {
@@ -76,6 +86,9 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
       if (count > 0) await runner.run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
       return count > 0
     },
+    async newEpoch(tx) {
+      await transactions.runner(tx).run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
+    },
   }
 
   async function onceRead(sql: string) {
@@ -88,17 +101,11 @@ async function claimOn(
   runner: Runner,
   tables: Tables,
   requests: readonly ClaimRequest[],
-  habit: ClaimHabit,
+  seen: { readonly epoch: string; readonly horizonMs: number | undefined; readonly habit: ClaimHabit },
 ): Promise<{ readonly answer: ClaimAnswer; readonly token: string }> {
-  // Before the claim: rather an epoch and a horizon that are too old than too new.
-  const { rows } = await runner.run(`SELECT epoch, horizon FROM ${tables.meta}`)
-  const epoch = textIn(rows[0]?.[0])
+  const { epoch, ...rest } = seen
   if (requests.length === 0) return { answer: { epoch, existing: [] }, token: '' }
-  const { existing, tooOld, token } = await claimAll(runner, tables, {
-    requests,
-    horizonMs: optionalNumberIn(rows[0]?.[1]),
-    habit,
-  })
+  const { existing, tooOld, token } = await claimAll(runner, tables, { requests, ...rest })
   return { answer: { epoch, existing, ...(tooOld.size > 0 && { tooOld }) }, token }
 }
 

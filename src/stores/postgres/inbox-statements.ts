@@ -38,6 +38,7 @@ export interface InboxStatements {
   readonly horizon: Statement
   readonly find: Statement
   readonly forget: Statement
+  readonly newEpoch: Statement
 }
 
 export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStatements {
@@ -136,5 +137,6 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
       `WITH gone AS (DELETE FROM ${inbox} WHERE handler = $1::text AND key = $2::text AND state <> 'p' RETURNING 1)
        UPDATE ${meta} SET epoch = ${newEpoch} WHERE EXISTS (SELECT FROM gone)`,
     ),
+    newEpoch: statement(`UPDATE ${meta} SET epoch = ${newEpoch}`),
   }
 }

@@ -58,6 +58,9 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       const { count } = await transactions.runner(tx).run(statements.forget, [handler, key])
       return count > 0
     },
+    async newEpoch(tx) {
+      await transactions.runner(tx).run(statements.newEpoch, [])
+    },
   }
 }
 

@@ -3,6 +3,7 @@ import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { postgresAudit } from './audit.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
+import { startIsKnown } from './epoch.ts'
 import { classify } from './errors.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
 import { inboxStatements } from './inbox-statements.ts'
@@ -89,7 +90,9 @@ function storeOn<Tx>(
   const tables = tableNames(prefix, schema)
   const { source, close } = untilClosed(open)
   const transactions = new OpenTransactions(source)
-  const settings = settingsStatement(tables)
+  const knowsStart = startIsKnown(source)
+  const withStart = settingsStatement(tables, { knowsStart: true })
+  const withoutStart = settingsStatement(tables, { knowsStart: false })
   const partitions = new Partitions(source, tables)
   const inboxParts = { source, transactions, statements: inboxStatements(tables), partitions }
   const inbox = postgresInbox(inboxParts)
@@ -101,7 +104,10 @@ function storeOn<Tx>(
     name,
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: source.max },
-    transaction: (work, options = {}) => runTransaction({ source, transactions, settings }, work, options),
+    async transaction(work, options = {}) {
+      const settings = (await knowsStart()) ? withStart : withoutStart
+      return await runTransaction({ source, transactions, settings }, work, options)
+    },
     parts: postgresParts(transactions),
     lend: (tx, options) => transactions.get(tx).lend(source, options),
     within: (tx) => joinedStore(joined, tx),

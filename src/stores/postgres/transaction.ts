@@ -3,6 +3,7 @@ import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { AbortWatch } from '../sql/abort-watch.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { Connection, ConnectionSource, Opened, Opening, Runner } from './connection.ts'
+import { epochText } from './epoch.ts'
 import { isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
@@ -16,14 +17,13 @@ const begin = prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED')
 export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
 
 /** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
-export function settingsStatement({ meta }: Tables): Statement {
+export function settingsStatement(tables: Tables, epoch: { readonly knowsStart: boolean }): Statement {
   return prepared(
-    'settings',
-    `SELECT epoch, set_config('lock_timeout', $1::text, true),
+    epoch.knowsStart ? 'settings' : 'settings_without_start',
+    `SELECT ${epochText(tables, epoch)}, set_config('lock_timeout', $1::text, true),
             set_config('idle_in_transaction_session_timeout', $2::text, true),
             set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
-            set_config('justonce.is_open', 'yes', true)
-     FROM ${meta}`,
+            set_config('justonce.is_open', 'yes', true)`,
   )
 }
 

@@ -45,6 +45,9 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
       case 'forget':
         act('forget', step.name)
         break
+      case 'epoch':
+        act('epoch')
+        break
       case 'command':
         act('command', step.group, ...step.args)
         break

@@ -58,6 +58,7 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
       steps.push({ kind: 'forget', name: rowName(key) })
       return true
     },
+    newEpoch: async (tx) => void factory.transactionOf(tx).steps.push({ kind: 'epoch' }),
   }
 }
 

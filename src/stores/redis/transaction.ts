@@ -15,6 +15,7 @@ export type Step =
   | { readonly kind: 'release'; readonly name: string }
   | { readonly kind: 'update'; readonly change: RecordChange }
   | { readonly kind: 'forget'; readonly name: string }
+  | { readonly kind: 'epoch' }
   | { readonly kind: 'command'; readonly group: number; readonly args: readonly RedisArgument[] }
   | { readonly kind: 'park'; readonly message: NewParkedMessage }
   | { readonly kind: 'change'; readonly change: ParkedChange }

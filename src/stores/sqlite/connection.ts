@@ -1,5 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
+import { transactionEnded } from './epoch.ts'
+import { type OpenFile, openFileOf, replacedError } from './open-file.ts'
 import { checkNothingAttached, putSessionRight } from './session.ts'
 import { inTransaction, isOpen, readPragma, type SqliteDatabase } from './sqlite-database.ts'
 import { closedError, explained } from './sqlite-errors.ts'
@@ -23,6 +25,7 @@ export type ConnectionSource<Database> =
 export class Connection<Database extends SqliteDatabase> {
   readonly #source: ConnectionSource<Database>
   #database: Database | undefined
+  #file: OpenFile | undefined
   #discarded = false
 
   constructor(source: ConnectionSource<Database>) {
@@ -31,10 +34,11 @@ export class Connection<Database extends SqliteDatabase> {
 
   /** Opens it if need be: the file may have been out of reach a moment ago. */
   async ready(patience: Patience): Promise<Database> {
-    if (this.#database !== undefined && isOpen(this.#database)) return this.#database
+    if (this.#database !== undefined && isOpen(this.#database) && this.#isThere()) return this.#database
     const database = this.#open()
     try {
       await retryWhileBusy(() => prepareConnection(database), patience)
+      this.#file = openFileOf(database)
     } catch (error) {
       this.#closeOwn(database)
       throw explained(error)
@@ -67,8 +71,10 @@ export class Connection<Database extends SqliteDatabase> {
     if (!unbroken || statementsOf(database).run('DELETE FROM temp.justonce_seal WHERE id = 1') !== 1) {
       throw new JustonceError('TX_ENDED', { message: 'The transaction was not the one that was begun.' })
     }
+    if (this.#file?.isThere() === false) throw replacedError()
     try {
       await retryWhileBusy(() => database.exec('COMMIT'), patience)
+      transactionEnded(statementsOf(database), 'committed')
     } catch (error) {
       throw explained(error)
     }
@@ -76,6 +82,7 @@ export class Connection<Database extends SqliteDatabase> {
 
   /** Never throws. A connection that does not let go of its transaction is not used again. */
   undo(database: Database): void {
+    transactionEnded(statementsOf(database), 'undone')
     try {
       if (inTransaction(database)) database.exec('ROLLBACK')
       if (!inTransaction(database)) return
@@ -91,6 +98,15 @@ export class Connection<Database extends SqliteDatabase> {
     if (this.#database !== undefined) this.#closeOwn(this.#database)
     this.#database = undefined
     this.#discarded = true
+  }
+
+  /** A connection to a file that is no longer the one of that name is given up, and its name opened again. */
+  #isThere(): boolean {
+    if (this.#file?.isThere() !== false) return true
+    if (this.#source.kind === 'given') throw replacedError()
+    if (this.#database !== undefined) this.#closeOwn(this.#database)
+    this.#database = undefined
+    return false
   }
 
   #open(): Database {

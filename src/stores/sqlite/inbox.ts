@@ -1,4 +1,6 @@
 import type { Inbox, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
+import { changeEpoch, epochOfClaim, readEpoch } from './epoch.ts'
+import { guardOf } from './lent-database.ts'
 import type { Reader } from './reader.ts'
 import { horizonIn } from './retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -11,8 +13,6 @@ const selectRecord = `SELECT fingerprint, processed_at, state, result FROM main.
 const updateRecord = `UPDATE main.justonce_inbox SET state = ?, result = ?, processed_at = ${now} WHERE handler = ? AND key = ?`
 const deleteRecord = `DELETE FROM main.justonce_inbox WHERE handler = ? AND key = ?`
 const forgetRecord = `${deleteRecord} AND state <> 'parked'`
-const selectEpoch = `SELECT value FROM main.justonce_meta WHERE name = 'epoch'`
-const changeEpoch = `UPDATE main.justonce_meta SET value = lower(hex(randomblob(8))) WHERE name = 'epoch'`
 
 interface RecordRow {
   readonly fingerprint: Uint8Array | null
@@ -38,7 +38,10 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
         const inserted = statements.run(insertRecord, handler, key, fingerprint ?? null, born?.getTime() ?? null)
         return inserted === 1 ? undefined : findRecord(statements, { handler, key })
       })
-      return { epoch: statements.get<{ value: string }>(selectEpoch)?.value ?? '', existing, tooOld }
+      const ours = requests.find((_, place) => existing[place] === undefined && !tooOld.has(place))
+      // In a transaction of the caller it is of no use: nobody remembers what the caller may still undo.
+      const epoch = guardOf(tx) === undefined ? readEpoch(statements) : epochOfClaim(statements, ours)
+      return { epoch, existing, tooOld }
     },
     async release(tx, keys) {
       const statements = statementsIn(tx)
@@ -54,9 +57,10 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
     async forget(tx, { handler, key }) {
       const statements = statementsIn(tx)
       const removed = statements.run(forgetRecord, handler, key) === 1
-      if (removed) statements.run(changeEpoch)
+      if (removed) changeEpoch(statements)
       return removed
     },
+    newEpoch: async (tx) => void changeEpoch(statementsIn(tx)),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FairMutex } from '../sql/fair-mutex.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
 import type { Connection } from './connection.ts'
+import { type OpenFile, openFileOf } from './open-file.ts'
 import { checkNothingAttached } from './session.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { closedError, explained } from './sqlite-errors.ts'
@@ -17,14 +18,20 @@ export interface Reader {
 /** A second connection to the same file. */
 export function connectedReader(open: () => SqliteDatabase, patience: Patience): Reader {
   let database: SqliteDatabase | undefined
+  let file: OpenFile | undefined
   let closed = false
   const connected = (): SqliteDatabase => {
     if (closed) throw closedError()
+    if (file?.isThere() === false) {
+      database?.close()
+      database = undefined
+    }
     if (database === undefined) {
       const opened = open()
       try {
         opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
         checkNothingAttached(opened, 'OPTION_INVALID')
+        file = openFileOf(opened)
       } catch (error) {
         opened.close()
         throw error

@@ -45,7 +45,7 @@ function isClosed(error: unknown): boolean {
 
 export function classify(error: unknown): StoreTrouble {
   // Whoever attached the files must detach them; until then no message is to blame.
-  if (isJustonceError(error, 'FILES_ATTACHED')) return 'unavailable'
+  if (isJustonceError(error, 'FILES_ATTACHED') || isJustonceError(error, 'FILE_REPLACED')) return 'unavailable'
   if (isJustonceError(error)) return ownTrouble(error)
   if (isBusy(error)) return 'conflict'
   // A file that is read-only, damaged or gone fails every message alike: parking them all would help nobody.

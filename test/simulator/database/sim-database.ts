@@ -22,6 +22,7 @@ export class SimDatabase {
   readonly #sessions = new Set<(why: string) => void>()
   #down = false
   #lastNumber = 0
+  #starts = 0
   commits = 0
   /** Sees every commit just before it takes place. */
   onCommit: ((transaction: ServerTransaction) => void) | undefined
@@ -47,6 +48,11 @@ export class SimDatabase {
     return this.#locks.holders
   }
 
+  /** When the server was started, as real ones tell it: the same only for as long as it has not been down. */
+  get startedAt(): string {
+    return String(this.#starts)
+  }
+
   get isDown(): boolean {
     return this.#down
   }
@@ -63,11 +69,25 @@ export class SimDatabase {
     if (this.#down) return
     this.scheduler.note('database', `CRASHES for ${downMs} ms`)
     this.#down = true
+    this.#starts++
     for (const lose of [...this.#sessions]) lose('server closed the connection')
     this.scheduler.after(downMs, () => {
       this.#down = false
       this.scheduler.note('database', 'IS BACK')
     })
+  }
+
+  /** Keeps everything as it is. What it answers with puts it back to that: the server comes up again with the backup. */
+  backUp(): (downMs: number) => void {
+    const committed = new Map(this.#committed)
+    const lastNumber = this.#lastNumber
+    return (downMs) => {
+      this.crash(downMs)
+      this.scheduler.note('database', 'IS RESTORED')
+      this.#committed.clear()
+      for (const [name, row] of committed) this.#committed.set(name, row)
+      this.#lastNumber = lastNumber
+    }
   }
 
   read(transaction: ServerTransaction | undefined, table: string, key: string): Row | undefined {

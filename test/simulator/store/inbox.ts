@@ -48,12 +48,20 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
             isGone = true
             return undefined
           })
-          if (isGone)
-            await update(session, tx, 'meta', 'epoch', (row) => ({ value: ((row?.value as number) ?? 0) + 1 }))
+          if (isGone) await update(session, tx, 'meta', 'epoch', nextEpoch)
           return isGone
         }),
       ),
+    newEpoch: (client) =>
+      client.connection.call(
+        'new-epoch',
+        inTransaction((tx, session) => update(session, tx, 'meta', 'epoch', nextEpoch)),
+      ),
   }
+}
+
+function nextEpoch(row: Row | undefined): Row {
+  return { value: ((row?.value as number) ?? 0) + 1 }
 }
 
 interface Inserted {
@@ -76,7 +84,8 @@ function insertAll(client: SimClient, requests: readonly ClaimRequest[]): Promis
         if (isBefore(born, horizon) || !(await insertIfAbsent(session, tx, table, name(request), row)))
           taken.push(request)
       }
-      return { taken, horizon, epoch: String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0) }
+      const row = String(session.database.read(tx, 'meta', 'epoch')?.value ?? 0)
+      return { taken, horizon, epoch: `${row}.${session.database.startedAt}` }
     }),
   )
 }

@@ -56,12 +56,15 @@ function does.update(a)
   if partly[a[1]] or not value or string.sub(value, 1, 1) == 'C' then return end
   keep(key, a[3] .. now .. ' ' .. string.match(value, '^%l%d+ (%S+)') .. a[5], a[4])
 end
+function does.epoch()
+  redis.call('SET', P .. 'epoch', clock[1] .. clock[2] .. ':' .. redis.call('INCR', P .. 'epochs'))
+end
 function does.forget(a)
   local key = P .. 'inbox:' .. a[1]
   local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
   if letter == 'C' or letter == 'k' then return end
   redis.call('DEL', key)
-  redis.call('SET', P .. 'epoch', clock[1] .. clock[2] .. ':' .. redis.call('INCR', P .. 'epochs'))
+  does.epoch()
 end
 function does.park(a)
   park(a[1], a[2], a[3], tonumber(a[4]), tonumber(a[5]), { unpack(a, 6) })

@@ -1,0 +1,21 @@
+import type { Store } from '../contracts/index.ts'
+import { isJustonceError } from '../errors/index.ts'
+import { UsageError } from './command.ts'
+
+/** What a database says is for its driver; people want to know what it means for them. */
+export async function reaching<T>(store: Store, work: () => Promise<T>, hint = ''): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isJustonceError(error)) throw error
+    const said = saidBy(error)
+    if (store.classify(error) === 'unavailable') throw new UsageError(`the database cannot be reached: ${said}`)
+    throw new UsageError(`the database refused it: ${said}${hint === '' ? '' : `\n${hint}`}`)
+  }
+}
+
+/** Some errors of connections have no message, only others inside them. */
+function saidBy(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(saidBy).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

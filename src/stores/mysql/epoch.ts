@@ -1,0 +1,74 @@
+import { optionalTextIn, textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { MysqlConnection } from './connection.ts'
+import { classify } from './errors.ts'
+import type { Answer } from './runner.ts'
+import type { Server } from './session.ts'
+import type { Tables } from './tables.ts'
+
+/** Caches go by an epoch for no longer than this without asking again; see `RecentCommits`. */
+const askEveryMs = 1_000
+
+interface Known {
+  readonly text: string
+  readonly at: number
+}
+
+/**
+ * Which database the rows of a connection come from. The epoch in our table alone would not do: it comes back with a
+ * backup, and then it says that nothing has changed. What cannot come back is the moment at which the server was started,
+ * and no data folder is put in place without another one; a replica that takes over has other names. Dumps are restored
+ * into a running server: by then the table was made at another time.
+ *
+ * It is asked for together with the epoch, once a second on each connection. Where the server refuses to tell, there is
+ * only the row.
+ */
+export class Identities {
+  readonly #known = new WeakMap<object, Known>()
+  readonly #tables: Tables
+  #isRefused = false
+
+  constructor(tables: Tables) {
+    this.#tables = tables
+  }
+
+  /** Answers with the epoch and the horizon. */
+  async read(
+    connection: MysqlConnection<MysqlConnectionShape>,
+  ): Promise<{ readonly epoch: string; readonly row: Answer['rows'][number] }> {
+    const { native, server } = connection
+    const known = this.#known.get(native)
+    const isDue = known === undefined || performance.now() - known.at > askEveryMs
+    if (!isDue || this.#isRefused) return this.#answer(await connection.run(epochAndHorizon(this.#tables)), known)
+    try {
+      const at = performance.now()
+      const answer = await connection.run(epochAndHorizon(this.#tables, identityText(this.#tables, server)))
+      const fresh = { text: optionalTextIn(answer.rows[0]?.[2]) ?? '', at }
+      this.#known.set(native, fresh)
+      return this.#answer(answer, fresh)
+    } catch (error) {
+      if (connection.lost() !== undefined || classify(error) !== 'none') throw error
+      this.#isRefused = true
+      return this.#answer(await connection.run(epochAndHorizon(this.#tables)), undefined)
+    }
+  }
+
+  #answer({ rows }: Answer, known: Known | undefined) {
+    const row = rows[0] ?? []
+    return { epoch: [textIn(row[0]), known?.text].filter((part) => part !== undefined).join('.'), row }
+  }
+}
+
+export function epochAndHorizon({ meta }: Tables, also?: string): string {
+  return `SELECT epoch, horizon${also === undefined ? '' : `, ${also}`} FROM ${meta}`
+}
+
+/** What is not known is NULL, and left out. Both parts of the difference are taken at one moment: it is exact. */
+function identityText({ metaName, databaseValue }: Tables, { isMariadb }: Server): string {
+  const status = isMariadb ? 'information_schema.GLOBAL_STATUS' : 'performance_schema.global_status'
+  const name = isMariadb ? '@@GLOBAL.server_id' : '@@GLOBAL.server_uuid'
+  return `CONCAT_WS('.', ${name}, @@GLOBAL.hostname, @@GLOBAL.port,
+    UNIX_TIMESTAMP() - (SELECT VARIABLE_VALUE FROM ${status} WHERE VARIABLE_NAME = 'UPTIME'),
+    (SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES
+     WHERE TABLE_SCHEMA = ${databaseValue} AND TABLE_NAME = '${metaName}'))`
+}

@@ -1,0 +1,35 @@
+import type { ConnectionSource } from './connection.ts'
+import { statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * The epoch as claims answer with it. The row alone would not do: it comes back with a backup, and then it says that
+ * nothing has changed. What cannot come back is the moment at which this server was started, and no data folder is put in
+ * place, and no standby takes over, without another one. Dumps are restored into a running server: by then the table is
+ * another one, or has another file.
+ */
+export function epochText({ meta }: Tables, { knowsStart }: { readonly knowsStart: boolean }): string {
+  const start = `, extract(epoch FROM pg_catalog.pg_postmaster_start_time())`
+  return `(SELECT pg_catalog.concat_ws('.', known.epoch, known.tableoid,
+             (SELECT relfilenode FROM pg_catalog.pg_class WHERE oid = known.tableoid)${knowsStart ? start : ''})
+           FROM ${meta} AS known)`
+}
+
+const mayAsk = statement(`SELECT pg_catalog.has_function_privilege('pg_catalog.pg_postmaster_start_time()', 'EXECUTE')`)
+
+/** Whether this role may ask when the server was started; anybody may, unless it was revoked. Asked once. */
+export function startIsKnown<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined
+  const ask = async (): Promise<boolean> => {
+    try {
+      return /^t/.test(String((await source.runAlone(mayAsk, [])).rows[0]?.[0]))
+    } catch (error) {
+      asked = undefined
+      throw error
+    }
+  }
+  return () => {
+    asked ??= ask()
+    return asked
+  }
+}

@@ -1,0 +1,61 @@
+import { bindBrokenStores, inbox } from './break-store.ts'
+
+const restored =
+  'restored: a database that was put back to an earlier state has another epoch, whether a store was opened since or before'
+const renewed = 'epoch: an operator can have a new one, which everybody sees, and nothing else changes'
+
+bindBrokenStores([
+  {
+    name: 'has nothing but a row for its epoch, which comes back with a backup',
+    caught: restored,
+    on: 'simulated',
+    break: inbox(({ claim }) => ({
+      async claim(tx, requests) {
+        const answer = await claim(tx, requests)
+        return { ...answer, epoch: answer.epoch.split('.')[0] ?? '' }
+      },
+    })),
+  },
+  {
+    name: 'asks for the epoch once, when it is opened',
+    caught: restored,
+    on: 'simulated',
+    break: inbox(({ claim }) => {
+      let epoch: string | undefined
+      return {
+        async claim(tx, requests) {
+          const answer = await claim(tx, requests)
+          epoch ??= answer.epoch
+          return { ...answer, epoch }
+        },
+      }
+    }),
+  },
+  {
+    name: 'has no new epoch for an operator',
+    caught: renewed,
+    break: inbox(() => ({ newEpoch: async () => {} })),
+  },
+  {
+    name: 'changes the epoch beside the transaction',
+    caught: renewed,
+    on: 'simulated',
+    break: inbox(({ newEpoch }, store) => ({
+      newEpoch: () => store.transaction((tx) => newEpoch(tx)),
+    })),
+  },
+  {
+    name: 'goes back and forth between two epochs',
+    caught: renewed,
+    break: inbox(({ claim }) => {
+      const seen: string[] = []
+      return {
+        async claim(tx, requests) {
+          const answer = await claim(tx, requests)
+          if (!seen.includes(answer.epoch)) seen.push(answer.epoch)
+          return { ...answer, epoch: String(seen.indexOf(answer.epoch) % 2) }
+        },
+      }
+    }),
+  },
+])
