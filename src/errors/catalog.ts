@@ -91,6 +91,10 @@ export const catalog = {
     title: 'The SQLite file was removed or replaced while it was open',
     fix: 'Stop every process before you restore a backup of the file. Nothing is handled or acknowledged until the file is there; with a connection of your own, open it again.',
   },
+  STATEMENT_LOST: {
+    title: 'Postgres has lost a prepared statement in the middle of a transaction, which was rolled back',
+    fix: 'Nothing: the work runs again without prepared statements. Keep DEALLOCATE ALL out of handlers.',
+  },
   STORE_CLOSED: {
     title: 'The store, its pool or its database is closed',
     fix: 'Close the store after app.stop() has resolved, not before.',

@@ -25,7 +25,7 @@ export interface Runner {
   script(text: string): Promise<string>
 }
 
-/** The first statements of a transaction; they travel together, with the first claim if it comes at once. */
+/** The first statements of a transaction. They travel together, and with what is run first. */
 export interface Opening {
   readonly begin: Statement
   readonly seal: Statement
@@ -33,21 +33,17 @@ export interface Opening {
   readonly settingValues: readonly Cell[]
 }
 
-export interface Opened {
-  /** What the settings have answered, once everything in the opening is done. */
-  readonly answer: Promise<Answer>
-  /** Sends what has been gathered. */
-  send(): void
-}
-
 /** A client that is ours alone, from `checkOut` until `release` or `discard`. */
 export interface Connection<Tx> extends Runner {
   readonly tx: Tx
   /**
-   * Begins a transaction ahead of every later call, also of those on the native client. What is run before `send` may
-   * travel with it.
+   * Begins a transaction ahead of every later call; resolves to what the settings have answered, when it was seen to
+   * work. The first statement that is run may travel with it; whatever else is run waits until then. A statement that
+   * the server has forgotten by its name is no failure of the opening: it is opened again without names.
    */
-  open(opening: Opening): Opened
+  open(opening: Opening): Promise<Answer>
+  /** Where it is sure, calls of the native client included, that nothing takes effect outside the opened transaction. */
+  readonly holdsBack: boolean
   /** When the opening fails, the server does not even look at what travels with it. */
   readonly skipsAfterFailure: boolean
   /** Set when the connection is known to be gone; after that nothing may be run on it. */

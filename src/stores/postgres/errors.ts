@@ -47,6 +47,19 @@ export function isLostConnection(error: unknown): boolean {
   return lostCodes.has(String(property(error, 'code'))) || lostMessages.test(error.message)
 }
 
+/**
+ * The server does not know a prepared statement (any more) that it was asked to run, has another one of that name, or
+ * cannot run it as it was prepared: `DISCARD ALL`, `DEALLOCATE ALL`, a pooler, a change of the tables.
+ */
+export function isVanished(error: unknown): boolean {
+  const state = sqlState(error)
+  return (
+    state === '26000' ||
+    state === '42P05' ||
+    (state === '0A000' && property(error, 'routine') === 'RevalidateCachedQuery')
+  )
+}
+
 /** The commit of somebody else has run into the seal. */
 export function isBrokenSeal(error: unknown): boolean {
   return sqlState(error) === '22P02' && messageOf(error).includes(sealMark)
@@ -62,13 +75,9 @@ export function explained(error: unknown): unknown {
       return new JustonceError('SCHEMA_OLD', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '53100':
       return new JustonceError('STORE_FULL', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
-    case '26000':
-    case '42P05':
-      return new JustonceError('OPTION_INVALID', {
-        message: `Postgres says: ${messageOf(error)}. Behind a pooler that does not know prepared statements, set prepare: false.`,
-        cause: error,
-      })
     default:
+      if (isVanished(error))
+        return new JustonceError('STATEMENT_LOST', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
       if (!isClosedPool(error)) return error
       return new JustonceError('STORE_CLOSED', { message: 'The pool of the Postgres store has ended.', cause: error })
   }

@@ -101,12 +101,12 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
 
   return {
     claim: claims('claim', {}),
-    claimIfOpen: claims('claim_if_open', { where: isOpenHere }),
+    claimIfOpen: goingAlong(claims('claim_if_open', { where: isOpenHere })),
     claimJoined: claims('claim_joined', { where: '(true)', also: `, ${epoch}` }),
-    look: {
+    look: goingAlong({
       timeless: look(record, timeless, keys, isSame),
       born: look(record, inbox, bornKeys, isSameBorn(4)),
-    },
+    }),
     release: {
       timeless: statement(`DELETE FROM ${timeless} AS known USING ${keys} WHERE ${isSame} ${changed}`),
       born: statement(`DELETE FROM ${inbox} AS known USING ${bornKeys} WHERE ${isSameBorn(4)} ${changed}`),
@@ -139,4 +139,9 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
     ),
     newEpoch: statement(`UPDATE ${meta} SET epoch = ${newEpoch}`),
   }
+}
+
+function goingAlong<Many extends object>(statements: Many): Many {
+  const marked = Object.entries(statements).map(([name, each]) => [name, { ...each, goesAlong: true }])
+  return Object.fromEntries(marked) as Many
 }

@@ -1,12 +1,12 @@
 import type { Parts } from '../../contracts/index.ts'
 import { sqlState } from './errors.ts'
 import type { OpenTransactions } from './open-transaction.ts'
-import { prepared } from './statement.ts'
+import { statement } from './statement.ts'
 import { abortedError } from './transaction.ts'
 
-const savepoint = prepared('savepoint', 'SAVEPOINT justonce_part')
-const release = prepared('release_part', 'RELEASE SAVEPOINT justonce_part')
-const undo = prepared('undo_part', 'ROLLBACK TO SAVEPOINT justonce_part')
+const savepoint = statement('SAVEPOINT justonce_part')
+const release = statement('RELEASE SAVEPOINT justonce_part')
+const undo = statement('ROLLBACK TO SAVEPOINT justonce_part')
 
 export function postgresParts<Tx>(transactions: OpenTransactions<Tx>): Parts<Tx> {
   return {

@@ -2,16 +2,16 @@ import type { TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { AbortWatch } from '../sql/abort-watch.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
-import type { Connection, ConnectionSource, Opened, Opening, Runner } from './connection.ts'
+import type { Answer, Connection, ConnectionSource, Opening, Runner } from './connection.ts'
 import { epochText } from './epoch.ts'
 import { isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
-import { prepared, type Statement } from './statement.ts'
+import { prepared, type Statement, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
-const rollback = prepared('rollback', 'ROLLBACK')
-const begin = prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED')
+const rollback = statement('ROLLBACK')
+const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED')
 
 /** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
 export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
@@ -61,13 +61,13 @@ async function runOn<Tx, T>(
   work: (tx: Tx) => Promise<T>,
   opening: Opening,
 ): Promise<T> {
-  const { answer, send } = opened(connection, opening)
+  const answer = opened(connection, opening)
   const transaction = transactions.add(connection, answer)
   let isCommitting = false
   try {
-    // Called before anything is sent, so that a claim made at once goes along.
+    if (!connection.holdsBack) await watch.until(answer)
+    // Called before anything is sent, so that what the work does first goes along.
     const running = begun(work, connection.tx)
-    send()
     const value = await watch.until(running)
     await watch.until(answer)
     const lost = connection.lost()
@@ -87,7 +87,7 @@ async function runOn<Tx, T>(
   }
 }
 
-function opened<Tx>(connection: Connection<Tx>, opening: Opening): Opened {
+function opened<Tx>(connection: Connection<Tx>, opening: Opening): Promise<Answer> {
   try {
     return connection.open(opening)
   } catch (error) {

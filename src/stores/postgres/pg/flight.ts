@@ -1,6 +1,6 @@
 import type { Cell } from '../cells.ts'
 import type { Answer } from '../connection.ts'
-import type { Statement } from '../statement.ts'
+import { type Statement, statement } from '../statement.ts'
 import { WireMessages } from './wire-messages.ts'
 
 /** The protocol level of a `pg` client, as cursors and streams for `pg` use it. */
@@ -14,31 +14,41 @@ export interface PgWire {
 interface Passenger {
   readonly statement: Statement
   readonly values: readonly Cell[]
-  readonly rows: (readonly Cell[])[]
+  rows: (readonly Cell[])[]
   readonly resolve: ((answer: Answer) => void) | undefined
   readonly reject: ((error: unknown) => void) | undefined
 }
 
+export interface FlightOptions {
+  readonly prepare: boolean
+  /** Asked first when it fails, before anybody aboard or behind it gets to know. True: it flies again. */
+  failed?(error: unknown, arrived: number, wire: PgWire | undefined): boolean
+}
+
+const rollback = statement('ROLLBACK')
+
 /**
- * Several prepared statements in one round trip, for `client.query()` of `pg`. After a failure the server skips the
- * rest of the flight, so that nothing in it can take effect without what stands before it. `pg` keeps everything that
- * is queried later waiting until the flight has landed.
+ * Several statements in one round trip, for `client.query()` of `pg`. After a failure the server skips the rest of the
+ * flight, so that nothing in it can take effect without what stands before it. `pg` keeps everything that is queried
+ * later waiting until the flight has landed.
  */
 export class Flight {
-  readonly #prepare: boolean
-  readonly #passengers: Passenger[] = []
-  readonly #parsing: Statement[] = []
+  readonly #options: FlightOptions
+  #prepare: boolean
+  #passengers: Passenger[] = []
+  /** What the server is parsing, in order; undefined: something without a name. */
+  #parsing: (Statement | undefined)[] = []
   #arrived = 0
   #wire: PgWire | undefined
   #mayLeave = false
-  #hasParsed = false
   /** The server is ready for the next query, and nothing has failed. */
   landed = false
   lastTag = ''
   /** `pg` puts it here for its query_timeout. */
   callback: ((error?: unknown) => void) | undefined
 
-  constructor(options: { prepare: boolean }) {
+  constructor(options: FlightOptions) {
+    this.#options = options
     this.#prepare = options.prepare
   }
 
@@ -50,7 +60,7 @@ export class Flight {
 
   /** For a statement of which only the failure matters, and that shows in every one behind it. */
   addAhead(statement: Statement): void {
-    this.#passengers.push({ statement, values: [], rows: [], resolve: undefined, reject: undefined })
+    this.#passengers.push(ahead(statement))
   }
 
   /** For whoever watches what clients send: tracing, a log. */
@@ -62,6 +72,18 @@ export class Flight {
   send(): void {
     this.#mayLeave = true
     if (this.#wire !== undefined) this.#leave(this.#wire)
+  }
+
+  /** To be given to the client once more, after what it has begun is rolled back, and without names. */
+  refuel(): void {
+    for (const passenger of this.#passengers) passenger.rows = []
+    if (this.#arrived > 0) this.#passengers = [ahead(rollback), ...this.#passengers]
+    this.#arrived = 0
+    this.#prepare = false
+    this.#wire = undefined
+    const done = this.callback
+    this.callback = undefined
+    done?.()
   }
 
   submit(wire: PgWire): null {
@@ -76,14 +98,13 @@ export class Flight {
       const name = this.#prepare ? statement.name : ''
       if (name === '' || wire.parsedStatements[name] === undefined) {
         messages.parse(name, statement.text)
-        if (name !== '') this.#parsing.push(statement)
+        this.#parsing.push(name === '' ? undefined : statement)
       }
       messages.bind(name, values)
       messages.execute()
     }
     messages.sync()
-    this.#hasParsed = this.#parsing.length > 0
-    if (this.#hasParsed) wire.on('parseComplete', this.#parsed)
+    if (this.#parsing.some((each) => each !== undefined)) wire.on('parseComplete', this.#parsed)
     wire.stream.write(messages.bytes())
   }
 
@@ -95,7 +116,8 @@ export class Flight {
   }
 
   #stopParsing(): void {
-    if (this.#hasParsed) this.#wire?.removeListener('parseComplete', this.#parsed)
+    this.#parsing = []
+    this.#wire?.removeListener('parseComplete', this.#parsed)
   }
 
   handleDataRow(message: { readonly fields: readonly Cell[] }): void {
@@ -116,6 +138,7 @@ export class Flight {
 
   handleError(error: unknown): void {
     this.#stopParsing()
+    if (this.#options.failed?.(error, this.#arrived, this.#wire)) return
     const rest = this.#passengers.slice(this.#arrived)
     this.#arrived = this.#passengers.length
     for (const { reject } of rest) reject?.(error)
@@ -128,6 +151,10 @@ export class Flight {
   handlePortalSuspended(): void {}
   handleCopyInResponse(): void {}
   handleCopyData(): void {}
+}
+
+function ahead(statement: Statement): Passenger {
+  return { statement, values: [], rows: [], resolve: undefined, reject: undefined }
 }
 
 /** `INSERT 0 3`, `SELECT 3`, `BEGIN`. */
@@ -145,4 +172,11 @@ export function wireOf(client: object): PgWire | undefined {
     typeof connection.parsedStatements === 'object' &&
     typeof connection.stream?.write === 'function'
   return isComplete ? (connection as PgWire) : undefined
+}
+
+/** Something was queried behind what is under way, and is about to be sent. True also where that cannot be seen. */
+export function hasQueued(client: object): boolean {
+  const { _queryQueue } = client as { _queryQueue?: readonly unknown[] }
+  const queue = _queryQueue ?? (client as { queryQueue?: readonly unknown[] }).queryQueue
+  return !Array.isArray(queue) || queue.length > 0
 }

@@ -4,6 +4,7 @@ import { lentClient, type Method } from '../../sql/lent-client.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Connection } from '../connection.ts'
 import { ledgerRules } from '../ledger-rules.ts'
+import { nativeOf, noteNative } from './natives.ts'
 
 type Callback = (error: unknown, result?: unknown) => void
 
@@ -36,7 +37,7 @@ export function lentPgClient<Client extends PgClientShape>(
   const refuse = (what: string): never => {
     throw ledger.controlled(what)
   }
-  return ledger.loan(lentClient(client, { methods, hidden, ending, refuse }))
+  return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), nativeOf(client)))
 }
 
 function lentQuery(client: PgClientShape, ledger: CallLedger): Method {

@@ -1,9 +1,10 @@
 import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Answer, Call, Connection, Opened, Opening } from '../connection.ts'
-import { explained } from '../errors.ts'
+import type { Answer, Call, Connection, Opening } from '../connection.ts'
+import { explained, isVanished } from '../errors.ts'
+import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
-import { Flight, wireOf } from './flight.ts'
+import { Flight, hasQueued, type PgWire, wireOf } from './flight.ts'
 import { PgRunner } from './pg-runner.ts'
 
 /** Members that a `pg` client has or not, by version. */
@@ -15,7 +16,7 @@ interface PgExtras {
 }
 
 export interface PgConnectionOptions {
-  readonly prepare: boolean
+  readonly names: Names
   /** Ends a server process that goes on with a statement although nobody waits for it any more. */
   terminate(processId: number): void
 }
@@ -24,15 +25,20 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   readonly tx: Client
   readonly #options: PgConnectionOptions
   readonly #runner: PgRunner
+  readonly #canFly: boolean
   #boarding: Flight | undefined
   #opening: Flight | undefined
+  #opened: Promise<unknown> | undefined
+  /** A name has vanished on this connection: until it goes back everything is sent without. */
+  #isNameless = false
   #lost: Error | undefined
   #gone = false
 
   constructor(client: Client, options: PgConnectionOptions) {
     this.tx = client
     this.#options = options
-    this.#runner = new PgRunner(client, options.prepare)
+    this.#runner = new PgRunner(client)
+    this.#canFly = wireOf(client) !== undefined
     // Without a listener an ended connection would be an uncaught error of the process.
     client.on('error', this.#onError)
   }
@@ -42,60 +48,115 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   get skipsAfterFailure(): boolean {
-    return this.#opening !== undefined
+    return this.#canFly
   }
 
-  open({ begin, seal, settings, settingValues }: Opening): Opened {
-    if (wireOf(this.tx) === undefined) {
-      const begun = this.#runner.runAll([begin, seal])
-      const set = this.#runner.run(settings, settingValues)
-      return { answer: Promise.all([begun, set]).then(([, answer]) => answer), send: () => {} }
-    }
-    const flight = new Flight(this.#options)
+  get holdsBack(): boolean {
+    return this.#canFly
+  }
+
+  open({ begin, seal, settings, settingValues }: Opening): Promise<Answer> {
+    if (!this.#canFly) return this.#openStepByStep([begin, seal], settings, settingValues)
+    let attempts = 0
+    const flight = new Flight({
+      prepare: this.#prepare,
+      failed: (error, arrived, wire) => {
+        this.#forgetNames(error, wire)
+        attempts++
+        // Behind nobody else it is flown again ahead of everything, and nobody has to know.
+        if (attempts === 1 && isVanished(error) && !hasQueued(this.tx)) {
+          flight.refuel()
+          this.tx.query(flight)
+          return true
+        }
+        // There may be no transaction: what is queued behind it, and what is yet to come, must not reach the server.
+        if (attempts > 1 || arrived < openingSize) wire?.stream.destroy?.()
+        return false
+      },
+    })
     flight.addAhead(begin)
     flight.addAhead(seal)
     const answer = flight.add(settings, settingValues).catch(rethrown)
     this.#boarding = flight
     this.#opening = flight
+    this.#opened = answer
     this.tx.query(flight)
-    return {
-      answer,
-      send: () => {
-        this.#boarding = undefined
-        flight.send()
-      },
-    }
+    // What is run first goes along, however many promises are between; but a native call must not wait for it for ever.
+    setImmediate(() => this.#leave(flight))
+    return answer
+  }
+
+  async #openStepByStep(first: readonly Statement[], settings: Statement, values: readonly Cell[]): Promise<Answer> {
+    const [, answer] = await Promise.all([this.#runner.runAll(first), this.#runner.run(settings, values)])
+    return answer
+  }
+
+  #leave(flight: Flight): void {
+    if (this.#boarding !== flight) return
+    this.#boarding = undefined
+    flight.send()
+  }
+
+  get #prepare(): boolean {
+    return this.#options.names.isUsed && !this.#isNameless
+  }
+
+  /** `pg` believes that the server still has what it has parsed once. */
+  #forgetNames(error: unknown, wire: PgWire | undefined): void {
+    if (!isVanished(error)) return
+    this.#isNameless = true
+    this.#options.names.lost()
+    const parsed = wire?.parsedStatements ?? {}
+    for (const name of Object.keys(parsed)) if (name.startsWith('justonce_')) delete parsed[name]
   }
 
   async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    if (this.#boarding === undefined) return await this.#runner.run(statement, values)
-    return await this.#boarding.add(statement, values).catch(rethrown)
+    const [answer] = await this.runInTurn([{ statement, values }])
+    return answer as Answer
   }
 
   async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
-    if (!this.skipsAfterFailure) return await this.#runner.runInTurn(calls)
-    const flight = this.#boarding ?? new Flight(this.#options)
+    if (!this.#canFly) return await this.#runner.runInTurn(calls)
+    const flight = this.#boarding ?? (await this.#nextFlight())
     const answers = Promise.all(calls.map(({ statement, values }) => flight.add(statement, values)))
-    if (flight !== this.#boarding) {
-      flight.send()
-      this.tx.query(flight)
-    }
+    this.#depart(flight)
     return await answers.catch(rethrown)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {
-    if (!this.skipsAfterFailure) return await this.#runner.runAll(statements)
-    const flight = new Flight(this.#options)
+    if (!this.#canFly) return await this.#runner.runAll(statements)
+    const flight = await this.#nextFlight()
     for (const statement of statements.slice(0, -1)) flight.addAhead(statement)
     const last = flight.add(statements.at(-1) as Statement, [])
-    flight.send()
-    this.tx.query(flight)
+    this.#depart(flight)
     await last
     return flight.lastTag
   }
 
-  script(text: string): Promise<string> {
-    return this.#runner.script(text)
+  /** Not before the opening was seen to work: outside of a transaction each statement would be one of its own. */
+  async #nextFlight(): Promise<Flight> {
+    if (this.#boarding !== undefined) this.#leave(this.#boarding)
+    await this.#opened
+    return new Flight({
+      prepare: this.#prepare,
+      failed: (error, _arrived, wire) => {
+        this.#forgetNames(error, wire)
+        return false
+      },
+    })
+  }
+
+  #depart(flight: Flight): void {
+    const isQueued = flight === this.#boarding
+    if (isQueued) this.#boarding = undefined
+    flight.send()
+    if (!isQueued) this.tx.query(flight)
+  }
+
+  async script(text: string): Promise<string> {
+    if (this.#boarding !== undefined) this.#leave(this.#boarding)
+    await this.#opened
+    return await this.#runner.script(text)
   }
 
   lost(): Error | undefined {
@@ -131,6 +192,9 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return this.tx as PgExtras
   }
 }
+
+/** BEGIN, the seal and the settings. */
+const openingSize = 3
 
 function rethrown(error: unknown): never {
   throw explained(error)

@@ -3,6 +3,8 @@ import type { PgClientShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
+import { Flight, wireOf } from './flight.ts'
+import { nativeOf } from './natives.ts'
 
 interface PgResult {
   readonly rows: readonly (readonly Cell[])[]
@@ -13,24 +15,34 @@ interface PgResult {
 /** The user may have changed how values are parsed, for the client or for the whole process: ours stay text. */
 const asText = { getTypeParser: () => (value: string) => value }
 
-/** Our statements on any `pg` client, one at a time. */
+/** Our statements on any `pg` client, one at a time and without names. */
 export class PgRunner implements Runner {
   readonly #client: Pick<PgClientShape, 'query'>
-  readonly #prepare: boolean
+  readonly #canFly: boolean
 
-  constructor(client: Pick<PgClientShape, 'query'>, prepare: boolean) {
+  constructor(client: Pick<PgClientShape, 'query'>) {
     this.#client = client
-    this.#prepare = prepare
+    this.#canFly = wireOf(nativeOf(client)) !== undefined
   }
 
-  async run({ name, text }: Statement, values: readonly Cell[]): Promise<Answer> {
-    const config = { text, values, rowMode: 'array', types: asText, ...(this.#prepare && name !== '' ? { name } : {}) }
+  async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     try {
+      if (this.#canFly) return await this.#fly(statement, values)
+      const config = { text: statement.text, values, rowMode: 'array', types: asText }
       const { rows, rowCount }: PgResult = await this.#client.query(config)
       return { rows, count: rowCount ?? 0 }
     } catch (error) {
       throw explained(error)
     }
+  }
+
+  /** Where it is possible: a client with `binary: true` would have everything else answered in another format. */
+  #fly(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    const flight = new Flight({ prepare: false })
+    const answer = flight.add(statement, values)
+    flight.send()
+    this.#client.query(flight)
+    return answer
   }
 
   async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {

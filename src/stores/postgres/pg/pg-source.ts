@@ -2,6 +2,7 @@ import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
+import { Names } from '../names.ts'
 import { runOn } from '../run-alone.ts'
 import { statement } from '../statement.ts'
 import { lentPgClient } from './lent-pg-client.ts'
@@ -37,7 +38,7 @@ export function pgSource<Client extends PgClientShape>(
 ): ConnectionSource<Client> {
   outliveLostClients(pool as PgPoolShape<never>)
   const options: PgConnectionOptions = {
-    prepare,
+    names: new Names({ prepare }),
     terminate: (processId) => void source.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
   }
 
@@ -54,7 +55,7 @@ export function pgSource<Client extends PgClientShape>(
     max: pool.options?.max ?? 10,
     checkOut,
     runAlone: async (each, values) => runOn(await checkOut({}), each, values),
-    join: (tx) => new PgRunner(tx, prepare),
+    join: (tx) => new PgRunner(tx),
     lend: lentPgClient,
     listen: (channel, heard) => new PgListener(pool, channel, heard).start(),
   }

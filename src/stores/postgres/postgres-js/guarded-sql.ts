@@ -9,6 +9,8 @@ export interface SqlGuard {
   /** Something was called that would end or leave the transaction. */
   controlled(what: string): Error
   started(query: JsQuery): void
+  /** What a query has to wait for before it may be sent, or undefined. */
+  ready(): Promise<unknown> | undefined
 }
 
 /** What would end the transaction or leave it, and what only looks as if it were there (the types say so). */
@@ -49,6 +51,13 @@ function refused(name: string, guard: SqlGuard): Method {
   }
 }
 
+function held(query: JsQuery, before: Promise<unknown> | undefined, start: () => unknown): unknown {
+  if (before === undefined) return start()
+  // Asked to start once more meanwhile, by a second `then`, it has started already.
+  query.handle = () => undefined
+  return before.then(start, (error) => query.reject(error))
+}
+
 /** A query is created here and may be started much later, or never, as a fragment of another one. */
 function guarded(value: unknown, guard: SqlGuard): unknown {
   if (!isJsQuery(value)) return value
@@ -60,7 +69,7 @@ function guarded(value: unknown, guard: SqlGuard): unknown {
     const refusal = guard.refusal(textOfQuery(value))
     if (refusal === undefined) {
       guard.started(value)
-      return start.call(value)
+      return held(value, guard.ready(), () => start.call(value))
     }
     value.executed = true
     value.reject(refusal)

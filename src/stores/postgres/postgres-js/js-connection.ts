@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { JustonceError } from '../../../errors/index.ts'
+import { isJustonceError, JustonceError } from '../../../errors/index.ts'
 import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
-import type { Answer, Call, Connection, Opened, Opening } from '../connection.ts'
+import type { Answer, Call, Connection, Opening } from '../connection.ts'
+import { explained } from '../errors.ts'
+import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { guardedSql } from './guarded-sql.ts'
-import { JsRunner, lastTag } from './js-runner.ts'
+import { inlined } from './inlined.ts'
+import { answerIn, JsRunner, lastOf, lastTag } from './js-runner.ts'
 import { cancelRunning, type InnerConnection, type JsQuery, type RawResult } from './query.ts'
 
 /** How long a cancelled query may take to stop. */
@@ -20,29 +23,57 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   readonly tx: Sql
   readonly native: Sql
   readonly #runner: JsRunner
+  readonly #names: Names
   readonly #waiting = new Map<JsQuery, (error: Error) => void>()
+  #opening: Opening | undefined
+  #opened: Promise<Answer> | undefined
+  #isSeen = true
+  /** Nothing has been run in the transaction yet. */
+  #isFresh = false
   #inner: InnerConnection | undefined
   #lost: Error | undefined
   #gone = false
   #closed = false
 
-  constructor(sql: Sql, prepare: boolean) {
+  constructor(sql: Sql, names: Names) {
     this.native = sql
+    this.#names = names
     this.tx = guardedSql(sql, {
       refusal: () => (this.#gone ? overError() : this.#lost),
       controlled: overError,
       started: (query) => this.#follow(query),
+      ready: () => this.ready(),
     })
-    this.#runner = new JsRunner(sql, prepare, (query) => this.#settled(query))
+    this.#runner = new JsRunner(sql, (query) => this.#settled(query))
   }
 
   readonly skipsAfterFailure = false
 
-  open({ begin, seal, settings, settingValues }: Opening): Opened {
-    const begun = this.runAll([begin, seal])
-    // Not awaited in between: postgres.js sends them, and the claim behind them, in one go.
-    const set = this.#runner.run(settings, settingValues)
-    return { answer: Promise.all([begun, set]).then(([, answer]) => answer), send: () => {} }
+  readonly holdsBack = true
+
+  open(opening: Opening): Promise<Answer> {
+    this.#opening = opening
+    this.#isFresh = true
+    return this.#begin(opening, '')
+  }
+
+  #begin({ begin, seal, settings, settingValues }: Opening, before: string): Promise<Answer> {
+    this.#isSeen = false
+    const set = inlined(settings, settingValues)
+    const opened = this.#scripted(`${before}${begin.text}; ${seal.text}; ${set}`).then((result) => {
+      this.#isSeen = true
+      return answerIn(lastOf(result) as RawResult)
+    })
+    this.#opened = opened
+    // Whoever waits for it gets to see its failure.
+    opened.catch(() => {})
+    return opened.catch(rethrown)
+  }
+
+  /** For whatever may not be sent before the opening was seen to work; undefined: it was. */
+  ready(): Promise<unknown> | undefined {
+    this.#isFresh = false
+    return this.#isSeen ? undefined : this.#opened
   }
 
   /** Called by postgres.js as it sends a query, with the connection on which it does so. */
@@ -92,12 +123,30 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return () => void this.#waiting.delete(query)
   }
 
-  run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    return this.#runner.run(statement, values)
+  async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    const isFirst = this.#isFresh
+    this.#isFresh = false
+    if (isFirst && statement.goesAlong === true) return await this.#runFirst(statement, values)
+    if (!this.#isSeen) await this.#opened
+    return await this.#runner.run(statement, values)
   }
 
-  runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
-    return this.#runner.runInTurn(calls)
+  async #runFirst(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    if (!this.#names.isUsed || statement.name === '') return await this.#runner.run(statement, values)
+    try {
+      return await this.#runner.runPrepared(statement, values)
+    } catch (error) {
+      if (!isJustonceError(error, 'STATEMENT_LOST')) throw error
+      this.#names.lost()
+      // Nobody has done anything in this transaction yet.
+      await this.#begin(this.#opening as Opening, 'ROLLBACK; ')
+      return await this.#runner.run(statement, values)
+    }
+  }
+
+  async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
+    await this.ready()
+    return await this.#runner.runInTurn(calls)
   }
 
   runAll(statements: readonly Statement[]): Promise<string> {
@@ -105,9 +154,14 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   }
 
   async script(text: string): Promise<string> {
-    const result = await this.#settled<RawResult>(this.native.unsafe(text, [], { onexecute: this.#adopt }))
+    await this.ready()
+    return lastTag(await this.#scripted(text))
+  }
+
+  async #scripted(text: string): Promise<RawResult | readonly RawResult[]> {
+    const result = await this.#settled<RawResult>(this.native.unsafe(text, [], { onexecute: this.#adopt }).raw())
     if (this.#inner === undefined) throw unknownVersion()
-    return lastTag(result)
+    return result
   }
 
   lost(): Error | undefined {
@@ -143,6 +197,10 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     // Once closed it may already be somebody else's.
     if (!this.#closed) this.#inner?.terminate()
   }
+}
+
+function rethrown(error: unknown): never {
+  throw explained(error)
 }
 
 function overError(): JustonceError {

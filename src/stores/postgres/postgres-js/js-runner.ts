@@ -3,31 +3,40 @@ import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
+import { inlined } from './inlined.ts'
 import type { JsQuery, RawResult } from './query.ts'
 
-/** Our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. */
+/**
+ * Our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. A name is
+ * used for one statement at a time at most: see `inlined`.
+ */
 export class JsRunner implements Runner {
   readonly #sql: Pick<PostgresJsShape, 'unsafe'>
-  readonly #prepare: boolean
   readonly #settled: <T>(query: JsQuery) => Promise<T>
 
   /** `settled` starts the query and waits for it. */
   constructor(
     sql: Pick<PostgresJsShape, 'unsafe'>,
-    prepare: boolean,
     settled: <T>(query: JsQuery) => Promise<T> = (query) => query as Promise<unknown> as Promise<never>,
   ) {
     this.#sql = sql
-    this.#prepare = prepare
     this.#settled = settled
   }
 
-  async run({ name, text }: Statement, values: readonly Cell[]): Promise<Answer> {
-    const query: JsQuery = this.#sql.unsafe(text, [...values], { prepare: this.#prepare && name !== '', simple: false })
+  run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    const text = inlined(statement, values)
+    return text === undefined ? this.runPrepared(statement, values, false) : this.#answer(text, [], { simple: true })
+  }
+
+  /** By its name, where it is to have one. */
+  runPrepared({ text }: Statement, values: readonly Cell[], prepare = true): Promise<Answer> {
+    return this.#answer(text, values, { prepare, simple: false })
+  }
+
+  async #answer(text: string, values: readonly Cell[], options: object): Promise<Answer> {
+    const query: JsQuery = this.#sql.unsafe(text, [...values], options)
     try {
-      const result = await this.#settled<RawResult>(query.raw())
-      const rows = Array.from(result, (row) => row.map((cell) => (cell === null ? null : cell.toString('utf8'))))
-      return { rows, count: result.count ?? 0 }
+      return answerIn(await this.#settled<RawResult>(query.raw()))
     } catch (error) {
       throw explained(error)
     }
@@ -49,6 +58,14 @@ export class JsRunner implements Runner {
 
 /** Several statements have several results, but only where they return rows. */
 export function lastTag(result: RawResult | readonly RawResult[]): string {
-  const last = 'command' in result ? result : (result.at(-1) as RawResult | undefined)
-  return last?.command ?? ''
+  return lastOf(result)?.command ?? ''
+}
+
+export function lastOf(result: RawResult | readonly RawResult[]): RawResult | undefined {
+  return 'command' in result ? result : (result.at(-1) as RawResult | undefined)
+}
+
+export function answerIn(result: RawResult): Answer {
+  const rows = Array.from(result, (row) => row.map((cell) => (cell === null ? null : cell.toString('utf8'))))
+  return { rows, count: result.count ?? 0 }
 }

@@ -2,6 +2,7 @@ import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
+import { Names } from '../names.ts'
 import { readingCommitted, wasTooStrict } from '../run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
@@ -13,13 +14,14 @@ export function jsSource<Sql extends PostgresJsShape>(
   sql: PostgresJsClientShape<Sql>,
   { prepare }: { readonly prepare: boolean },
 ): ConnectionSource<Sql> {
-  const alone = new JsRunner(sql, prepare)
+  const names = new Names({ prepare })
+  const alone = new JsRunner(sql)
   const reserve = reserver(sql, () => alone.script('SELECT 1'))
 
   async function checkOut(wait: CheckOutOptions): Promise<Connection<Sql>> {
     try {
       const reserved = await checkedOut(reserve(), wait, (late) => late.release())
-      return new JsConnection(reserved, prepare)
+      return new JsConnection(reserved, names)
     } catch (error) {
       throw explained(error)
     }
@@ -36,7 +38,7 @@ export function jsSource<Sql extends PostgresJsShape>(
         return await readingCommitted(await checkOut({}), statement, values)
       }
     },
-    join: (tx) => new JsRunner(tx, prepare),
+    join: (tx) => new JsRunner(tx),
     lend: (tx, connection, options) => lentSql(tx, connection as JsConnection<Sql> | undefined, options),
     async listen(channel, heard) {
       let isFirst = true

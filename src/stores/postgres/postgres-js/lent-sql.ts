@@ -32,6 +32,7 @@ export function lentSql<Sql extends PostgresJsShape>(
     refusal: (text) => ledger.refusal(text),
     controlled: (what) => ledger.controlled(what),
     started: follow,
+    ready: () => connection?.ready(),
   })
   return ledger.loan(tx)
 }
