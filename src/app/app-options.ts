@@ -1,5 +1,6 @@
 import type { Clock, Message, Store, Transport } from '../contracts/index.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'
 import type { Messages } from './messages.ts'
 import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from './retention-options.ts'
 import type { TxOf } from './types.ts'
@@ -14,6 +15,8 @@ export interface AppOptions<S extends Store, Map extends object> {
   readonly concurrency?: number
   /** The largest batch, and how long one should take. 100 messages (1,000 where the store has one writer) and 100 ms if not given. */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
+  /** How much of each transport may be in this process and not settled. */
+  readonly inFlight?: InFlightOptions
   /** What happens to messages of a type without a handler. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'
   readonly maxBodyBytes?: number
@@ -38,6 +41,7 @@ const known = [
   'messages',
   'concurrency',
   'batch',
+  'inFlight',
   'unknownTypes',
   'maxBodyBytes',
   'maxHeaderBytes',
@@ -58,6 +62,7 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkNumber(options.concurrency ?? 1, 'concurrency', 1)
   checkNumber(options.batch?.max ?? 1, 'batch.max', 1)
   checkNumber(options.batch?.budgetMs ?? 1, 'batch.budgetMs', 1)
+  checkInFlight(options.inFlight)
   checkNumber(options.maxBodyBytes ?? 0, 'maxBodyBytes', 0)
   checkNumber(options.maxHeaderBytes ?? 0, 'maxHeaderBytes', 0)
   checkNumber(options.pollMs ?? 1, 'pollMs', 1)

@@ -14,6 +14,7 @@ import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
+import { decideInFlight } from './in-flight-options.ts'
 import { pinSchemes } from './pin-schemes.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
 import { warnOfRetention } from './retention-warnings.ts'
@@ -95,6 +96,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       }
       for (const transport of transports) checkWhatHandlersNeed(handlers.all, store, transport)
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
+      const batch = decideBatch(options)
       state = 'starting'
       let warnings: readonly StoreWarning[]
       try {
@@ -111,7 +113,12 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       state = 'started'
       running = new Running(engine, {
         transports,
-        consumer: { concurrency, batch: decideBatch(options), heldDelayMs: 1_000 },
+        consumer: {
+          concurrency,
+          batch,
+          inFlight: decideInFlight(options.inFlight, concurrency, batch),
+          heldDelayMs: 1_000,
+        },
         pollMs: options.pollMs ?? 1_000,
         maintenance: maintenanceOf(options.retention),
       })

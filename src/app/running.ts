@@ -8,6 +8,7 @@ import type { Source } from '../engine/source.ts'
 import { operableEngine, Redriver } from '../letters/index.ts'
 import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
 import { Relay } from '../outgoing/relay.ts'
+import { limitsFor } from './in-flight-options.ts'
 
 export interface RunningOptions {
   readonly transports: readonly Transport[]
@@ -36,7 +37,11 @@ export class Running {
     const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
     const [first] = options.transports as [Transport]
     this.#consumers = options.transports.map(
-      (transport) => new Consumer(engine, transport, sourceOf(engine, transport, first), shared, options.consumer),
+      (transport) =>
+        new Consumer(engine, transport, sourceOf(engine, transport, first), shared, {
+          ...options.consumer,
+          inFlight: limitsFor(transport, options.consumer.inFlight),
+        }),
     )
     this.#retrier = new Retrier(engine, retrySource(engine, first), shared, {
       pollMs: options.pollMs,

@@ -8,11 +8,18 @@ const deliveries = (count: number, type = 'a'): Delivery[] =>
     message: { id: `${type}${index}`, type, source: 's', headers: {}, body: new Uint8Array() },
   }))
 
+/** Takes from the front, as many as are wanted by one who is alone or one of several who are idle. */
+function take(sizes: AdaptiveBatch, queue: Delivery[], idle = 1): Delivery[] {
+  const isWanted = sizes.chooser(queue, idle)
+  const end = queue.findIndex((delivery) => !isWanted(delivery))
+  return queue.splice(0, end < 0 ? queue.length : end)
+}
+
 /** Takes, and says how long that took, until the size no longer changes. */
 function settle(sizes: AdaptiveBatch, messageMs: number, type = 'a'): number {
   let size = 0
   for (let i = 0; i < 60; i++) {
-    const batch = sizes.take(deliveries(1_000, type))
+    const batch = take(sizes, deliveries(1_000, type))
     sizes.learn(batch, batch.length * messageMs, 0)
     size = batch.length
   }
@@ -23,13 +30,13 @@ test('it takes what is there, from the front, and never waits for more', () => {
   const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
   const queue = deliveries(3)
   const [first] = queue
-  expect(sizes.take(queue)[0]).toBe(first)
+  expect(take(sizes, queue)[0]).toBe(first)
   expect(queue).toEqual([])
 })
 
 test('of an unknown type it takes a few at first: a slow handler must not hold its locks for seconds', () => {
   const queue = deliveries(100)
-  expect(new AdaptiveBatch({ max: 50, budgetMs: 100 }).take(queue)).toHaveLength(8)
+  expect(take(new AdaptiveBatch({ max: 50, budgetMs: 100 }), queue)).toHaveLength(8)
   expect(queue).toHaveLength(92)
 })
 
@@ -48,7 +55,7 @@ test('each type has its own pace', () => {
   settle(sizes, 60, 'slow')
   settle(sizes, 0.1, 'fast')
   const mixed = [...deliveries(10, 'fast'), ...deliveries(5, 'slow')]
-  expect(sizes.take(mixed).map(({ message }) => message.type)).toEqual([...Array(10).fill('fast'), 'slow'])
+  expect(take(sizes, mixed).map(({ message }) => message.type)).toEqual([...Array(10).fill('fast'), 'slow'])
 })
 
 test('a conflict halves the batches of its type, and every batch that goes well gives a little back', () => {
@@ -56,12 +63,12 @@ test('a conflict halves the batches of its type, and every batch that goes well 
   settle(sizes, 0.1)
   settle(sizes, 0.1, 'b')
   sizes.learn(deliveries(48), 1, 1)
-  expect(sizes.take(deliveries(100))).toHaveLength(24)
-  expect(sizes.take(deliveries(100, 'b'))).toHaveLength(48)
+  expect(take(sizes, deliveries(100))).toHaveLength(24)
+  expect(take(sizes, deliveries(100, 'b'))).toHaveLength(48)
   sizes.learn(deliveries(24), 1, 2)
-  expect(sizes.take(deliveries(100))).toHaveLength(12)
+  expect(take(sizes, deliveries(100))).toHaveLength(12)
   const growth = Array.from({ length: 30 }, () => {
-    const batch = sizes.take(deliveries(100))
+    const batch = take(sizes, deliveries(100))
     sizes.learn(batch, 1, 0)
     return batch.length
   })
@@ -73,7 +80,7 @@ test('a conflict halves the batches of its type, and every batch that goes well 
 test('conflicts never make it smaller than one', () => {
   const sizes = new AdaptiveBatch({ max: 8, budgetMs: 100 })
   for (let i = 0; i < 10; i++) sizes.learn(deliveries(1), 1, 1)
-  expect(sizes.take(deliveries(5))).toHaveLength(1)
+  expect(take(sizes, deliveries(5))).toHaveLength(1)
 })
 
 test('whatever it has learnt, it takes at least one, at most the largest, and nothing out of order', () => {
@@ -88,7 +95,7 @@ test('whatever it has learnt, it takes at least one, at most the largest, and no
       for (const { count, ms, conflicts } of lessons) sizes.learn(deliveries(count), ms, conflicts)
       const all = deliveries(waiting)
       const queue = [...all]
-      const batch = sizes.take(queue)
+      const batch = take(sizes, queue)
       expect(batch.length).toBeGreaterThanOrEqual(1)
       expect(batch.length).toBeLessThanOrEqual(30)
       expect([...batch, ...queue]).toEqual(all)
@@ -100,17 +107,42 @@ test('messages without a type are a type, and made-up types do not pile up', () 
   const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
   const [untyped] = deliveries(1)
   const queue = [{ message: { ...(untyped as Delivery).message, type: undefined } }]
-  expect(sizes.take(queue)).toHaveLength(1)
+  expect(take(sizes, queue)).toHaveLength(1)
   settle(sizes, 0.1)
-  for (let i = 0; i < 2_000; i++) sizes.take(deliveries(1, `made-up-${i}`))
+  for (let i = 0; i < 2_000; i++) take(sizes, deliveries(1, `made-up-${i}`))
   // It was forgotten, and starts small again.
-  expect(sizes.take(deliveries(100))).toHaveLength(8)
+  expect(take(sizes, deliveries(100))).toHaveLength(8)
 })
 
-test('a batch takes what shares a key with the oldest, and leaves the rest in the order of arrival', () => {
-  const keys = ['a', 'b', 'c', 'a', 'b', 'a']
-  const queue = deliveries(6).map((delivery, i) => ({ message: { ...delivery.message, key: keys[i] } }))
-  const batch = new AdaptiveBatch({ max: 4, budgetMs: 100 }).take(queue)
-  expect(batch.map(({ message }) => message.id)).toEqual(['a0', 'a3', 'a5', 'a1'])
-  expect(queue.map(({ message }) => message.id)).toEqual(['a2', 'a4'])
+test('slow messages are spread over whoever is idle, quick ones stay together', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
+  settle(sizes, 10, 'slow')
+  settle(sizes, 0.1, 'quick')
+  const slow = deliveries(20, 'slow')
+  expect([4, 3, 2, 1].map((idle) => take(sizes, slow, idle).length)).toEqual([5, 5, 5, 5])
+  expect(take(sizes, deliveries(40, 'quick'), 4)).toHaveLength(40)
+})
+
+test('what nobody knows the time of does not share a batch with what is known to be quick', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
+  settle(sizes, 0.1, 'quick')
+  expect(take(sizes, [...deliveries(3, 'quick'), ...deliveries(3, 'new')])).toHaveLength(3)
+  expect(take(sizes, [...deliveries(3, 'new'), ...deliveries(3, 'quick')])).toHaveLength(3)
+})
+
+test('only what was handled teaches anything: what was left took no time', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
+  sizes.learn([], 500, 0)
+  expect(take(sizes, deliveries(100))).toHaveLength(8)
+  sizes.learn(deliveries(1), 500, 0)
+  expect(take(sizes, deliveries(100))).toHaveLength(1)
+})
+
+test('it knows how many messages one worker handles in the time of a batch', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
+  expect(sizes.usualSize).toBe(8)
+  settle(sizes, 0.1)
+  expect(sizes.usualSize).toBe(50)
+  settle(sizes, 25)
+  expect(sizes.usualSize).toBeLessThan(10)
 })

@@ -47,7 +47,8 @@ function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Par
     close: async () => {},
   }
   const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
-  const settings = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000 }
+  const inFlight = { messages: 200, bytes: 1_000_000, ageMs: Number.POSITIVE_INFINITY }
+  const settings = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000, inFlight }
   const consumer = new Consumer(engine, transport, { ...source, ...changes }, shared, settings)
   onTestFinished(() => consumer.stop())
   consumer.start()

@@ -5,7 +5,8 @@ import { lostWith } from '../engine/partition-moves.ts'
 import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
-import { type Lane, Lanes } from './lanes.ts'
+import type { TakenBatch } from './chains.ts'
+import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { StoreGate } from './store-gate.ts'
@@ -14,6 +15,7 @@ export interface ConsumerOptions {
   /** Batches in flight at once. */
   readonly concurrency: number
   readonly batch: BatchOptions
+  readonly inFlight: InFlightLimits
   /** How long a message whose claim a rival holds waits before it is tried again. */
   readonly heldDelayMs: number
 }
@@ -26,10 +28,13 @@ export class Consumer<Tx> {
   readonly #gate: StoreGate
   readonly #quarantine: Quarantine<Tx>
   readonly #options: ConsumerOptions
-  readonly #lanes: Lanes
+  readonly #sizes: AdaptiveBatch
+  readonly #inHand: InHand
   readonly #stopping = new AbortController()
-  readonly #timers = new Set<{ cancel(): void }>()
+  readonly #background = new Set<Promise<void>>()
+  #idle = 0
   #running: Promise<void>[] = []
+  #stopListening = (): void => {}
 
   constructor(
     engine: Engine<Tx>,
@@ -44,32 +49,40 @@ export class Consumer<Tx> {
     this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
-    this.#lanes = new Lanes(options.concurrency, options.batch.max)
+    this.#sizes = new AdaptiveBatch(options.batch)
+    this.#inHand = new InHand({
+      clock: engine.clock,
+      order: transport.capabilities.order,
+      limits: options.inFlight,
+      giveBack: (deliveries) => this.#track(this.#release(deliveries)),
+      letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
+    })
   }
 
   start(): void {
-    this.#running = [this.#intake(), ...this.#lanes.all.map((lane) => this.#work(lane))]
+    this.#stopListening = this.#engine.breakers.onClosed(() => this.#inHand.resumeStopped())
+    const workers = Array.from({ length: this.#options.concurrency }, () => this.#work())
+    this.#running = [this.#intake(), ...workers]
   }
 
   /** Finishes what is running, gives back what is not, and resolves when nothing is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    for (const lane of this.#lanes.all) lane.wake()
+    this.#stopListening()
+    this.#inHand.wake()
     await Promise.all(this.#running)
-    for (const timer of this.#timers) timer.cancel()
-    await this.#release(this.#lanes.all.flatMap((lane) => lane.takeAll()))
+    await this.#release(this.#inHand.close())
+    await Promise.all(this.#background)
   }
 
   async #intake(): Promise<void> {
     const { signal } = this.#stopping
-    const { concurrency, batch } = this.#options
-    // One batch for each lane to work on and one to have ready.
-    const maxInFlight = concurrency * batch.max * 2
+    const { messages: maxInFlight } = this.#options.inFlight
     while (!signal.aborted) {
       try {
         const reading = { signal, maxInFlight, restore: this.#restore(), notice: this.#notice }
         for await (const deliveries of this.#transport.deliveries(reading)) {
-          this.#lanes.assign(deliveries)
+          this.#inHand.add(deliveries)
           await this.#gate.open(signal)
         }
       } catch (error) {
@@ -90,44 +103,53 @@ export class Consumer<Tx> {
     return (partitions) => stored.load(kept.group, partitions)
   }
 
-  async #work(lane: Lane): Promise<void> {
+  /** One of several workers. Whoever is idle takes what has waited longest. */
+  async #work(): Promise<void> {
     const { signal } = this.#stopping
-    const { clock, events } = this.#engine
-    const sizes = new AdaptiveBatch(this.#options.batch)
     while (!signal.aborted) {
-      await lane.waiting()
+      this.#idle++
+      await this.#inHand.ready()
       await this.#gate.open(signal)
-      if (signal.aborted || lane.queue.length === 0) continue
-      const batch = sizes.take(lane.queue)
-      const begunAt = clock.monotonicMs()
-      const report = emptyReport()
-      lane.busy = true
-      try {
-        await this.#handle(batch, report)
-        const tookMs = clock.monotonicMs() - begunAt
-        sizes.learn(batch, tookMs, report.conflicts)
-        this.#gate.worked()
-        this.#leave(lane, batch, report)
-        events.emit({ kind: 'batch', messages: batch.length, handled: report.settled.length, ms: tookMs })
-      } catch (error) {
-        // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
-        const settled = new Set(report.settled)
-        lane.putBack(batch.filter((delivery) => !settled.has(delivery)))
-        this.#gate.close(error, signal)
-      } finally {
-        lane.busy = false
-      }
+      const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, this.#idle)
+      this.#idle--
+      if (batch !== undefined) await this.#process(batch)
+    }
+  }
+
+  async #process(batch: TakenBatch): Promise<void> {
+    const { clock, events } = this.#engine
+    const { deliveries } = batch
+    const begunAt = clock.monotonicMs()
+    const report = emptyReport()
+    try {
+      await this.#handle(deliveries, report)
+      const tookMs = clock.monotonicMs() - begunAt
+      this.#gate.worked()
+      const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(report.stopped) }
+      const leftFor = leftBehind(report, pauses)
+      const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
+      this.#sizes.learn(handled, tookMs, report.conflicts)
+      this.#inHand.end(batch, leftFor, report)
+      events.emit({ kind: 'batch', messages: deliveries.length, handled: report.settled.length, ms: tookMs })
+    } catch (error) {
+      // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
+      const settled = new Set(report.settled)
+      this.#inHand.end(batch, (delivery) => (settled.has(delivery) ? undefined : 0), report)
+      this.#gate.close(error, this.#stopping.signal)
     }
   }
 
   async #handle(batch: readonly Delivery[], report: Report): Promise<void> {
-    for (const { kind, deliveries } of await this.#quarantine.segments(batch)) {
+    const { holds } = this.#inHand.heldBack
+    // What can no longer be settled comes again: to handle it now would only be to handle it twice.
+    const current = batch.filter(({ ended }) => ended?.aborted !== true)
+    for (const { kind, deliveries } of await this.#quarantine.segments(current)) {
       const left = withoutFollowers(deliveries, report)
       const segment = { kind, deliveries: await this.#withoutLost(left, report) }
       if (segment.deliveries.length === 0) continue
       try {
         await this.#quarantine.run(segment, (suspicionOf) =>
-          handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf),
+          handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf, holds),
         )
       } finally {
         await this.#quarantine.ended(report)
@@ -146,28 +168,16 @@ export class Consumer<Tx> {
     return deliveries.filter((delivery) => !lost.includes(delivery))
   }
 
-  #leave(lane: Lane, batch: readonly Delivery[], report: Report): void {
-    const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(report.stopped) }
-    for (const { affinity, deliveries, pauseMs } of leftBehind(batch, report, pauses)) {
-      if (affinity === undefined) lane.putBack(deliveries)
-      else this.#setAside(lane, affinity, deliveries, pauseMs)
-    }
-  }
-
-  #setAside(lane: Lane, affinity: string | Delivery, deliveries: readonly Delivery[], delayMs: number): void {
-    lane.setAside(affinity, deliveries)
-    const timer = this.#engine.clock.timer(delayMs, () => {
-      this.#timers.delete(timer)
-      lane.resume(affinity)
-    })
-    this.#timers.add(timer)
-  }
-
   /** How long it makes no sense to try them: until a breaker lets the next message through. */
   #breakerPause(deliveries: readonly Delivery[]): number {
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const handlers = [...types].flatMap((type) => this.#engine.handlersOf(type))
     return Math.max(10, ...handlers.map((handler) => this.#engine.breakers.waitMs(handler)))
+  }
+
+  #track(work: Promise<void>): void {
+    this.#background.add(work)
+    void work.finally(() => this.#background.delete(work))
   }
 
   async #release(deliveries: readonly Delivery[]): Promise<void> {
@@ -177,6 +187,15 @@ export class Consumer<Tx> {
       await this.#quarantine.forgive(deliveries)
     } catch (error) {
       this.#engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
+    }
+  }
+
+  /** Their connection has ended, and nobody has died with them. */
+  async #forgive(deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      await this.#quarantine.forgive(deliveries)
+    } catch (error) {
+      this.#engine.events.emit({ kind: 'loop-failed', loop: `intake of ${this.#transport.name}`, error })
     }
   }
 }

@@ -15,6 +15,11 @@ export interface Delivery {
   readonly redelivered?: boolean | undefined
   /** Why the broker has given it up (a dead-letter queue of its own): it becomes a dead letter without being run. */
   readonly givenUp?: string | undefined
+  /**
+   * Aborted when the connection, or the assignment, that brought it has ended: it can no longer be settled and will be
+   * delivered again, so whoever has not begun it lets it go. One signal for all that came through the same one.
+   */
+  readonly ended?: AbortSignal | undefined
   /** Given by transports whose positions are exclusive; the source of the message is the source of the partition. */
   readonly place?: Place | undefined
 }
@@ -80,6 +85,8 @@ export interface Transport {
    * exclusive positions, and a store that keeps them.
    */
   readonly dedup?: 'id' | 'position' | 'both' | undefined
+  /** More than this it does not want to be unsettled, or to wait for longer: what its broker would take back. */
+  readonly inFlight?: { readonly messages?: number; readonly bytes?: number; readonly ageMs?: number } | undefined
   /** Names the consumer whose positions these are (a consumer group). */
   readonly group?: string | undefined
   /**

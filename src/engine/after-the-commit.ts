@@ -3,7 +3,7 @@ import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts
 import type { Engine } from './engine.ts'
 import { tellHints } from './hinted.ts'
 import { KeyOrder } from './key-order.ts'
-import { keyReused, refusedKey, unrouted } from './parked-rows.ts'
+import { keyReused, refusedKey, unrouted, waitsFor } from './parked-rows.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import type { Report } from './report.ts'
 import { runTogether } from './run-in-parts.ts'
@@ -28,6 +28,7 @@ export async function afterTheCommit<Tx>(
   else if (done.length > 0) await source.acknowledge(done)
   announce(engine, source, published)
   report.settled.push(...done)
+  report.wentWell += batch.known.length + batch.refusals.length
   leaveTheRest(committed, report)
   for (const refusal of batch.refusals) {
     const { error, letter } = refusal
@@ -47,6 +48,7 @@ export async function afterTheCommit<Tx>(
     const event = eventOf(run, outcome)
     if (event !== undefined) engine.events.emit(event)
     source.committed?.(run.handler.name, outcome)
+    if (wentWell.has(outcome.kind)) report.wentWell++
     if (outcome.kind === 'processed') {
       if (epoch !== undefined)
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
@@ -56,6 +58,13 @@ export async function afterTheCommit<Tx>(
   tellHints(engine, committed)
   for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
 }
+
+const wentWell: ReadonlySet<RunOutcome['kind']> = new Set<RunOutcome['kind']>([
+  'processed',
+  'duplicate',
+  'after-ack',
+  'expired',
+])
 
 /** What was not begun is handled with the next batch. */
 function leaveTheRest<Tx>({ batch, outcomes }: Committed<Tx>, report: Report): void {
@@ -94,7 +103,7 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
         kind: 'parked',
         handler,
         key,
-        reason: outcome.behind === 'handler' ? 'WAITS_FOR_EARLIER_HANDLER' : 'WAITS_FOR_EARLIER_MESSAGE',
+        reason: waitsFor[outcome.behind],
         state: 'waiting',
         attempts: 0,
         error: undefined,

@@ -17,6 +17,7 @@ export class Breakers {
   readonly #clock: Clock
   readonly #events: Events
   readonly #breakers = new Map<string, Breaker>()
+  readonly #listeners = new Set<() => void>()
 
   constructor(clock: Clock, events: Events) {
     this.#clock = clock
@@ -33,6 +34,12 @@ export class Breakers {
     open.until = now + open.pauseMs
     open.pauseMs = Math.min(open.pauseMs * 2, longestPauseMs)
     return true
+  }
+
+  /** Calls it whenever a breaker closes: what was held back can go on. The result ends that. */
+  onClosed(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** How long nothing at all will be let through; 0: at least one message would be. */
@@ -62,6 +69,8 @@ export class Breakers {
     const breaker = this.#breakers.get(name)
     if (breaker === undefined) return
     this.#breakers.delete(name)
-    if (breaker.open !== undefined) this.#events.emit({ kind: 'breaker-closed', handler: name })
+    if (breaker.open === undefined) return
+    this.#events.emit({ kind: 'breaker-closed', handler: name })
+    for (const listener of this.#listeners) listener()
   }
 }

@@ -6,6 +6,7 @@ import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
+import type { HoldsBack } from './sort-out.ts'
 import { Undone, unwrapped } from './undone.ts'
 import { whyUndone } from './why-undone.ts'
 import type { Origin, Run, Work } from './work.ts'
@@ -20,8 +21,9 @@ export async function handleByPosition<Tx>(
   deliveries: readonly Delivery[],
   report: Report,
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'>,
+  holdsBack: HoldsBack = () => true,
 ): Promise<Report> {
-  const items = await itemsOf(engine, source, deliveries, report, suspicionOf)
+  const items = await itemsOf(engine, source, deliveries, report, suspicionOf, holdsBack)
   if (items.length === 0) return report
   if (!(await handledTogether(engine, source, items, report))) await handleOneByOne(engine, source, items, report)
   return report

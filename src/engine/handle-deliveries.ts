@@ -9,7 +9,7 @@ import { partlyAppliedRun } from './partly-applied.ts'
 import type { PositionSource } from './position-items.ts'
 import { type Batch, type Committed, processBatch } from './process-batch.ts'
 import { emptyReport, type Report } from './report.ts'
-import { type SortedOut, sortOut } from './sort-out.ts'
+import { type HoldsBack, type SortedOut, sortOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { Undone, unwrapped } from './undone.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
@@ -28,9 +28,11 @@ export async function handleDeliveries<Tx>(
   deliveries: readonly Delivery[],
   report: Report = emptyReport(),
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
+  holdsBack: HoldsBack = () => true,
 ): Promise<Report> {
-  if (isPositionSource(source)) return await handleByPosition(engine, source, deliveries, report, suspicionOf)
-  return await handleSorted(engine, source, await sortOut(engine, deliveries, suspicionOf), report)
+  if (isPositionSource(source))
+    return await handleByPosition(engine, source, deliveries, report, suspicionOf, holdsBack)
+  return await handleSorted(engine, source, await sortOut(engine, deliveries, suspicionOf, holdsBack), report)
 }
 
 function isPositionSource(source: Source): source is PositionSource {
@@ -152,4 +154,5 @@ async function acknowledgeKnown(
 ): Promise<void> {
   if (known.length > 0) await source.acknowledge(known)
   report.settled.push(...known)
+  report.wentWell += known.length
 }

@@ -16,7 +16,8 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   if (outcomes.has(run)) return false
   const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
-  else if (permits.timeIsUp(run) || !isAdmitted(engine, run)) outcomes.set(run, { kind: 'unstarted' })
+  else if (permits.timeIsUp(run)) outcomes.set(run, { kind: 'unstarted' })
+  else if (!isAdmitted(engine, run)) outcomes.set(run, stoppedOutcome(run))
   else return true
   return false
 }
@@ -34,7 +35,12 @@ function hindranceOf<Tx>(
 
 /** What stands in a partition cannot be left out of its batch; a breaker stops those that come after. */
 function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, work }: Run<Tx>): boolean {
-  return work.delivery.place !== undefined || breakers.admits(handler, key)
+  const mustRun = work.delivery.place !== undefined && work.origin.parksStopped !== true
+  return mustRun || breakers.admits(handler, key)
+}
+
+function stoppedOutcome<Tx>({ work }: Run<Tx>): RunOutcome {
+  return work.origin.parksStopped ? { kind: 'waiting', behind: 'breaker' } : { kind: 'unstarted' }
 }
 
 /** Handlers of a message that are not independent follow those before them. */

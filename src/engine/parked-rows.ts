@@ -53,8 +53,14 @@ export function changedLetter<Tx>(
   return failedAgain(letter, { error, verdict }, at)
 }
 
+export const waitsFor = {
+  handler: 'WAITS_FOR_EARLIER_HANDLER',
+  message: 'WAITS_FOR_EARLIER_MESSAGE',
+  breaker: 'WAITS_FOR_BREAKER',
+} as const
+
 export function waitingRow<Tx>(run: Run<Tx>, { behind }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
-  const reason = behind === 'handler' ? 'WAITS_FOR_EARLIER_HANDLER' : 'WAITS_FOR_EARLIER_MESSAGE'
+  const reason = waitsFor[behind]
   return { ...row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 }), reason, errors: '[]', shape: '' }
 }
 

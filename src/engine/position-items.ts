@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 import { follows, partitionId } from './partition-moves.ts'
 import { prepare } from './prepare.ts'
 import type { Report } from './report.ts'
-import { isAdmitted } from './sort-out.ts'
+import { admit, type HoldsBack } from './sort-out.ts'
 import type { Source, StoredPositions } from './source.ts'
 import type { Origin, Refusal, Work } from './work.ts'
 
@@ -25,6 +25,7 @@ export async function itemsOf<Tx>(
   deliveries: readonly Delivery[],
   report: Report,
   suspicionOf: (delivery: Delivery) => Pick<Origin, 'suspect' | 'condemned'>,
+  holdsBack: HoldsBack,
 ): Promise<Item<Tx>[]> {
   const items: Item<Tx>[] = []
   const stopped = new Set<string>()
@@ -43,16 +44,19 @@ export async function itemsOf<Tx>(
     else if (prepared.kind === 'ignored') {
       engine.events.emit({ kind: 'ignored', messageId: delivery.message.id, type: delivery.message.type })
       items.push({ delivery })
-    } else if (!isAdmitted(engine, prepared.work)) {
-      report.stopped.push(delivery)
-      stopped.add(partition)
     } else if (prepared.work.runs.some((run) => isRecorded(run) && claimed.has(`${run.handler.name}\0${run.key}`))) {
       // A copy of one before it: the next batch will find its record.
       report.again.push(delivery)
       stopped.add(partition)
     } else {
-      for (const run of prepared.work.runs) claimed.add(`${run.handler.name}\0${run.key}`)
-      items.push({ delivery, work: prepared.work })
+      const work = admit(engine, prepared.work, holdsBack)
+      if (work === undefined) {
+        report.stopped.push(delivery)
+        stopped.add(partition)
+        continue
+      }
+      for (const run of work.runs) claimed.add(`${run.handler.name}\0${run.key}`)
+      items.push({ delivery, work })
     }
   }
   return items

@@ -10,6 +10,8 @@ export interface Report {
   readonly stopped: Delivery[]
   /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
   conflicts: number
+  /** Runs and deliveries that are done with, but neither failed nor waiting. */
+  wentWell: number
   /** Settled, duplicates included: they must not be settled again. */
   readonly settled: Delivery[]
   /** Those of the settled ones that belong to somebody else now: nothing has become of them here. */
@@ -19,5 +21,5 @@ export interface Report {
 }
 
 export function emptyReport(): Report {
-  return { again: [], held: [], stopped: [], conflicts: 0, settled: [], lost: [], background: [] }
+  return { again: [], held: [], stopped: [], conflicts: 0, wentWell: 0, settled: [], lost: [], background: [] }
 }

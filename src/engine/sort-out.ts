@@ -28,6 +28,7 @@ export async function sortOut<Tx>(
   engine: Engine<Tx>,
   deliveries: readonly Delivery[],
   originOf: (delivery: Delivery) => Origin,
+  holdsBack: HoldsBack = () => true,
 ): Promise<SortedOut<Tx>> {
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
@@ -40,7 +41,7 @@ export async function sortOut<Tx>(
     else works.push(prepared.work)
   }
   const hinted = await hintedRuns(engine, works)
-  for (const work of works) place(engine, work, taken, sorted, hinted)
+  for (const work of works) place(engine, work, taken, sorted, { hinted, holdsBack })
   return sorted
 }
 
@@ -58,13 +59,20 @@ export interface Taken {
   readonly stopped: Set<string>
 }
 
+/**
+ * Asked of each delivery that a breaker keeps from all its handlers: true, and it is left to the caller, who tries it
+ * again; false, and it is parked without an attempt, because others need the room or stand behind it.
+ */
+export type HoldsBack = (delivery: Delivery) => boolean
+
 export function place<Tx>(
   engine: Engine<Tx>,
-  work: Work<Tx>,
+  given: Work<Tx>,
   taken: Taken,
   sorted: SortedOut<Tx>,
-  hinted: ReadonlySet<Run<Tx>> = new Set(),
+  { hinted = new Set(), holdsBack = () => true }: { hinted?: ReadonlySet<Run<Tx>>; holdsBack?: HoldsBack } = {},
 ): void {
+  let work = given
   if (isKnown(engine, work, hinted)) {
     for (const { handler, key } of work.runs) {
       engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
@@ -77,11 +85,13 @@ export function place<Tx>(
     return
   }
   const { key } = work.delivery.message
-  if ((key !== undefined && taken.stopped.has(key)) || !isAdmitted(engine, work)) {
+  const admitted = key !== undefined && taken.stopped.has(key) ? undefined : admit(engine, work, holdsBack)
+  if (admitted === undefined) {
     sorted.stopped.push(work.delivery)
     if (key !== undefined) taken.stopped.add(key)
     return
   }
+  work = admitted
   for (const run of work.runs) addClaim(taken.claims, run)
   if (!mustBeAlone(engine, work) && !(key !== undefined && taken.orderedAlone.has(key))) {
     sorted.shared.push(work)
@@ -101,9 +111,30 @@ function mustBeAlone<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
   return !engine.store.capabilities.revocable || work.runs.some(({ handler }) => handler.transaction === 'own')
 }
 
+/**
+ * The work as far as breakers let it go on: handlers are admitted one by one, and what they stop of a message that goes
+ * on otherwise is parked. Undefined: nothing of it can go on, and it is held back.
+ */
+export function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
+  const stopped = new Set(work.runs.filter((run) => !isAdmitted(engine, run)))
+  if (stopped.size === 0) return work
+  const first = work.runs.findIndex((run) => stopped.has(run))
+  // Those that are not independent follow the first that is stopped.
+  const goesOn = work.runs.some((run, place) => !stopped.has(run) && (place < first || run.handler.independent))
+  if (work.origin.letter !== undefined || (!goesOn && holdsBack(work.delivery))) return undefined
+  return parkingStopped(work)
+}
+
 /** Those that are known to fail do not ask: they are not run. */
-export function isAdmitted<Tx>(engine: Engine<Tx>, { runs }: Work<Tx>): boolean {
-  return runs.every((run) => run.failure !== undefined || run.expired || engine.breakers.admits(run.handler, run.key))
+function isAdmitted<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
+  return failure !== undefined || expired || breakers.admits(handler, key)
+}
+
+function parkingStopped<Tx>({ delivery, origin, runs: before }: Work<Tx>): Work<Tx> {
+  const runs: Run<Tx>[] = []
+  const work: Work<Tx> = { delivery, runs, origin: { ...origin, parksStopped: true } }
+  for (const run of before) runs.push({ ...run, work })
+  return work
 }
 
 function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {

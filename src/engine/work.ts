@@ -21,6 +21,8 @@ export interface Origin {
   readonly suspect?: string | undefined
   /** Why none of its handlers may be run any more. */
   readonly condemned?: JustonceError | undefined
+  /** What a breaker stops of it is parked, so that the rest can go on; otherwise it is left to the caller. */
+  readonly parksStopped?: boolean | undefined
 }
 
 /** One handler for one message: what is claimed, run and recorded. */
@@ -58,8 +60,8 @@ export type RunOutcome =
   | { readonly kind: 'parked' }
   | { readonly kind: 'conflict'; readonly record: InboxRecord }
   | { readonly kind: 'failed'; readonly error: unknown; readonly verdict: Verdict }
-  /** An earlier handler of the message, or an earlier message of its key, has failed; this one follows it. */
-  | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' }
+  /** An earlier handler of the message, or an earlier message of its key, has failed, and this one follows it; or its handler is failing on everything. */
+  | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' | 'breaker' }
   /** It came too late, and was skipped; `unclaimed`: so late that nobody can know of a record. */
   | { readonly kind: 'expired'; readonly unclaimed?: true }
   /** Its parked row has changed hands meanwhile: whoever has it will say what became of it. */

@@ -167,6 +167,10 @@ export const catalog = {
     title: 'A schema threw instead of saying whether a body fits it',
     fix: 'Mend the schema, then redrive the dead letter.',
   },
+  WAITS_FOR_BREAKER: {
+    title: 'Its handler was failing on everything when the message came, and others needed the room',
+    fix: 'It goes on by itself, without a lost attempt, when the breaker closes; see the event breaker-opened for what makes the handler fail.',
+  },
   WAITS_FOR_EARLIER_MESSAGE: {
     title: 'An earlier message of the same key has failed, and this one follows it',
     fix: "It runs as soon as the earlier one has succeeded. Where that is a dead letter: redrive or discard it, or set whenDead: 'continue'.",

@@ -8,7 +8,7 @@ test.each([
   ['src/contracts/store.ts', './message.ts'],
   ['src/errors/catalog.ts', '../contracts/index.ts'],
   ['src/engine/claim.ts', '../ids/index.ts'],
-  ['src/consumer/lanes.ts', '../engine/claim.ts'],
+  ['src/consumer/chains.ts', '../engine/claim.ts'],
   ['src/stores/sqlite/inbox.ts', '../sql/columns.ts'],
   ['src/stores/postgres/migrations/0001-inbox.ts', '../client.ts'],
   ['src/testing/store-cases.ts', '../stores/memory/index.ts'],
@@ -21,7 +21,7 @@ test.each([
 test.each([
   ['src/contracts/store.ts', '../errors/index.ts'],
   ['src/errors/catalog.ts', '../ids/index.ts'],
-  ['src/engine/claim.ts', '../consumer/lanes.ts'],
+  ['src/engine/claim.ts', '../consumer/chains.ts'],
   ['src/engine/claim.ts', '../index.ts'],
   ['src/outgoing/relay.ts', '../engine/claim.ts'],
   ['src/stores/sqlite/inbox.ts', '../postgres/client.ts'],

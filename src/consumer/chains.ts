@@ -1,0 +1,222 @@
+import type { Delivery } from '../contracts/index.ts'
+
+/**
+ * Deliveries that are handled one after the other: of one lane of the transport, of one key, or a single one that has
+ * neither. A chain is with one worker at a time.
+ */
+export interface Chain {
+  readonly name: string | undefined
+  /** In order; without those that a worker has. */
+  readonly waiting: Delivery[]
+  /** `taken`: with a worker. `aside`: its first has to wait for something else. */
+  state: 'ready' | 'taken' | 'aside'
+}
+
+/** Some deliveries of some chains, each chain's from its first on and in order. */
+export interface TakenBatch {
+  readonly deliveries: readonly Delivery[]
+  readonly chains: ReadonlySet<Chain>
+}
+
+/** Why a chain is left with deliveries, and how long it has to wait; 0: not at all. */
+export type LeftFor = (delivery: Delivery) => number | undefined
+
+/** What must stay together and in order: a lane of the transport, or else the message's key. */
+export function affinityOf(delivery: Delivery): string | undefined {
+  return delivery.lane ?? delivery.message.key
+}
+
+interface Arrival {
+  chain: Chain
+  readonly number: number
+  readonly atMs: number
+}
+
+/**
+ * Everything that was delivered and is not settled. Whoever is idle takes from the chains that are ready, the one with
+ * the oldest delivery first, so that nothing waits for ever; what a chain is left with stands before all that came later.
+ */
+export class Chains {
+  readonly #named = new Map<string, Chain>()
+  /** By the age of the first that waits. */
+  readonly #ready: Chain[] = []
+  /** In the order of arrival. */
+  readonly #arrivals = new Map<Delivery, Arrival>()
+  #arrived = 0
+  /** Waiting in a chain that is not ready. */
+  #stuck = 0
+
+  /** Unsettled in all. */
+  get size(): number {
+    return this.#arrivals.size
+  }
+
+  get stuck(): number {
+    return this.#stuck
+  }
+
+  get isReady(): boolean {
+    return this.#ready.length > 0
+  }
+
+  /** Answers the chains that got more although they cannot go on. */
+  add(deliveries: readonly Delivery[], nowMs: number): ReadonlySet<Chain> {
+    const stuck = new Set<Chain>()
+    for (const delivery of deliveries) {
+      const chain = this.#chainOf(affinityOf(delivery))
+      this.#arrivals.set(delivery, { chain, number: this.#arrived++, atMs: nowMs })
+      const isNew = chain.waiting.push(delivery) === 1
+      if (chain.state !== 'ready') {
+        this.#stuck++
+        stuck.add(chain)
+      } else if (isNew) this.#makeReady(chain)
+    }
+    return stuck
+  }
+
+  /** Those that could be taken now, in the order in which they would be. */
+  *candidates(): Generator<Delivery, void, void> {
+    for (const chain of this.#ready) yield* chain.waiting
+  }
+
+  /** Takes candidates for as long as they are wanted. Their chains stay with the caller until `end`. */
+  take(isWanted: (delivery: Delivery) => boolean): TakenBatch {
+    const deliveries: Delivery[] = []
+    const chains = new Set<Chain>()
+    let isFull = false
+    while (!isFull && this.#ready.length > 0) {
+      const chain = this.#ready[0] as Chain
+      let wanted = 0
+      while (wanted < chain.waiting.length && isWanted(chain.waiting[wanted] as Delivery)) wanted++
+      isFull = wanted < chain.waiting.length
+      if (wanted === 0) break
+      this.#ready.shift()
+      deliveries.push(...chain.waiting.splice(0, wanted))
+      chain.state = 'taken'
+      this.#stuck += chain.waiting.length
+      chains.add(chain)
+    }
+    return { deliveries, chains }
+  }
+
+  /** What is not left is settled. What is left of a chain waits as long as the slowest of it. Answers those that wait. */
+  end({ deliveries, chains }: TakenBatch, leftFor: LeftFor): ReadonlyMap<Chain, number> {
+    const left = new Map<Chain, Delivery[]>()
+    const pauses = new Map<Chain, number>()
+    for (const delivery of deliveries) {
+      const pauseMs = delivery.ended?.aborted ? undefined : leftFor(delivery)
+      const chain = this.#arrivals.get(delivery)?.chain
+      if (pauseMs === undefined || chain === undefined) this.#arrivals.delete(delivery)
+      else {
+        const others = left.get(chain)
+        if (others === undefined) left.set(chain, [delivery])
+        else others.push(delivery)
+        if (pauseMs > 0) pauses.set(chain, Math.max(pauseMs, pauses.get(chain) ?? 0))
+      }
+    }
+    for (const chain of chains) {
+      this.#stuck -= chain.waiting.length
+      chain.waiting.unshift(...(left.get(chain) ?? []))
+      if (pauses.has(chain)) {
+        chain.state = 'aside'
+        this.#stuck += chain.waiting.length
+      } else this.#makeReady(chain)
+    }
+    return pauses
+  }
+
+  resume(chain: Chain): void {
+    if (chain.state !== 'aside') return
+    this.#stuck -= chain.waiting.length
+    this.#makeReady(chain)
+  }
+
+  /** Lets what waits of a chain beyond so many go on in a chain of its own: where no order is promised, and room is short. */
+  split(chain: Chain, keep: number): void {
+    const tail: Chain = { name: undefined, waiting: this.#cut(chain, keep), state: 'ready' }
+    for (const delivery of tail.waiting) (this.#arrivals.get(delivery) as Arrival).chain = tail
+    this.#makeReady(tail)
+  }
+
+  /** Takes what waits of a chain beyond so many out of it, to be given back. */
+  takeTail(chain: Chain, keep: number): readonly Delivery[] {
+    const tail = this.#cut(chain, keep)
+    for (const delivery of tail) this.#arrivals.delete(delivery)
+    return tail
+  }
+
+  /** Takes out whatever waits and must go; `andFollowers`: what follows it in its chain must not overtake it and goes, too. */
+  remove(mustGo: (delivery: Delivery) => boolean, andFollowers = false): readonly Delivery[] {
+    const removed: Delivery[] = []
+    for (const chain of this.#all()) {
+      const first = chain.waiting.findIndex(mustGo)
+      if (first < 0) continue
+      const tail = this.#cut(chain, first)
+      const [gone, kept] = andFollowers ? [tail, []] : [tail.filter(mustGo), tail.filter((each) => !mustGo(each))]
+      for (const delivery of gone) this.#arrivals.delete(delivery)
+      removed.push(...gone)
+      chain.waiting.push(...kept)
+      if (chain.state !== 'ready') this.#stuck += kept.length
+      if (first > 0 || chain.state === 'taken') continue
+      if (chain.state === 'ready') {
+        this.#ready.splice(this.#ready.indexOf(chain), 1)
+        this.#makeReady(chain)
+      } else if (chain.waiting.length === 0) this.#forget(chain)
+    }
+    return removed
+  }
+
+  /** Those that have waited for longer, whatever for. */
+  *arrivedBefore(ms: number): Generator<Delivery, void, void> {
+    for (const [delivery, { atMs }] of this.#arrivals) {
+      if (atMs >= ms) return
+      yield delivery
+    }
+  }
+
+  /** When the oldest has come. */
+  get oldestAtMs(): number | undefined {
+    return this.#arrivals.values().next().value?.atMs
+  }
+
+  #all(): ReadonlySet<Chain> {
+    return new Set([...this.#arrivals.values()].map(({ chain }) => chain))
+  }
+
+  #cut(chain: Chain, keep: number): Delivery[] {
+    const tail = chain.waiting.splice(keep)
+    if (chain.state !== 'ready') this.#stuck -= tail.length
+    return tail
+  }
+
+  #chainOf(name: string | undefined): Chain {
+    const known = name === undefined ? undefined : this.#named.get(name)
+    if (known !== undefined) return known
+    const chain: Chain = { name, waiting: [], state: 'ready' }
+    if (name !== undefined) this.#named.set(name, chain)
+    return chain
+  }
+
+  #makeReady(chain: Chain): void {
+    chain.state = 'ready'
+    const [first] = chain.waiting
+    if (first === undefined) {
+      this.#forget(chain)
+      return
+    }
+    const age = this.#numberOf(first)
+    let place = this.#ready.length
+    // Mostly it is the youngest.
+    while (place > 0 && this.#numberOf((this.#ready[place - 1] as Chain).waiting[0] as Delivery) > age) place--
+    this.#ready.splice(place, 0, chain)
+  }
+
+  #numberOf(delivery: Delivery): number {
+    return this.#arrivals.get(delivery)?.number ?? 0
+  }
+
+  #forget(chain: Chain): void {
+    const { name } = chain
+    if (name !== undefined && this.#named.get(name) === chain) this.#named.delete(name)
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock, Delivery } from '../contracts/index.ts'
+import { affinityOf } from './chains.ts'
+
+export interface HeldBackOptions {
+  readonly clock: Clock
+  /** The most that may be unsettled. */
+  readonly messages: number
+  /** How much of that is free. */
+  free(): number
+  /** Something goes well again: what is held back should make room for it. */
+  onRecovered(): void
+}
+
+/** After so long without anything that went well, everything fails. */
+const quietMs = 10_000
+/** So much of the budget is parked at each look beyond what is held back. */
+const probeShare = 1 / 4
+
+/**
+ * Decides about messages whose handler a breaker has stopped: kept in hand, or parked so that others can go on.
+ *
+ * While other things go well, only what stands in nobody's way is kept, and no more than as much again is free. While
+ * nothing does, the source is paused: all of its budget is kept, or a bad deploy would turn a queue into parked messages.
+ * Only a part of it is parked at each look, to see whether there is something else behind it.
+ */
+export class HeldBack {
+  readonly #options: HeldBackOptions
+  readonly #held = new Set<Delivery>()
+  #wentWellAt = Number.NEGATIVE_INFINITY
+  #probe = { endsAt: Number.NEGATIVE_INFINITY, left: 0 }
+
+  constructor(options: HeldBackOptions) {
+    this.#options = options
+  }
+
+  /** True: it stays in hand. False: it is parked. */
+  readonly holds = (delivery: Delivery): boolean => {
+    const holds = this.#isPaused ? !this.#probes() : affinityOf(delivery) === undefined && this.#hasRoom
+    if (holds) this.#held.add(delivery)
+    return holds
+  }
+
+  /** They are tried again, settled or gone: whatever they are now, they are not held back. */
+  forget(deliveries: readonly Delivery[]): void {
+    if (this.#held.size > 0) for (const delivery of deliveries) this.#held.delete(delivery)
+  }
+
+  wentWell(): void {
+    const wasPaused = this.#isPaused
+    this.#wentWellAt = this.#options.clock.monotonicMs()
+    if (wasPaused && this.#held.size > 0) this.#options.onRecovered()
+  }
+
+  get #isPaused(): boolean {
+    return this.#options.clock.monotonicMs() - this.#wentWellAt > quietMs
+  }
+
+  get #hasRoom(): boolean {
+    return this.#held.size < this.#options.free()
+  }
+
+  #probes(): boolean {
+    if (this.#hasRoom) return false
+    const now = this.#options.clock.monotonicMs()
+    if (now >= this.#probe.endsAt)
+      this.#probe = { endsAt: now + quietMs / 10, left: Math.ceil(this.#options.messages * probeShare) }
+    return this.#probe.left-- > 0
+  }
+}

@@ -1,0 +1,149 @@
+import type { Clock, Delivery, TransportCapabilities } from '../contracts/index.ts'
+import type { Report } from '../engine/report.ts'
+import type { AdaptiveBatch } from './adaptive-batch.ts'
+import { type Chain, Chains, type LeftFor, type TakenBatch } from './chains.ts'
+import { HeldBack } from './held-back.ts'
+
+/** How much of a transport may be in this process and not settled. */
+export interface InFlightLimits {
+  readonly messages: number
+  /** Of their bodies. */
+  readonly bytes: number
+  /** What has waited for longer is given back. */
+  readonly ageMs: number
+}
+
+export interface InHandOptions {
+  readonly clock: Clock
+  readonly order: TransportCapabilities['order']
+  readonly limits: InFlightLimits
+  /** They go back to the broker. */
+  giveBack(deliveries: readonly Delivery[]): void
+  /** They can no longer be settled, and are let go. */
+  letGo(deliveries: readonly Delivery[]): void
+}
+
+/** However little is free, so much of the budget may wait behind one that is being handled. */
+const leastShare = 1 / 16
+
+/**
+ * What a transport has delivered and is not settled: who gets it, what has to wait, and what is let go. What waits behind
+ * a slow message may use no more of the budget than is left to others, so that there always is room for them.
+ */
+export class InHand {
+  readonly heldBack: HeldBack
+  readonly #options: InHandOptions
+  readonly #chains = new Chains()
+  readonly #timers = new Map<Chain, { cancel(): void }>()
+  readonly #stopped = new Set<Chain>()
+  readonly #connections = new WeakSet<AbortSignal>()
+  #wakes: (() => void)[] = []
+  #patrol: { cancel(): void } | undefined
+  #isClosed = false
+
+  constructor(options: InHandOptions) {
+    this.#options = options
+    const { clock, limits } = options
+    const free = () => limits.messages - this.#chains.size
+    this.heldBack = new HeldBack({ clock, messages: limits.messages, free, onRecovered: () => this.resumeStopped() })
+  }
+
+  add(deliveries: readonly Delivery[]): void {
+    for (const { ended } of deliveries) if (ended !== undefined) this.#watch(ended)
+    const stuck = this.#chains.add(deliveries, this.#options.clock.monotonicMs())
+    for (const chain of stuck) this.#makeRoom(chain)
+    this.#patrolLater()
+    this.wake()
+  }
+
+  /** Undefined: somebody else was faster. */
+  take(sizes: AdaptiveBatch, idle: number): TakenBatch | undefined {
+    const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(), idle))
+    this.heldBack.forget(batch.deliveries)
+    return batch.deliveries.length === 0 ? undefined : batch
+  }
+
+  end(batch: TakenBatch, leftFor: LeftFor, { stopped, wentWell }: Report): void {
+    const isStopped = new Set(stopped)
+    const lost = batch.deliveries.filter((delivery) => delivery.ended?.aborted && leftFor(delivery) !== undefined)
+    if (lost.length > 0) this.#letGo(lost)
+    for (const [chain, pauseMs] of this.#chains.end(batch, leftFor)) {
+      if (chain.waiting.some((delivery) => isStopped.has(delivery))) this.#stopped.add(chain)
+      this.#timers.set(
+        chain,
+        this.#options.clock.timer(pauseMs, () => this.#resume(chain)),
+      )
+    }
+    if (wentWell > 0) this.heldBack.wentWell()
+    this.wake()
+  }
+
+  /** What a breaker has stopped is looked at again. */
+  resumeStopped(): void {
+    for (const chain of [...this.#stopped]) this.#resume(chain)
+  }
+
+  /** Resolves when there may be something to do. */
+  async ready(): Promise<void> {
+    if (this.#chains.isReady || this.#isClosed) return
+    await new Promise<void>((resolve) => this.#wakes.push(resolve))
+  }
+
+  wake(): void {
+    const wakes = this.#wakes
+    this.#wakes = []
+    for (const wake of wakes) wake()
+  }
+
+  /** Takes out everything that waits, whatever for. */
+  close(): readonly Delivery[] {
+    this.#isClosed = true
+    this.#patrol?.cancel()
+    for (const timer of this.#timers.values()) timer.cancel()
+    return this.#chains.remove(() => true)
+  }
+
+  #resume(chain: Chain): void {
+    this.#timers.get(chain)?.cancel()
+    this.#timers.delete(chain)
+    this.#stopped.delete(chain)
+    this.#chains.resume(chain)
+    this.wake()
+  }
+
+  #makeRoom(chain: Chain): void {
+    const { order, limits, giveBack } = this.#options
+    // A lane cannot be given back in part: there the transport leaves room for the others.
+    if (order === 'lane') return
+    const keep = Math.max(limits.messages - this.#chains.size, Math.ceil(limits.messages * leastShare))
+    if (chain.waiting.length <= keep) return
+    if (order === 'none') this.#chains.split(chain, keep)
+    else giveBack(this.#chains.takeTail(chain, keep))
+  }
+
+  #watch(connection: AbortSignal): void {
+    if (this.#connections.has(connection)) return
+    this.#connections.add(connection)
+    const ended = () => this.#letGo(this.#chains.remove((delivery) => delivery.ended?.aborted === true))
+    connection.addEventListener('abort', ended, { once: true })
+  }
+
+  #letGo(deliveries: readonly Delivery[]): void {
+    this.heldBack.forget(deliveries)
+    if (deliveries.length > 0) this.#options.letGo(deliveries)
+  }
+
+  /** Looks now and then for what has waited for too long; what follows it must not overtake it, and goes with it. */
+  #patrolLater(): void {
+    const { clock, limits, giveBack } = this.#options
+    if (this.#patrol !== undefined || this.#isClosed || limits.ageMs === Number.POSITIVE_INFINITY) return
+    this.#patrol = clock.timer(limits.ageMs / 4, () => {
+      this.#patrol = undefined
+      const old = new Set(this.#chains.arrivedBefore(clock.monotonicMs() - limits.ageMs))
+      const removed = old.size === 0 ? [] : this.#chains.remove((delivery) => old.has(delivery), true)
+      this.heldBack.forget(removed)
+      if (removed.length > 0) giveBack(removed)
+      if (this.#chains.size > 0) this.#patrolLater()
+    })
+  }
+}
