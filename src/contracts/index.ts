@@ -51,6 +51,7 @@ export type {
   Parts,
   Store,
   StoreCapabilities,
+  StoreLimits,
   StoreTrouble,
   StoreWarning,
   TransactionOptions,

@@ -88,6 +88,12 @@ export interface StoreWarning {
   readonly message: string
 }
 
+/** What a store can hold. More than that has to be refused, or cut, before it gets to the store. */
+export interface StoreLimits {
+  /** The largest message, envelope and body together, that `park`, `append` and `send` take. */
+  readonly messageBytes: number
+}
+
 export interface Store<Tx = unknown> {
   readonly name: string
   readonly guarantee: Guarantee
@@ -125,6 +131,12 @@ export interface Store<Tx = unknown> {
   readonly schema: Schema
   /** Asked by an app when it starts, after `schema`; it tells its listeners. Absent where there is nothing to ask about. */
   warnings?(): Promise<readonly StoreWarning[]>
+  /**
+   * What the store can hold now; it may depend on a setting of the server, so that it is asked at every start. A message that is
+   * larger makes `park`, `append` and `send` reject with `STORE_CANNOT`, before anything is sent. Absent: there is no limit
+   * but the memory.
+   */
+  limits?(): Promise<StoreLimits>
   classify(error: unknown): StoreTrouble
   /** Resolves if the store can do work now. */
   ping(): Promise<void>

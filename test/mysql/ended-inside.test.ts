@@ -36,7 +36,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
     return rows[0]?.n
   }
 
-  test.each(['commits', 'alters'])('a procedure that %s is found out, and the claims are taken back', async (name) => {
+  test.each(['commits', 'alters'])('a procedure that %s is detected, and the claims are taken back', async (name) => {
     const keys = [`${name} 1`, `${name} 2`]
     let broken: Error | undefined
     const work = store.transaction(async (tx) => {

@@ -94,6 +94,8 @@ const controls = [
   ...['CREATE TABLE t (a int)', 'ALTER TABLE effects ADD a int', 'DROP TABLE effects', 'TRUNCATE effects'],
   ...['RENAME TABLE effects TO t', 'LOCK TABLES effects WRITE', 'UNLOCK TABLES', 'FLUSH TABLES'],
   ...[`GRANT SELECT ON *.* TO nobody`, 'ANALYZE TABLE effects', '/*!50000 COMMIT */', '/* now */ COMMIT'],
+  ...['/*!50000COMMIT*/', 'SET `autocommit` = 1', 'IF 1 THEN COMMIT; END IF', `EXECUTE IMMEDIATE 'COMMIT'`],
+  ...['EXECUTE IMMEDIATE @a', 'PREPARE s FROM @a', 'KILL CONNECTION_ID()', 'SET ROLE NONE'],
   ...['SELECT 1; COMMIT', '# now\ncommit', '-- now\ncommit', 'SET STATEMENT max_statement_time=1 FOR COMMIT'],
 ]
 

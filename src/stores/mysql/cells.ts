@@ -1,6 +1,9 @@
 /** A value of ours as the server sends it: bytes, whatever the user's client does with types. */
 export type Cell = Buffer | null
 
+/** Longer values are written in base 64: a third longer than they are, where hexadecimal is twice as long. */
+const longHex = 65_536
+
 /**
  * Values stand in our statements as numbers and as hexadecimal bytes. So neither the character set of the connection nor
  * `NO_BACKSLASH_ESCAPES` nor any option of the user's client can change what is stored or compared.
@@ -9,8 +12,16 @@ export function bytes(value: Uint8Array | string | undefined): string {
   if (value === undefined) return 'NULL'
   const buffer =
     typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  return `x'${buffer.toString('hex')}'`
+  return buffer.length > longHex ? `FROM_BASE64('${buffer.toString('base64')}')` : `x'${buffer.toString('hex')}'`
 }
+
+/** So much of a message fits into a packet, beside everything else that a row may have. */
+export function largestMessage(maxPacket: number): number {
+  return Math.max(0, Math.floor(((maxPacket - besideMessage) * 3) / 4))
+}
+
+/** Names, keys and the error history, in hexadecimal. */
+const besideMessage = 300_000
 
 export function integer(value: number | undefined): string {
   if (value === undefined) return 'NULL'

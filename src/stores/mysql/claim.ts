@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ClaimRequest, InboxRecord, RecordState } from '../../contracts/index.ts'
+import type { ClaimRequest, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { bytes, type Cell, dateIn, integer, nowMs, optionalTextIn, textIn } from './cells.ts'
 import { changedSinceSnapshot, duplicateKey, errorNumber } from './errors.ts'
@@ -46,14 +46,18 @@ export async function claimAll(
   for (let turn = 1; open.length > 0; turn++) {
     if (turn > mostTurns) throw new Error(`${open.length} claims could neither be made nor found, ${mostTurns} times.`)
     if (looks) {
-      const found = await look(
+      const { records, abandoned } = await look(
         runner,
         inbox,
         open.map((place) => requests[place] as ClaimRequest),
         { locked: turn > 2 },
       )
-      for (const place of open) existing[place] = found.get(nameOf(requests[place] as ClaimRequest))
-      for (const place of open) if (existing[place] !== undefined) tooOld.delete(place)
+      await removeAbandoned(runner, inbox, [...abandoned.values()])
+      for (const place of open) {
+        const name = nameOf(requests[place] as ClaimRequest)
+        existing[place] = records.get(name)
+        if (records.has(name) || abandoned.has(name)) tooOld.delete(place)
+      }
       open = open.filter((place) => existing[place] === undefined && !tooOld.has(place))
     } else if (
       await insert(
@@ -93,6 +97,12 @@ async function insert(
   }
 }
 
+interface Found {
+  readonly records: ReadonlyMap<string, InboxRecord>
+  /** Claims of a transaction that was committed before they were done: as if they had not been made. */
+  readonly abandoned: ReadonlyMap<string, RecordKey>
+}
+
 /**
  * In a transaction of the caller that is stricter than ours only a look that locks sees what a rival has committed. It is
  * used when the ordinary one has not found what stood in the way.
@@ -100,17 +110,22 @@ async function insert(
 export async function look(
   runner: Runner,
   inbox: string,
-  keys: readonly { readonly handler: string; readonly key: string }[],
+  keys: readonly RecordKey[],
   { locked }: { readonly locked: boolean },
-): Promise<Map<string, InboxRecord>> {
-  const found = new Map<string, InboxRecord>()
+): Promise<Found> {
+  const records = new Map<string, InboxRecord>()
+  const abandoned = new Map<string, RecordKey>()
   try {
     for (const group of inGroups(keys)) {
       const { rows } = await runner.run(
         `SELECT known.handler, known.\`key\`, known.state, known.fingerprint, known.processed_at, known.result
          FROM ${foundByKey(inbox, 'PRIMARY', group)}${locked ? ' LOCK IN SHARE MODE' : ''}`,
       )
-      for (const row of rows) found.set(nameOf({ handler: textIn(row[0]), key: textIn(row[1]) }), recordIn(row, 2))
+      for (const row of rows) {
+        const key = { handler: textIn(row[0]), key: textIn(row[1]) }
+        if (textIn(row[2]) === 'open') abandoned.set(nameOf(key), key)
+        else records.set(nameOf(key), recordIn(row, 2))
+      }
     }
   } catch (error) {
     if (errorNumber(error) !== changedSinceSnapshot) throw error
@@ -119,11 +134,17 @@ export async function look(
       cause: error,
     })
   }
-  return found
+  return { records, abandoned }
+}
+
+/** Whoever else is removing the same ones has claimed them first, and is found by the next look. */
+async function removeAbandoned(runner: Runner, inbox: string, keys: readonly RecordKey[]): Promise<void> {
+  for (const group of inGroups(keys))
+    await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', group)} AND known.state = 'open'`)
 }
 
 /** No two pairs have the same. */
-export function nameOf({ handler, key }: { readonly handler: string; readonly key: string }): string {
+export function nameOf({ handler, key }: RecordKey): string {
   return JSON.stringify([handler, key])
 }
 

@@ -1,6 +1,9 @@
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { errorNumber } from './errors.ts'
 import { type Answer, type Runner, runOn } from './runner.ts'
-import { giveSessionBack, type Server, type SessionLimits, takeSession } from './session.ts'
+import type { Server } from './server.ts'
+import { elsewhere, giveSessionBack, type SessionLimits, takeSession } from './session.ts'
+import { quotedName } from './tables.ts'
 
 export interface ConnectionOptions {
   readonly server: Server
@@ -15,6 +18,8 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   readonly #terminate: (threadId: number) => void
   readonly #waiting = new Set<(error: Error) => void>()
   #sessionTaken = false
+  #sessionChanged = false
+  #sessionLost = false
   #lost: Error | undefined
   #gone = false
 
@@ -37,7 +42,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
 
   async run(sql: string): Promise<Answer> {
     if (this.#lost !== undefined) throw this.#lost
-    return await this.untilGone(runOn(this.native, sql))
+    return await this.untilGone(runOn(this.native, sql, this.server))
   }
 
   /** The promise's own end, or that of the connection: mysql2 never settles what is under way when it is destroyed. */
@@ -49,8 +54,27 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   }
 
   async takeSession(limits: SessionLimits): Promise<void> {
+    const sql = takeSession(this.server, limits)
     this.#sessionTaken = true
-    await this.run(takeSession(this.server, limits))
+    try {
+      await this.run(sql)
+    } catch (error) {
+      const { sessionDatabase } = this.server
+      if (errorNumber(error) !== elsewhere || sessionDatabase === undefined) throw error
+      // Whoever had the connection before has left it in another database.
+      await this.run(`USE ${quotedName(sessionDatabase)}`)
+      await this.run(sql)
+    }
+  }
+
+  /** More has been changed of the session than `takeSession` did, and has to be given back, too. */
+  sessionChanged(): void {
+    this.#sessionChanged = true
+  }
+
+  /** It could not be put right: nobody must get it again. */
+  sessionLost(): void {
+    this.#sessionLost = true
   }
 
   /** Set when the connection is known to be gone; after that nothing may be run on it. */
@@ -61,8 +85,9 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   /** Back to the pool, for a connection that is known to be without a transaction. Nobody needs to wait for it. */
   async giveBack(): Promise<void> {
     if (this.#gone) return
+    if (this.#sessionLost) return this.discard()
     try {
-      if (this.#sessionTaken) await this.run(giveSessionBack(this.server))
+      if (this.#sessionTaken) await this.run(giveSessionBack(this.server, { all: this.#sessionChanged }))
     } catch {
       return this.discard()
     }

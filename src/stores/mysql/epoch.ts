@@ -3,7 +3,7 @@ import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { classify } from './errors.ts'
 import type { Answer } from './runner.ts'
-import type { Server } from './session.ts'
+import type { Server } from './server.ts'
 import type { Tables } from './tables.ts'
 
 /** Caches go by an epoch for no longer than this without asking again; see `RecentCommits`. */

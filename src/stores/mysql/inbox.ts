@@ -29,10 +29,12 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
     async claim(tx, requests) {
       const transaction = transactions.find(tx)
       if (transaction === undefined) {
-        const runner = transactions.runner(tx)
-        const { rows } = await runner.run(epochAndHorizon(tables))
+        const joined = transactions.joined(tx)
+        const { rows } = await joined.run(epochAndHorizon(tables))
         const seen = { epoch: textIn(rows[0]?.[0]), horizonMs: optionalNumberIn(rows[0]?.[1]) }
-        return (await claimOn(runner, tables, requests, { ...seen, habit })).answer
+        const { answer, token } = await claimOn(joined, tables, requests, { ...seen, habit })
+        joined.claimed(token, ours(requests, answer))
+        return answer
       }
       const { connection } = transaction
       for (let turn = 1; ; turn++) {
@@ -74,11 +76,11 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
       }
     },
     async find(key) {
-      return (await look({ run: onceRead }, inbox, [key], { locked: false })).get(nameOf(key))
+      return (await look({ run: onceRead }, inbox, [key], { locked: false })).records.get(nameOf(key))
     },
     async findMany(keys) {
-      const found = await look({ run: onceRead }, inbox, keys, { locked: false })
-      return keys.map((key) => found.get(nameOf(key)))
+      const { records } = await look({ run: onceRead }, inbox, keys, { locked: false })
+      return keys.map((key) => records.get(nameOf(key)))
     },
     async forget(tx, key) {
       const runner = transactions.runner(tx)

@@ -1,12 +1,10 @@
 import type { Inbox, JoinedStore } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { classify } from './errors.ts'
-import { lentConnection } from './lent-connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
-import { type Runner, serverFlags } from './runner.ts'
+import type { Runner } from './runner.ts'
 
 export interface JoinedParts<Native extends MysqlConnectionShape> {
   readonly name: string
@@ -25,24 +23,27 @@ export function joinedStore<Native extends MysqlConnectionShape>(
   { name, transactions, inbox }: JoinedParts<Native>,
   tx: Native,
 ): JoinedStore<Native> {
-  const runner = transactions.runner(tx)
   return {
     name,
     guarantee: 'atomic',
     tx,
     inbox,
     classify,
-    savepoint: (work) => turns.run(tx, () => inSavepoint(runner, work)),
-    lend: (lent, options) =>
-      transactions.find(lent)?.lend(options) ?? lentConnection(lent, { ...options, isOver: () => false }),
+    savepoint(work) {
+      // A second savepoint of one name would replace the first, also at another depth.
+      const savepoint = `justonce_joined_${++savepoints}`
+      const own = transactions.find(tx)
+      return turns.run(tx, () =>
+        own === undefined ? transactions.joined(tx).inSavepoint(savepoint, work) : inSavepoint(own, savepoint, work),
+      )
+    },
+    lend: (lent, options) => (transactions.find(lent) ?? transactions.joined(lent)).lend(options),
   }
 }
 
-async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T> {
-  // A second savepoint of one name would replace the first, also at another depth.
-  const name = `justonce_joined_${++savepoints}`
-  const { status } = await runner.run(`SAVEPOINT ${name}`)
-  if ((status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0) throw notInTransaction()
+/** In a transaction of our own, whose end sees to everything else. */
+async function inSavepoint<T>(runner: Runner, name: string, work: () => Promise<T>): Promise<T> {
+  await runner.run(`SAVEPOINT ${name}`)
   try {
     const value = await work()
     await runner.run(`RELEASE SAVEPOINT ${name}`)
@@ -52,11 +53,4 @@ async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T
     await runner.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
     throw error
   }
-}
-
-/** Here MySQL would take every statement for a transaction of its own. */
-function notInTransaction(): JustonceError {
-  return new JustonceError('TX_CLOSED', {
-    message: 'store.within() was given a connection that is in no transaction; call beginTransaction() first.',
-  })
 }

@@ -3,7 +3,9 @@ import { CallLedger, type LedgerOptions } from '../sql/call-ledger.ts'
 import { lentClient, type Method } from '../sql/lent-client.ts'
 import { rejected } from '../sql/rejected.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
-import { ledgerRules } from './ledger-rules.ts'
+import { type LoanRules, ledgerRules } from './ledger-rules.ts'
+import type { Keeper } from './session-keeper.ts'
+import { isHarmless } from './transaction-control.ts'
 
 /** These end the transaction, or take the connection away from it. */
 const ending = new Set<PropertyKey>([
@@ -20,8 +22,8 @@ interface PreparedStatement {
 }
 
 export interface LentConnectionOptions extends LedgerOptions {
-  /** A lock timeout undoes the whole transaction here. */
-  readonly timeoutsEndTransactions?: boolean
+  readonly rules: LoanRules
+  readonly keeper: Keeper
   /** The promise's own end, or that of the connection it is on. */
   untilGone?<T>(promise: Promise<T>): Promise<T>
 }
@@ -29,19 +31,29 @@ export interface LentConnectionOptions extends LedgerOptions {
 /** The native connection as a borrower sees it: the same members, and every statement behind the ledger. */
 export function lentConnection<Native extends MysqlConnectionShape>(
   native: Native,
-  { timeoutsEndTransactions = false, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
+  { rules, keeper, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
 ): Loan<Native> {
-  const ledger = new CallLedger(options, ledgerRules(timeoutsEndTransactions))
+  const ledger = new CallLedger(options, ledgerRules(rules))
   const watched = (sql: string | undefined, run: () => Promise<unknown>): Promise<unknown> =>
-    ledger.watched(sql, () => untilGone(run()))
+    ledger.watched(sql, () => {
+      if (sql !== undefined && !isHarmless(sql)) keeper.before(sql, rules.reading)
+      return untilGone(run())
+    })
   const methods = new Map<PropertyKey, Method>([
-    ['query', (sql, values) => watched(textOf(sql), () => native.query(sql, values))],
+    ['query', (sql, values) => watched(written(native, sql, values), () => native.query(sql, values))],
     ['execute', (sql, values) => watched(textOf(sql), () => call(native, 'execute', sql, values))],
     ['prepare', (sql) => watched(textOf(sql), () => call(native, 'prepare', sql)).then(lentStatement)],
     ['ping', () => watched(undefined, () => call(native, 'ping'))],
   ])
   const refuse = (what: string): unknown => rejected(ledger.controlled(what))
-  return ledger.loan(lentClient(native, { methods, hidden, ending, refuse }))
+  const loan = ledger.loan(lentClient(native, { methods, hidden, ending, refuse }))
+  return {
+    ...loan,
+    end() {
+      loan.end()
+      keeper.end()
+    },
+  }
 
   /** A statement that was prepared in a transaction lives as long as the connection: it must not outlive the loan. */
   function lentStatement(statement: unknown): unknown {
@@ -59,6 +71,15 @@ export function lentConnection<Native extends MysqlConnectionShape>(
 function call(native: MysqlConnectionShape, name: string, ...values: readonly unknown[]): Promise<unknown> {
   const given = values.at(-1) === undefined ? values.slice(0, -1) : values
   return Reflect.apply((native as unknown as Record<string, Method>)[name] as Method, native, given) as Promise<unknown>
+}
+
+/** With the values in it where they may be more than values: `SET ?` with an object, `SET ?? = 1`. */
+function written(native: MysqlConnectionShape, sql: unknown, given: unknown): string | undefined {
+  const text = textOf(sql)
+  const values = given ?? (sql as { values?: unknown } | null | undefined)?.values
+  if (text === undefined || values === undefined || isHarmless(text)) return text
+  const { format } = native as { format?: (text: string, values: unknown) => string }
+  return typeof format === 'function' ? Reflect.apply(format, native, [text, values]) : text
 }
 
 function textOf(sql: unknown): string | undefined {

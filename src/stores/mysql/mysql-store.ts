@@ -1,18 +1,21 @@
 import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { mysqlAudit } from './audit.ts'
+import { largestMessage } from './cells.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
 import { classify } from './errors.ts'
 import { mysqlInbox } from './inbox.ts'
 import { joinedStore } from './joined-store.ts'
+import { JoinedTransactions } from './joined-transaction.ts'
 import { mysqlLeases } from './leases.ts'
 import { mysqlLetters } from './letters.ts'
-import { type Claims, OpenTransactions } from './open-transaction.ts'
+import { OpenTransactions } from './open-transaction.ts'
 import { mysqlOutbox } from './outbox.ts'
 import { mysqlParking } from './parking.ts'
 import { mysqlParts } from './parts.ts'
 import { ping } from './ping.ts'
 import { mysqlPositions } from './positions.ts'
+import type { Claims } from './provisional.ts'
 import { mysqlQueue } from './queue.ts'
 import { mysqlRedrives } from './redrives.ts'
 import { mysqlRetention } from './retention.ts'
@@ -62,7 +65,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
   const tables = tableNames(prefix, database)
   const source = new ConnectionSource(pool)
   const short = new ShortTransactions(source)
-  const transactions = new OpenTransactions<Connection>()
+  const transactions = new OpenTransactions(tables, new JoinedTransactions(tables, source))
   const takeBack = (claims: readonly Claims[]) => takeBackClaims(short, tables, claims)
   const inbox = mysqlInbox({ short, transactions, tables })
 
@@ -86,6 +89,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     outbox: mysqlOutbox(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),
     schema: mysqlSchema(source, short, tables),
+    limits: async () => ({ messageBytes: largestMessage((await source.server()).maxPacket) }),
     classify,
     ping: () => ping(short, tables),
     async close() {

@@ -2,37 +2,50 @@ import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import type { JoinedTransaction, JoinedTransactions } from './joined-transaction.ts'
 import { lentConnection } from './lent-connection.ts'
-import { type Answer, type Runner, runOn } from './runner.ts'
+import { type Claims, type Provisional, provisionalClaims, Suspension } from './provisional.ts'
+import type { Answer, Runner } from './runner.ts'
+import { baselineOf, type SessionLimits } from './session.ts'
+import { SessionKeeper } from './session-keeper.ts'
+import type { Tables } from './tables.ts'
 
 /** Gone when the transaction has ended in whichever way: so whoever can release it is still in the same one. */
 export const mark = 'justonce_begin'
-
-/** Rows that one claim has made. */
-export interface Claims {
-  readonly token: string
-  readonly keys: readonly RecordKey[]
-}
 
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Native extends MysqlConnectionShape> implements Runner {
   readonly connection: MysqlConnection<Native>
   /** The connection as the work gets it. It is guarded like that of a borrower: no seal would stop its commit. */
   readonly tx: Native
+  readonly reading = { backslashesAreLetters: false }
+  readonly suspension: Suspension
+  readonly #tables: Tables
+  readonly #keeper: SessionKeeper
   readonly #loans: Loan<Native>[] = []
   /** Something other than a claim has been done in it: a claim that fails cannot be repeated alone. */
   touched = false
   over = false
   readonly #claims: Claims[] = []
 
-  constructor(connection: MysqlConnection<Native>) {
+  constructor(connection: MysqlConnection<Native>, tables: Tables, limits: SessionLimits) {
     this.connection = connection
+    this.#tables = tables
+    this.suspension = new Suspension(connection)
+    this.#keeper = new SessionKeeper(connection, baselineOf(connection.server, limits), this.suspension)
     this.tx = this.lend({ borrower: 'the work of the transaction', onLateCall: () => {} }).tx
   }
 
   claimed(token: string, keys: readonly RecordKey[]): void {
     this.touched = true
-    if (keys.length > 0) this.#claims.push({ token, keys })
+    if (keys.length === 0) return
+    this.#claims.push({ token, keys })
+    this.provisional(provisionalClaims(this.#tables, { token, keys }))
+  }
+
+  /** Must not be found by anyone if somebody else commits it. */
+  provisional(provisional: Provisional): void {
+    this.suspension.add(provisional)
   }
 
   get claims(): readonly Claims[] {
@@ -50,7 +63,13 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
       ...options,
       isOver: () => this.over,
       lost: () => this.connection.lost(),
-      timeoutsEndTransactions: server.timeoutsEndTransactions,
+      keeper: this.#keeper,
+      rules: {
+        timeoutsEndTransactions: server.timeoutsEndTransactions,
+        prefix: this.#tables.prefix,
+        isNowhere: server.sessionDatabase === undefined,
+        reading: this.reading,
+      },
       untilGone: (promise) => this.connection.untilGone(promise),
       onCall: () => {
         this.touched = true
@@ -71,10 +90,17 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
 
 /** Finds the transaction that a connection is in, where it is one of ours. */
 export class OpenTransactions<Native extends MysqlConnectionShape> {
+  readonly #tables: Tables
   readonly #byTx = new WeakMap<object, OpenTransaction<Native>>()
+  readonly #joined: JoinedTransactions<Native>
 
-  add(connection: MysqlConnection<Native>): OpenTransaction<Native> {
-    const transaction = new OpenTransaction(connection)
+  constructor(tables: Tables, joined: JoinedTransactions<Native>) {
+    this.#tables = tables
+    this.#joined = joined
+  }
+
+  add(connection: MysqlConnection<Native>, limits: SessionLimits): OpenTransaction<Native> {
+    const transaction = new OpenTransaction(connection, this.#tables, limits)
     this.#byTx.set(transaction.tx, transaction)
     return transaction
   }
@@ -97,8 +123,12 @@ export class OpenTransactions<Native extends MysqlConnectionShape> {
     })
   }
 
+  joined(tx: Native): JoinedTransaction<Native> {
+    return this.#joined.get(tx)
+  }
+
   /** For what may as well be done in a transaction of the application. */
   runner(tx: Native): Runner {
-    return this.find(tx) ?? { run: (sql) => runOn(tx, sql) }
+    return this.find(tx) ?? this.joined(tx)
   }
 }

@@ -17,7 +17,9 @@ export function mysqlParts<Native extends MysqlConnectionShape>(transactions: Op
     },
     async undo(tx) {
       try {
-        await transactions.get(tx).run(`ROLLBACK TO SAVEPOINT ${part}`)
+        const transaction = transactions.get(tx)
+        transaction.suspension.rolledBack()
+        await transaction.run(`ROLLBACK TO SAVEPOINT ${part}`)
       } catch (error) {
         throw isMissingSavepoint(error) ? endedError(error) : error
       }

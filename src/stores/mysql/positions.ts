@@ -3,6 +3,7 @@ import { bytes, type Cell, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { duplicateKey, errorNumber } from './errors.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import { provisionalMove } from './provisional.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { givenRows, handlerValue, textValue } from './statement-parts.ts'
@@ -11,8 +12,9 @@ import type { Tables } from './tables.ts'
 export function mysqlPositions<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
   transactions: OpenTransactions<Native>,
-  { positions: table }: Tables,
+  tables: Tables,
 ): Positions<Native> {
+  const { positions: table } = tables
   const stored = (group: string, partitions: readonly Partition[]) => {
     const rows = partitions.map(({ source, partition }) => [bytes(source), bytes(partition)])
     return `SELECT known.source, known.part, known.next_position, known.incarnation
@@ -47,10 +49,12 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
       const runner = transactions.get(tx)
       const answers: (Position | 'none' | undefined)[] = []
       const held = moves.length === 0 ? new Map<string, Position>() : await lock(runner, group, moves)
-      for (const { expected, to, ...partition } of moves) {
+      for (const move of moves) {
+        const { expected, to, ...partition } = move
         let found = held.get(nameOf(partition))
         if (found === undefined && expected === undefined) {
           if (await insert(runner, group, partition, to)) {
+            runner.provisional(provisionalMove(tables, group, move))
             answers.push(undefined)
             continue
           }
@@ -64,6 +68,7 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
           `UPDATE ${table} SET next_position = ${bytes(to.next)}, incarnation = ${bytes(to.incarnation)}
            WHERE consumer_group = ${bytes(group)} AND source = ${bytes(partition.source)} AND part = ${bytes(partition.partition)}`,
         )
+        runner.provisional(provisionalMove(tables, group, move))
         answers.push(undefined)
       }
       return answers

@@ -1,6 +1,8 @@
+import { JustonceError } from '../../errors/index.ts'
 import type { Cell } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { explained } from './errors.ts'
+import { atHome } from './tables.ts'
 
 export interface Answer {
   readonly rows: readonly (readonly Cell[])[]
@@ -11,11 +13,18 @@ export interface Answer {
 }
 
 /** Bits of `status`. */
-export const serverFlags = { inTransaction: 1, autocommit: 2 } as const
+export const serverFlags = { inTransaction: 1, autocommit: 2, backslashesAreLetters: 512 } as const
 
 /** Runs our statements inside a transaction, be it our own or the caller's. */
 export interface Runner {
   run(sql: string): Promise<Answer>
+}
+
+/** What has to be known of a server to send it a statement. */
+export interface Addressee {
+  /** Where our tables are, unless the store was told. */
+  readonly database: string | undefined
+  readonly maxPacket: number
 }
 
 interface FieldOfRow {
@@ -30,7 +39,17 @@ interface ResultHeader {
   readonly serverStatus?: number
 }
 
-export async function runOn(connection: Pick<MysqlConnectionShape, 'query'>, sql: string): Promise<Answer> {
+export async function runOn(
+  connection: Pick<MysqlConnectionShape, 'query'>,
+  sql: string,
+  { database, maxPacket }: Addressee,
+): Promise<Answer> {
+  // The server would answer such a statement by closing the connection, which looks like an outage.
+  if (sql.length + overheadBytes > maxPacket) throw tooLarge(sql.length, maxPacket)
+  return await ask(connection, atHome(sql, database))
+}
+
+export async function ask(connection: Pick<MysqlConnectionShape, 'query'>, sql: string): Promise<Answer> {
   try {
     const [result] = (await connection.query({ sql, ...asBytes })) as [readonly (readonly Cell[])[] | ResultHeader]
     if (Array.isArray(result)) return { rows: result, count: result.length, status: serverFlags.inTransaction }
@@ -39,4 +58,13 @@ export async function runOn(connection: Pick<MysqlConnectionShape, 'query'>, sql
   } catch (error) {
     throw explained(error)
   }
+}
+
+/** For the names of tables and the head of a packet. Our statements are plain ASCII: a character is a byte. */
+const overheadBytes = 4_096
+
+function tooLarge(bytes: number, maxPacket: number): JustonceError {
+  return new JustonceError('STORE_CANNOT', {
+    message: `A statement of ${bytes} bytes does not fit into max_allowed_packet of the server, which is ${maxPacket}; raise it, or send smaller messages.`,
+  })
 }

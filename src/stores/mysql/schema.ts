@@ -9,7 +9,7 @@ import { createMeta, migrations, setVersion } from './migrations/index.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import type { ConnectionSource } from './source.ts'
-import type { Tables } from './tables.ts'
+import { atHome, type Tables } from './tables.ts'
 
 const wanted = migrations.length
 
@@ -67,7 +67,8 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
       checkVersion(await version((sql) => short.read(sql)), wanted, `table ${tables.meta}`)
     },
     print() {
-      return `${[...createMeta(tables), ...pending(tables, 0)].map((sql) => `${sql};`).join('\n\n')}\n`
+      const statements = [...createMeta(tables), ...pending(tables, 0)].map((sql) => `${atHome(sql, undefined)};`)
+      return `${statements.join('\n\n')}\n`
     },
   }
 }

@@ -1,14 +1,6 @@
-import { type Cell, textIn } from './cells.ts'
-import type { Runner } from './runner.ts'
-
-/** What has to be known about a server before a transaction can be opened on it. */
-export interface Server {
-  readonly isMariadb: boolean
-  /** A lock timeout undoes the whole transaction instead of the statement (`innodb_rollback_on_timeout`). */
-  readonly timeoutsEndTransactions: boolean
-  /** As the user's sessions have it. */
-  readonly autocommits: boolean
-}
+import type { Server } from './server.ts'
+import type { Baseline } from './session-keeper.ts'
+import { quotedName } from './tables.ts'
 
 export interface SessionLimits {
   readonly lockTimeoutMs: number
@@ -16,57 +8,85 @@ export interface SessionLimits {
   readonly statementTimeoutMs?: number | undefined
 }
 
-export async function askServer(runner: Runner): Promise<Server> {
-  const { rows } = await runner.run('SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.autocommit')
-  const [version, onTimeout, autocommit] = rows[0] as readonly Cell[]
-  return {
-    isMariadb: /mariadb/i.test(textIn(version)),
-    timeoutsEndTransactions: textIn(onTimeout) === '1',
-    autocommits: textIn(autocommit) === '1',
-  }
-}
-
-/** Settings of the session, the names they have on the server, and where the user's values are kept meanwhile. */
-function variables({ isMariadb }: Server) {
+/** Settings of the session that our transactions change, by the names they have on the server. */
+function ours({ isMariadb }: Server) {
   return {
     autocommit: 'autocommit',
     isolation: isMariadb ? 'tx_isolation' : 'transaction_isolation',
+    readOnly: isMariadb ? 'tx_read_only' : 'transaction_read_only',
     lockWait: 'innodb_lock_wait_timeout',
     idle: isMariadb ? 'idle_transaction_timeout' : 'wait_timeout',
     statement: isMariadb ? 'max_statement_time' : 'max_execution_time',
+    // Whoever had the connection before may have left them in a state in which our statements fail or read too little.
+    selectLimit: 'sql_select_limit',
+    safeUpdates: 'sql_safe_updates',
+    uniqueChecks: 'unique_checks',
   }
 }
 
-const keptAs = (name: string) => `@justonce_${name}`
+/** Settings that stay the user's. A handler may change them, or call something that does, and its neighbours must not notice. */
+const users = [
+  ...['sql_mode', 'foreign_key_checks', 'time_zone', 'default_storage_engine', 'group_concat_max_len'],
+  ...['character_set_client', 'character_set_connection', 'character_set_results', 'collation_connection'],
+]
 
-/** Keeps what the session had, and sets what our transactions need, in one statement. */
+const keptAs = (name: string) => `@justonce_${name}`
+const keep = (name: string) => `${keptAs(name)} = @@SESSION.${name}`
+const giveBack = (name: string) => `@@SESSION.${name} = ${keptAs(name)}`
+
+/**
+ * Keeps what the session had, and sets what our transactions need, in one statement. It fails as a whole, with `elsewhere`, in
+ * a session that is in another database than it should be: that cannot be set here, and mostly it need not be.
+ */
 export function takeSession(server: Server, limits: SessionLimits): string {
-  const names = variables(server)
-  const kept = Object.values(names).map((name) => `${keptAs(name)} = @@SESSION.${name}`)
+  const kept = [...Object.values(ours(server)), ...users].map(keep)
   return `SET ${[...kept, ...settings(server, limits)].join(', ')}`
 }
 
+/** The number of the error with which a session says that it is in another database: a wrong value. */
+export const elsewhere = 1231
+
 function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: SessionLimits): string[] {
-  const { autocommit, isolation, lockWait, idle, statement } = variables(server)
+  const { autocommit, isolation, readOnly, lockWait, idle, statement, ...more } = ours(server)
   const set = (name: string, value: string | number) => `@@SESSION.${name} = ${value}`
   const statementLimit = server.isMariadb
     ? (Math.max(1, statementTimeoutMs ?? 0) / 1000).toFixed(3)
     : Math.max(1, Math.ceil(statementTimeoutMs ?? 0))
   return [
     // A deadlock ends the transaction. What a handler writes after that must not stand by itself.
-    set(autocommit, 0),
+    set(autocommit, `IF(${isAtHome(server)}, 0, 7)`),
     set(isolation, `'READ-COMMITTED'`),
+    set(readOnly, 0),
     set(lockWait, seconds(lockTimeoutMs)),
     set(idle, seconds(idleTimeoutMs)),
+    set(more.selectLimit, '18446744073709551615'),
+    set(more.safeUpdates, 0),
+    set(more.uniqueChecks, 1),
     ...(statementTimeoutMs === undefined ? [] : [set(statement, statementLimit)]),
   ]
 }
 
+/** Where the user's sessions have no database there is none to go back to. */
+function isAtHome({ sessionDatabase }: Server): string {
+  return sessionDatabase === undefined ? 'TRUE' : `DATABASE() <=> x'${Buffer.from(sessionDatabase).toString('hex')}'`
+}
+
 /** As the session was before, for whoever has the connection next. */
-export function giveSessionBack(server: Server): string {
-  return `SET ${Object.values(variables(server))
-    .map((name) => `@@SESSION.${name} = ${keptAs(name)}`)
-    .join(', ')}`
+export function giveSessionBack(server: Server, { all }: { readonly all: boolean }): string {
+  return `SET ${[...Object.values(ours(server)), ...(all ? users : [])].map(giveBack).join(', ')}`
+}
+
+/** What `takeSession` has kept and set, and how to have it so again for the next handler in the same transaction. */
+export function baselineOf(server: Server, limits: SessionLimits): Baseline {
+  const { sessionDatabase } = server
+  const names = [...Object.values(ours(server)), ...users].map((name) => name.toUpperCase())
+  return {
+    names: new Set([...names, 'TX_ISOLATION', 'TX_READ_ONLY', 'TRANSACTION_ISOLATION', 'TRANSACTION_READ_ONLY']),
+    statements: [
+      ...(sessionDatabase === undefined ? [] : [`USE ${quotedName(sessionDatabase)}`]),
+      `SET ${[...users.map(giveBack), ...settings(server, limits)].join(', ')}`,
+    ],
+  }
 }
 
 /** The server knows whole seconds only; 0 would mean "not at all" or "for ever". */

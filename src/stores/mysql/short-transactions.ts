@@ -1,3 +1,4 @@
+import type { CheckOutOptions } from '../sql/checked-out.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
@@ -20,7 +21,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   async read(sql: string): Promise<Answer['rows']> {
     const connection = await this.#source.checkOut()
     try {
-      const { rows } = await connection.run(sql)
+      const { rows } = await connection.run(unlimited(sql))
       // Or the next one would see what this one has seen.
       if (!connection.server.autocommits) await connection.run('COMMIT')
       void connection.giveBack()
@@ -33,8 +34,8 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   }
 
   /** Commits; a deadlock is nobody's fault and only means to do it again. */
-  async run<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
-    const connection = await this.#source.checkOut()
+  async run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
+    const connection = await this.#source.checkOut(options)
     try {
       await connection.takeSession(defaultLimits)
       const value = await despiteDeadlocks(connection, work)
@@ -45,6 +46,11 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
       throw error
     }
   }
+}
+
+/** Whoever had the connection before may have left a `sql_select_limit`; one that is written down is heeded instead. */
+function unlimited(sql: string): string {
+  return /\bLIMIT \d+\s*$/.test(sql) ? sql : `${sql} LIMIT 18446744073709551615`
 }
 
 async function despiteDeadlocks<T>(connection: Runner, work: (runner: Runner) => Promise<T>): Promise<T> {

@@ -3,13 +3,13 @@ import { type CheckOutOptions, checkedOut } from '../sql/checked-out.ts'
 import type { MysqlConnectionShape, MysqlPoolShape, MysqlPromisePoolShape } from './client-shapes.ts'
 import { MysqlConnection } from './connection.ts'
 import { explained } from './errors.ts'
-import { runOn } from './runner.ts'
-import { askServer, type Server } from './session.ts'
+import { askServer, configuredDatabase, type Server } from './server.ts'
 
 /** The user's pool. After `close` it gives nothing out; what is out already ends in its own time. */
 export class ConnectionSource<Native extends MysqlConnectionShape> {
   readonly max: number
   readonly #pool: MysqlPromisePoolShape<Native>
+  readonly #database: string | undefined
   #server: Promise<Server> | undefined
   #isClosed = false
 
@@ -17,29 +17,41 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
     this.#pool =
       'promise' in pool && typeof pool.promise === 'function' ? pool.promise() : (pool as MysqlPromisePoolShape<Native>)
     this.max = connectionLimitOf(pool)
+    this.#database = configuredDatabase(pool)
   }
 
   async checkOut(options: CheckOutOptions = {}): Promise<MysqlConnection<Native>> {
     if (this.#isClosed) throw new JustonceError('STORE_CLOSED', { message: 'The MySQL store has been closed.' })
     try {
       const native = await checkedOut(this.#pool.getConnection(), options, (late) => late.release())
-      return new MysqlConnection(native, { server: await this.#serverBehind(native), terminate: this.#terminate })
+      const server = await this.serverBehind(native).catch((error: unknown) => {
+        native.release()
+        throw error
+      })
+      return new MysqlConnection(native, { server, terminate: this.#terminate })
     } catch (error) {
       throw explained(error)
     }
+  }
+
+  /** What is known about the server, asked if need be. */
+  async server(): Promise<Server> {
+    const connection = await this.checkOut()
+    void connection.giveBack()
+    return connection.server
   }
 
   close(): void {
     this.#isClosed = true
   }
 
-  async #serverBehind(native: Native): Promise<Server> {
+  /** Asked on the given connection, where nobody has asked before. */
+  async serverBehind(native: Pick<Native, 'query'>): Promise<Server> {
     try {
-      this.#server ??= askServer({ run: (sql) => runOn(native, sql) })
+      this.#server ??= askServer(native, this.#database)
       return await this.#server
     } catch (error) {
       this.#server = undefined
-      native.release()
       throw error
     }
   }

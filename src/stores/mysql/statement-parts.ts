@@ -65,8 +65,8 @@ export function foundByValue(table: string, column: string, values: readonly str
   return `${given} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY) ON known.${column} = given.value`
 }
 
-/** So much of one statement is well below the smallest packet that servers accept by default. */
-const longestStatement = 4_000_000
+/** So much of one statement is below the smallest packet that servers have ever accepted by default, which is 1 MB. */
+const longestStatement = 900_000
 const mostRows = 500
 
 /** Splits rows of values over statements that are not too long. */

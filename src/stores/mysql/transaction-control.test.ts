@@ -39,6 +39,43 @@ describe('findTransactionControl of MySQL', () => {
     ["insert into t values ('it''s;'); COMMIT", 'COMMIT'],
     ['select `a;b`; commit', 'COMMIT'],
     [';;commit', 'COMMIT'],
+    // What MySQL and MariaDB run although a reader sees a comment, a quoted name or another statement.
+    ['/*!50000COMMIT*/', 'COMMIT'],
+    ['/*!COMMIT*/', 'COMMIT'],
+    ['/*!100300COMMIT*/', 'COMMIT'],
+    ["/*!99999 ' */ COMMIT", 'COMMIT'],
+    ["/*!50000 ' */ SELECT 1; /*!99999 ' */ COMMIT", 'COMMIT'],
+    ["--\u0001'\ncommit", 'COMMIT'],
+    ['set `autocommit` = 1', 'SET AUTOCOMMIT'],
+    ['set "autocommit" = 1', 'SET AUTOCOMMIT'],
+    ['set @@`autocommit` = 1', 'SET AUTOCOMMIT'],
+    ['set @@session.`autocommit` := 1', 'SET AUTOCOMMIT'],
+    ['set @@local.autocommit = 1', 'SET AUTOCOMMIT'],
+    ['set @a = (select 1, autocommit from t), local autocommit = 1', 'SET AUTOCOMMIT'],
+    ['set global completion_type = 1', 'SET COMPLETION_TYPE'],
+    ['set transaction read only', 'SET TRANSACTION'],
+    ['set role admin', 'SET ROLE'],
+    ['set default role all to u', 'SET DEFAULT'],
+    ["set password for u = 'x'", 'SET PASSWORD'],
+    ['begin not atomic commit; end', 'BEGIN NOT'],
+    ['if 1 then commit; end if', 'IF as a compound statement'],
+    ['while 1 do commit; end while', 'WHILE as a compound statement'],
+    ['for i in 1..2 do commit; end for', 'FOR as a compound statement'],
+    ['case 1 when 1 then commit; end case', 'CASE as a compound statement'],
+    ['a: loop commit; end loop', 'a compound statement'],
+    ["execute immediate 'commit'", 'COMMIT'],
+    ["execute immediate 'com' 'mit'", 'EXECUTE IMMEDIATE of a text that cannot be seen'],
+    ["execute immediate concat('com', 'mit')", 'EXECUTE IMMEDIATE of a text that cannot be seen'],
+    ['execute immediate @a', 'EXECUTE IMMEDIATE of a text that cannot be seen'],
+    ["prepare s from 'create table t (a int)'", 'CREATE TABLE'],
+    ['prepare s from @a', 'PREPARE of a text that cannot be seen'],
+    ["prepare s from 'execute immediate ''commit'''", 'COMMIT'],
+    ['lock instance for backup', 'LOCK INSTANCE'],
+    ['create role r', 'CREATE ROLE'],
+    ['create sequence s', 'CREATE SEQUENCE'],
+    ['backup stage start', 'BACKUP STAGE'],
+    ['kill connection_id()', 'KILL CONNECTION_ID'],
+    ['purge binary logs before now()', 'PURGE BINARY'],
   ])('finds it in: %s', (sql, found) => {
     expect(findTransactionControl(sql)).toBe(found)
   })
@@ -56,6 +93,26 @@ describe('findTransactionControl of MySQL', () => {
     ['drop temporary table t'],
     ["load data local infile 'x' into table t"],
     ['set @a = 1'],
+    ['set @password = 1'],
+    ['set @autocommit = 1, @`completion_type` = 2'],
+    ['set @before = @@autocommit'],
+    ["set @role := 'a', @x = (select password from t)"],
+    ["set session sql_mode = ''"],
+    ['set session transaction isolation level serializable'],
+    ['set statement max_statement_time = 1 for select 1'],
+    ["execute immediate 'insert into t values (?)' using 1"],
+    ["prepare s from 'update t set a = ?'"],
+    ['execute s using @a'],
+    ['deallocate prepare s'],
+    ['drop prepare s'],
+    ['use other'],
+    ['/*! straight_join */ select 1'],
+    ["select 'a' /*!50000 , 'b; commit' */"],
+    ['do release_lock(1)'],
+    ['values (1)'],
+    ['handler t open'],
+    ['update t set a = case when 1 then 2 end'],
+    ['insert into t (`for`) values (1); select 1'],
     ["set names utf8mb4, @begin = 'commit'"],
     ['update t set autocommit = 1, password = 2'],
     ["insert into t values ('x; commit')"],
@@ -73,6 +130,12 @@ describe('findTransactionControl of MySQL', () => {
     ['with start as (select 1) select * from start'],
   ])('lets pass: %s', (sql) => {
     expect(findTransactionControl(sql)).toBeUndefined()
+  })
+
+  it('reads backslashes as the session does', () => {
+    const sql = "select '\\'; commit; -- '"
+    expect(findTransactionControl(sql)).toBeUndefined()
+    expect(findTransactionControl(sql, { backslashesAreLetters: true })).toBe('COMMIT')
   })
 
   it('reads a long literal in one pass', () => {

@@ -1,55 +1,110 @@
-import { type StatementHead, statementHeads } from './statement-heads.ts'
+import { assignmentsIn, innerStatement } from './set-statement.ts'
+import { type Reading, statementsIn, type Token, versionsIn } from './statement-tokens.ts'
 
 /** These begin or end a transaction, or commit it unasked, whatever comes after the word. */
 const always = new Set([
   ...['BEGIN', 'COMMIT', 'XA', 'ALTER', 'TRUNCATE', 'RENAME', 'GRANT', 'REVOKE', 'LOCK', 'UNLOCK', 'FLUSH', 'RESET'],
   ...['ANALYZE', 'OPTIMIZE', 'REPAIR', 'CHECK', 'CACHE', 'INSTALL', 'UNINSTALL', 'START', 'STOP', 'CHANGE', 'IMPORT'],
-  ...['BACKUP', 'SHUTDOWN', 'RESTART'],
+  ...['BACKUP', 'SHUTDOWN', 'RESTART', 'CLONE', 'PURGE', 'BINLOG'],
+  // It may be our own session that is killed.
+  'KILL',
 ])
 
-const neverSet = new Set(['AUTOCOMMIT', 'COMPLETION_TYPE', 'PASSWORD'])
+/** MariaDB runs these outside of procedures, with anything in them. */
+const compound = new Set(['IF', 'CASE', 'LOOP', 'WHILE', 'REPEAT', 'FOR', 'DECLARE'])
 
-/** Any of them in a text is worth a closer look. */
-const suspicious =
-  /\b(?:begin|commit|rollback|xa|alter|truncate|rename|grant|revoke|lock|unlock|flush|reset|analyze|optimize|repair|check|cache|install|uninstall|start|stop|change|import|backup|shutdown|restart|create|drop|load|set|call|execute)\b/i
+/** `SET` followed by one of these is no assignment. */
+const neverAfterSet = new Set(['PASSWORD', 'ROLE', 'DEFAULT', 'TRANSACTION', 'RESOURCE'])
+
+const neverAssigned = new Set(['AUTOCOMMIT', 'COMPLETION_TYPE'])
+
+/** One statement that only reads or writes rows, as nearly all are. */
+const harmless = /^\s*(?:select|insert|update|delete|replace|with)\s[^;]*;?\s*$/i
+
+export function isHarmless(sql: string): boolean {
+  return harmless.test(sql) && !sql.includes('/*')
+}
+
+export interface ControlOptions {
+  /** The session has NO_BACKSLASH_ESCAPES. */
+  readonly backslashesAreLetters?: boolean
+}
+
+/** Each statement of a text, in every way in which a server may read it: the comments that it runs depend on its version. */
+export function allReadings(sql: string, { backslashesAreLetters = false }: ControlOptions = {}): Token[][] {
+  if (isHarmless(sql)) return []
+  const read = (runs: Reading['runs']) => statementsIn(sql, { backslashes: !backslashesAreLetters, runs })
+  const versions = [...new Set(versionsIn(sql))]
+  return [read(() => false), ...versions.map((most) => read((version) => version <= most))].flat()
+}
 
 /**
  * The first words in a text of one or more statements that would begin, end or silently commit a transaction, or
  * undefined. Savepoints and temporary tables are allowed.
  */
-export function findTransactionControl(sql: string): string | undefined {
-  if (!suspicious.test(sql)) return undefined
-  for (const head of statementHeads(sql)) {
-    const found = controlIn(head)
+export function findTransactionControl(sql: string, options: ControlOptions = {}): string | undefined {
+  for (const statement of allReadings(sql, options)) {
+    const found = controlIn(statement, options)
     if (found !== undefined) return found
   }
   return undefined
 }
 
-function controlIn(head: StatementHead): string | undefined {
-  const [first = '', second = '', third = ''] = head
-  if (always.has(first)) return `${first} ${second}`.trim()
+function controlIn(given: readonly Token[], options: ControlOptions): string | undefined {
+  const statement = withoutBrackets(given)
+  const [first = '', second = '', third = '', fourth = ''] = statement.map(({ word }) => word)
+  const words = `${first} ${second}`.trim()
+  if (always.has(first)) return words
+  // A label can stand before nothing else.
+  if (statement[1]?.text === ':' && statement[2]?.text !== '=') return 'a compound statement'
+  if (compound.has(first)) return `${first} as a compound statement`
   switch (first) {
     case 'ROLLBACK':
       return second === 'TO' || (second === 'WORK' && third === 'TO') ? undefined : first
     case 'CREATE':
-    case 'DROP': {
-      const isTemporary = second === 'TEMPORARY' || (second === 'OR' && head[3] === 'TEMPORARY')
-      return isTemporary ? undefined : `${first} ${second}`.trim()
-    }
+    case 'DROP':
+      return isTemporary(second, fourth) || (first === 'DROP' && second === 'PREPARE') ? undefined : words
     case 'LOAD':
-      return second === 'INDEX' ? 'LOAD INDEX' : undefined
+      return second === 'INDEX' ? words : undefined
     case 'SET':
-      return controlInSet(head)
+      return controlInSet(statement, options)
+    case 'PREPARE':
+    case 'EXECUTE':
+      return controlInDynamic(statement, options)
     default:
       return undefined
   }
 }
 
-function controlInSet(head: StatementHead): string | undefined {
-  const found = head.find((each) => neverSet.has(each))
-  if (found !== undefined) return `SET ${found}`
-  // MariaDB: SET STATEMENT variable = value FOR the statement.
-  const inner = head[1] === 'STATEMENT' ? head.indexOf('FOR') : -1
-  return inner < 0 ? undefined : controlIn(head.slice(inner + 1))
+/** `CREATE TEMPORARY`, and `CREATE OR REPLACE TEMPORARY`. */
+function isTemporary(second: string, fourth: string): boolean {
+  return second === 'TEMPORARY' || (second === 'OR' && fourth === 'TEMPORARY')
+}
+
+function controlInSet(statement: readonly Token[], options: ControlOptions): string | undefined {
+  const second = statement[1]?.word ?? ''
+  if (second === 'STATEMENT') return controlIn(innerStatement(statement), options)
+  const isAssigned = statement[2]?.text === '=' || statement[2]?.text === ':'
+  if (neverAfterSet.has(second) && !(isAssigned && second !== 'PASSWORD')) return `SET ${second}`
+  const found = assignmentsIn(statement).find(({ name }) => neverAssigned.has(name))
+  return found && `SET ${found.name}`
+}
+
+/** The text of a dynamic statement is looked at like any other; one that is not there to be seen is refused. */
+function controlInDynamic(statement: readonly Token[], options: ControlOptions): string | undefined {
+  const [first = '', second = ''] = statement.map(({ word }) => word)
+  if (first === 'EXECUTE' && second !== 'IMMEDIATE') return undefined
+  const from = first === 'EXECUTE' ? 2 : statement.findIndex(({ word }) => word === 'FROM') + 1
+  const text = statement[from]
+  const isWhole = from + 1 === statement.length || statement[from + 1]?.word === 'USING'
+  if (from > 0 && isWhole && (text?.kind === 'literal' || text?.kind === 'either')) {
+    return findTransactionControl(text.text, options)
+  }
+  return `${first === 'EXECUTE' ? 'EXECUTE IMMEDIATE' : first} of a text that cannot be seen`
+}
+
+/** `(SELECT …) UNION …` */
+function withoutBrackets(statement: readonly Token[]): readonly Token[] {
+  const from = statement.findIndex(({ text, kind }) => kind !== 'mark' || text !== '(')
+  return from <= 0 ? statement : statement.slice(from)
 }

@@ -5,8 +5,10 @@ import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { deadlock, errorNumber, isLostConnection, isMissingSavepoint, messageOf } from './errors.ts'
-import { type Claims, mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
-import type { Runner } from './runner.ts'
+import { mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
+import type { Claims } from './provisional.ts'
+import { type Runner, serverFlags } from './runner.ts'
+import type { SessionLimits } from './session.ts'
 import type { ConnectionSource } from './source.ts'
 
 export interface TransactionParts<Native extends MysqlConnectionShape> {
@@ -36,19 +38,21 @@ async function runOn<Native extends MysqlConnectionShape, T>(
     readonly transactions: OpenTransactions<Native>
     readonly takeBack: TransactionParts<Native>['takeBack']
     readonly watch: AbortWatch
-    readonly limits: Pick<TransactionOptions, 'lockTimeoutMs' | 'idleTimeoutMs' | 'statementTimeoutMs'>
+    readonly limits: Limits
   },
   work: (tx: Native) => Promise<T>,
 ): Promise<T> {
-  const { transactions, takeBack, watch, limits } = how
-  const transaction = transactions.add(connection)
+  const { transactions, takeBack, watch } = how
+  const limits = withDefaults(how.limits)
+  const transaction = transactions.add(connection, limits)
   let isCommitting = false
   try {
-    await watch.until(open(connection, limits))
+    await watch.until(open(transaction, limits))
     const value = await watch.until(begun(work, transaction.tx))
     const failure = connection.lost() ?? transaction.broken()
     if (failure !== undefined) throw failure
     watch.throwIfAborted()
+    await watch.until(transaction.suspension.resume())
     await watch.until(checkStillOpen(connection))
     isCommitting = true
     await watch.until(commit(connection))
@@ -58,21 +62,28 @@ async function runOn<Native extends MysqlConnectionShape, T>(
   } catch (error) {
     transactions.close(transaction)
     if (isCommitting) connection.discard()
-    else if ((await undo(transaction, watch)) === 'had ended') await takeBack(transaction.claims).catch(() => {})
+    else if ((await undo(transaction, watch)) !== 'undone') await takeBack(transaction.claims).catch(() => {})
     throw error
   }
 }
 
-async function open(
-  connection: MysqlConnection<MysqlConnectionShape>,
-  { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: TransactionOptions,
-): Promise<void> {
-  await connection.takeSession({
+type Limits = Pick<TransactionOptions, 'lockTimeoutMs' | 'idleTimeoutMs' | 'statementTimeoutMs'>
+
+function withDefaults({ lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: Limits): SessionLimits {
+  return {
     lockTimeoutMs: lockTimeoutMs ?? defaultLimits.lockTimeoutMs,
     idleTimeoutMs: idleTimeoutMs ?? defaultLimits.idleTimeoutMs,
     statementTimeoutMs,
-  })
-  await connection.run(`SAVEPOINT ${mark}`)
+  }
+}
+
+async function open(
+  { connection, reading }: OpenTransaction<MysqlConnectionShape>,
+  limits: SessionLimits,
+): Promise<void> {
+  await connection.takeSession(limits)
+  const { status } = await connection.run(`SAVEPOINT ${mark}`)
+  reading.backslashesAreLetters = (status & serverFlags.backslashesAreLetters) !== 0
 }
 
 async function begun<Native, T>(work: (tx: Native) => Promise<T>, tx: Native): Promise<T> {
@@ -107,17 +118,23 @@ async function commit(connection: Runner): Promise<void> {
 
 /**
  * The connection goes back only if the rollback was seen to work and nobody has anything under way on it. Where the
- * transaction had ended before, the rollback has not undone all of it.
+ * transaction had ended before, the rollback has not undone all of it; and of a connection that was cut off nobody knows
+ * what was done on it last.
  */
 async function undo<Native extends MysqlConnectionShape>(
   transaction: OpenTransaction<Native>,
   watch: AbortWatch,
-): Promise<'undone' | 'had ended'> {
+): Promise<'undone' | 'had ended' | 'cut off'> {
   const { connection } = transaction
   try {
-    if (watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0) {
+    // There is nobody to ask: what was claimed is suspended wherever a statement could have committed it.
+    if (connection.lost() !== undefined) {
       connection.discard()
       return 'undone'
+    }
+    if (watch.aborted || transaction.openCalls() > 0) {
+      connection.discard()
+      return transaction.touched ? 'cut off' : 'undone'
     }
     const end = await watch.until(checkStillOpen(connection)).then(
       () => 'undone' as const,
@@ -128,6 +145,6 @@ async function undo<Native extends MysqlConnectionShape>(
     return end
   } catch {
     connection.discard()
-    return 'undone'
+    return 'cut off'
   }
 }

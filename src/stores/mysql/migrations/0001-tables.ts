@@ -12,7 +12,8 @@ export function createTables(tables: Tables): string[] {
     `CREATE TABLE IF NOT EXISTS ${inbox} (
   handler      varbinary(400) NOT NULL,
   \`key\`        varbinary(1024) NOT NULL,
-  state        enum('processed', 'parked', 'expired', 'discarded') NOT NULL DEFAULT 'processed',
+  state        enum('processed', 'parked', 'expired', 'discarded', 'open') NOT NULL DEFAULT 'processed'
+                 COMMENT 'open: claimed in a transaction that was committed before it was done',
   born         bigint NULL COMMENT 'where the id carries a time',
   processed_at bigint NOT NULL,
   token        binary(8) NOT NULL COMMENT 'of the claim that made it',

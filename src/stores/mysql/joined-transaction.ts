@@ -1,0 +1,137 @@
+import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { endsTransaction, isMissingSavepoint } from './errors.ts'
+import { lentConnection } from './lent-connection.ts'
+import { type Claims, provisionalClaims, Suspension } from './provisional.ts'
+import { type Answer, type Runner, runOn, serverFlags } from './runner.ts'
+import type { Server } from './server.ts'
+import { suspendFor } from './session-keeper.ts'
+import type { ConnectionSource } from './source.ts'
+import type { Tables } from './tables.ts'
+import { removeClaims } from './take-back.ts'
+
+type Servers<Native extends MysqlConnectionShape> = Pick<ConnectionSource<Native>, 'serverBehind'>
+
+/** What the store remembers about a transaction of the application that it was told to join. */
+export class JoinedTransaction<Native extends MysqlConnectionShape> implements Runner {
+  readonly #native: Native
+  readonly #tables: Tables
+  readonly #servers: Servers<Native>
+  readonly #reading = { backslashesAreLetters: false }
+  #suspension = new Suspension(this)
+  #claims: Claims[] = []
+  #depth = 0
+  #server: Server | undefined
+  #ended: JustonceError | undefined
+
+  constructor(native: Native, tables: Tables, servers: Servers<Native>) {
+    this.#native = native
+    this.#tables = tables
+    this.#servers = servers
+  }
+
+  /** Where the server has ended the transaction, the next statement would be one of its own, and stand. */
+  async run(sql: string): Promise<Answer> {
+    if (this.#ended !== undefined) throw this.#ended
+    this.#server ??= await this.#servers.serverBehind(this.#native)
+    const { timeoutsEndTransactions } = this.#server
+    try {
+      return await runOn(this.#native, sql, this.#server)
+    } catch (error) {
+      if (isMissingSavepoint(error) || endsTransaction(error, timeoutsEndTransactions)) throw this.#endedBy(error)
+      throw error
+    }
+  }
+
+  claimed(token: string, keys: readonly RecordKey[]): void {
+    if (keys.length === 0 || this.#depth === 0) return
+    this.#claims.push({ token, keys })
+    this.#suspension.add(provisionalClaims(this.#tables, { token, keys }))
+  }
+
+  async inSavepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (this.#depth === 0) this.#beginAnew()
+    const { status } = await this.run(`SAVEPOINT ${name}`)
+    if ((status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0) throw notInTransaction()
+    this.#depth++
+    try {
+      const value = await work()
+      if (this.#depth === 1) await this.#suspension.resume()
+      await this.run(`RELEASE SAVEPOINT ${name}`)
+      return value
+    } catch (error) {
+      this.#suspension.rolledBack()
+      await this.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
+      // What the work failed with matters more, unless there is nothing left that could have been undone.
+      if (this.#ended === undefined) throw error
+      await this.#takeBack()
+      throw this.#ended
+    } finally {
+      this.#depth--
+    }
+  }
+
+  lend(options: LoanOptions): Loan<Native> {
+    return lentConnection(this.#native, {
+      ...options,
+      isOver: () => false,
+      // The session is the application's, and so is what becomes of it.
+      keeper: { before: (sql, reading) => suspendFor(this.#suspension, sql, reading), end() {} },
+      rules: {
+        timeoutsEndTransactions: this.#server?.timeoutsEndTransactions ?? false,
+        prefix: this.#tables.prefix,
+        isNowhere: false,
+        reading: this.#reading,
+      },
+    })
+  }
+
+  #beginAnew(): void {
+    this.#ended = undefined
+    this.#claims = []
+    this.#suspension = new Suspension(this)
+  }
+
+  /** The transaction may have been committed rather than undone. */
+  async #takeBack(): Promise<void> {
+    const server = this.#server as Server
+    const runner = { run: (sql: string) => runOn(this.#native, sql, server) }
+    await removeClaims(runner, this.#tables, this.#claims).catch(() => {})
+  }
+
+  #endedBy(cause: unknown): JustonceError {
+    this.#ended ??= new JustonceError('TX_ENDED', {
+      message: 'The transaction that was joined is no longer there; what is done on its connection now stands alone.',
+      cause,
+    })
+    return this.#ended
+  }
+}
+
+/** One for each connection that was given to `within`. */
+export class JoinedTransactions<Native extends MysqlConnectionShape> {
+  readonly #byTx = new WeakMap<object, JoinedTransaction<Native>>()
+  readonly #tables: Tables
+  readonly #servers: Servers<Native>
+
+  constructor(tables: Tables, servers: Servers<Native>) {
+    this.#tables = tables
+    this.#servers = servers
+  }
+
+  get(tx: Native): JoinedTransaction<Native> {
+    const known = this.#byTx.get(tx)
+    if (known !== undefined) return known
+    const joined = new JoinedTransaction(tx, this.#tables, this.#servers)
+    this.#byTx.set(tx, joined)
+    return joined
+  }
+}
+
+/** Here MySQL would take every statement for a transaction of its own. */
+function notInTransaction(): JustonceError {
+  return new JustonceError('TX_CLOSED', {
+    message: 'store.within() was given a connection that is in no transaction; call beginTransaction() first.',
+  })
+}

@@ -1,0 +1,54 @@
+import { type Cell, numberIn, optionalTextIn, textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import { type Addressee, ask } from './runner.ts'
+
+/** What has to be known about a server before a transaction can be opened on it. */
+export interface Server extends Addressee {
+  readonly isMariadb: boolean
+  /** A lock timeout undoes the whole transaction instead of the statement (`innodb_rollback_on_timeout`). */
+  readonly timeoutsEndTransactions: boolean
+  /** As the user's sessions have it. */
+  readonly autocommits: boolean
+  /** The database in which the user's sessions begin, if any. */
+  readonly sessionDatabase: string | undefined
+}
+
+/**
+ * Asked once for each store. The database of the sessions is the one that the pool is configured with: the session that
+ * is asked may have been sent elsewhere. Where a pool does not show it, it is the one of the first session.
+ */
+export async function askServer(
+  native: Pick<MysqlConnectionShape, 'query'>,
+  configured: string | undefined,
+): Promise<Server> {
+  const wanted = configured === undefined ? 'DATABASE()' : `x'${Buffer.from(configured).toString('hex')}'`
+  // By the catalogue: a server that does not tell upper from lower case has its own spelling.
+  const { rows } = await ask(
+    native,
+    `SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.autocommit, @@SESSION.max_allowed_packet,
+       (SELECT schema_name FROM information_schema.schemata WHERE schema_name = CONVERT(${wanted} USING utf8)
+        ORDER BY BINARY schema_name = ${wanted} DESC LIMIT 1) LIMIT 1`,
+  )
+  const [version, onTimeout, autocommit, maxPacket, database] = rows[0] as readonly Cell[]
+  const sessionDatabase = optionalTextIn(database) ?? configured
+  return {
+    isMariadb: /mariadb/i.test(textIn(version)),
+    timeoutsEndTransactions: textIn(onTimeout) === '1',
+    autocommits: textIn(autocommit) === '1',
+    maxPacket: numberIn(maxPacket),
+    sessionDatabase,
+    database: sessionDatabase,
+  }
+}
+
+interface PoolWithConfig {
+  readonly config?: { readonly connectionConfig?: { readonly database?: unknown } }
+  readonly pool?: PoolWithConfig
+}
+
+/** mysql2 keeps it in the pool with callbacks, which is inside the one with promises. */
+export function configuredDatabase(pool: object): string | undefined {
+  const { config, pool: inner } = pool as PoolWithConfig
+  const database = config?.connectionConfig?.database ?? inner?.config?.connectionConfig?.database
+  return typeof database === 'string' && database !== '' ? database : undefined
+}

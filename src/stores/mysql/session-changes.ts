@@ -1,0 +1,52 @@
+import { assignmentsIn } from './set-statement.ts'
+import type { Token } from './statement-tokens.ts'
+import { allReadings, type ControlOptions } from './transaction-control.ts'
+
+/** What the statements of a text change of the session they run in. */
+export interface SessionChanges {
+  /** System variables, in upper case. */
+  readonly variables: readonly string[]
+  /** Names of temporary tables that are made, as written, with the database where it is given. */
+  readonly temporary: readonly (readonly string[])[]
+  /** Another current database. */
+  readonly movesElsewhere: boolean
+  /** It runs what its text does not show: a procedure, or what was prepared before. It may even commit. */
+  readonly isOpaque: boolean
+  /** Back to a savepoint. */
+  readonly rollsBack: boolean
+}
+
+const nothing: SessionChanges = {
+  variables: [],
+  temporary: [],
+  movesElsewhere: false,
+  isOpaque: false,
+  rollsBack: false,
+}
+
+export function findSessionChanges(sql: string, options: ControlOptions = {}): SessionChanges {
+  const statements = allReadings(sql, options)
+  if (statements.length === 0) return nothing
+  const words = statements.map((statement) => statement[0]?.word)
+  return {
+    variables: statements.flatMap((statement, at) => (words[at] === 'SET' ? variablesIn(statement) : [])),
+    temporary: statements.flatMap((statement, at) => (words[at] === 'CREATE' ? [tableIn(statement)] : [])),
+    movesElsewhere: words.includes('USE'),
+    isOpaque: words.includes('CALL') || words.includes('EXECUTE'),
+    rollsBack: words.includes('ROLLBACK'),
+  }
+}
+
+function variablesIn(statement: readonly Token[]): string[] {
+  if (statement[1]?.word === 'STATEMENT') return []
+  return assignmentsIn(statement).flatMap(({ scope, name }) => (scope === 'session' ? [name] : []))
+}
+
+/** Of `CREATE [OR REPLACE] TEMPORARY TABLE [IF NOT EXISTS] a.b`. */
+function tableIn(statement: readonly Token[]): string[] {
+  const at = statement.findIndex(({ word }) => word === 'TABLE' || word === 'SEQUENCE')
+  const from = statement[at + 1]?.word === 'IF' ? at + 4 : at + 1
+  const name = [statement[from]?.text ?? '']
+  if (statement[from + 1]?.text === '.') name.push(statement[from + 2]?.text ?? '')
+  return name
+}
