@@ -36,15 +36,17 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
 }
 
 /** A key must come back from every database as it went in: two keys that merge would lose a message. */
+export function isKey(key: unknown): key is string {
+  return (
+    typeof key === 'string' && key.length > 0 && key.length <= 255 && !controlCharacters.test(key) && key.isWellFormed()
+  )
+}
+
 export function checkKey(key: string, what: string): void {
-  if (
-    typeof key !== 'string' ||
-    key.length === 0 ||
-    key.length > 255 ||
-    controlCharacters.test(key) ||
-    !key.isWellFormed()
-  ) {
-    const seen = typeof key === 'string' ? `${key.length} characters: ${JSON.stringify(key.slice(0, 60))}` : typeof key
+  if (!isKey(key)) {
+    const given: unknown = key
+    const seen =
+      typeof given === 'string' ? `${given.length} characters: ${JSON.stringify(given.slice(0, 60))}` : typeof given
     throw new JustonceError('MESSAGE_ID_INVALID', { message: `${what} cannot be a key (${seen}).` })
   }
 }

@@ -76,8 +76,13 @@ export function addErrorNote(history: string, error: unknown, at: Date): string 
   return JSON.stringify(notes.slice(-notesKept))
 }
 
+/** Never throws: a history that cannot be read is one note. */
 export function readErrorNotes(history: string): readonly ErrorNote[] {
-  return history === '' ? [] : (JSON.parse(history) as ErrorNote[])
+  try {
+    return history === '' ? [] : (JSON.parse(history) as ErrorNote[])
+  } catch {
+    return [{ at: new Date(0).toISOString(), message: history }]
+  }
 }
 
 const causesShown = 5

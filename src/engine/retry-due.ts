@@ -1,5 +1,5 @@
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
-import { unpackMessage } from '../encoding/packed-message.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { handleSorted } from './handle-deliveries.ts'
@@ -63,7 +63,7 @@ async function restore<Tx>(
   { refusals }: Pick<SortedOut<Tx>, 'refusals'>,
 ): Promise<Work<Tx> | undefined> {
   const origin: Origin = { letter, ...suspicion }
-  const delivery = { message: unpackMessage(letter.message) }
+  const delivery = { message: unpackLetter(letter.message) }
   const prepared = await prepare(engine, delivery, origin)
   if (prepared.kind === 'refused') {
     refusals.push(prepared.refusal)

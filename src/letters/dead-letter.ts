@@ -1,5 +1,5 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
-import { unpackMessage } from '../encoding/packed-message.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { Engine } from '../engine/engine.ts'
 import { readErrorNotes } from '../engine/failure-policy.ts'
 import { runsOfLetters } from './letter-runs.ts'
@@ -19,7 +19,7 @@ export async function describeLetters<Tx>(
 
 function describe(row: StoredParkedMessage, doneHandlers: readonly string[]): DeadLetter {
   const { handler, key, sequence, messageId, type, source, reason, shape, attempts, parkedAt, orderKey, redrive } = row
-  const { headers, body } = unpackMessage(row.message)
+  const { headers, body } = unpackLetter(row.message)
   return {
     handler,
     key,

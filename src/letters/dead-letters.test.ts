@@ -1,6 +1,28 @@
 import { expect, test } from 'vitest'
 import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
+import { parkedMessage } from '../testing/sample-records.ts'
+
+test('a letter that cannot be read hides neither itself nor the others', async () => {
+  const { app, store, mend, rounds } = await withLetters(['m1'])
+  const garbage = new TextEncoder().encode('{"id":"m9","headers":7')
+  await store.transaction((tx) =>
+    store.parking.park(tx, [
+      parkedMessage('m9', { state: 'dead', message: { envelope: garbage, body: garbage }, errors: 'no JSON' }),
+    ]),
+  )
+  const letters = await app.deadLetters.list()
+  expect(letters.map(({ key }) => key)).toEqual(['m1', 'm9'])
+  expect(letters[1]).toMatchObject({ headers: {}, body: '{"id":"m9","headers":7', errors: [{ message: 'no JSON' }] })
+  expect(await app.deadLetters.get(letter('m9'))).toBeDefined()
+  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 2 })
+  // Nor does it stop the retries of others.
+  mend()
+  await app.deadLetters.redrive('all', ana)
+  await rounds()
+  expect((await app.deadLetters.redrives())[0]?.state).toBe('finished')
+  expect(await store.parking.list()).toMatchObject([{ key: 'm9', state: 'dead' }])
+})
 
 test('a letter shows all that is known of it', async () => {
   const { app, handle, clock } = openApp()

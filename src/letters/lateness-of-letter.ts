@@ -1,12 +1,12 @@
 import type { IncomingMessage, StoredParkedMessage } from '../contracts/index.ts'
-import { unpackMessage } from '../encoding/packed-message.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { Engine } from '../engine/engine.ts'
 import { lateness } from '../engine/expiry.ts'
 import { unrouted } from '../engine/parked-rows.ts'
 
 /** Whether its expiry has passed, for its handler or, where it reached none, for every handler of its type. */
 export function isTooLate<Tx>(engine: Engine<Tx>, { handler, type, message }: StoredParkedMessage): boolean {
-  const { id = '', sentAt, expiresAt }: IncomingMessage = unpackMessage(message)
+  const { id = '', sentAt, expiresAt }: IncomingMessage = unpackLetter(message)
   const handlers = handler === unrouted ? engine.handlersOf(type) : [engine.handlerNamed(handler)]
   const late = (each: { name: string; expiresAfterMs: number | undefined }) =>
     lateness(engine, each, { id, sentAt, expiresAt }) !== undefined

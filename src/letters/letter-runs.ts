@@ -1,6 +1,7 @@
 import type { InboxRecord, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
-import { unpackMessage } from '../encoding/packed-message.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { isKey } from '../engine/check-envelope.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { prepare } from '../engine/prepare.ts'
@@ -47,12 +48,13 @@ async function candidatesOf<Tx>(
   engine: Engine<Tx>,
   { message, originalBody }: StoredParkedMessage,
 ): Promise<readonly Candidate<Tx>[]> {
-  const received = unpackMessage({ ...message, body: originalBody ?? message.body })
+  const received = unpackLetter({ ...message, body: originalBody ?? message.body })
   const prepared = await prepare(engine, { message: received })
   if (prepared.kind === 'work') return prepared.work.runs
   // It cannot be given to anyone now, but may have been before.
   const { id, type } = received
-  if (id === undefined || type === undefined) return []
+  // Nothing can have been recorded under what is no key, and a database may not even let us ask.
+  if (!isKey(id) || typeof type !== 'string') return []
   const byId = engine.handlersOf(type).filter(({ identify }) => identify === undefined)
   return byId.map((handler) => ({ handler, key: id, fingerprint: undefined }))
 }

@@ -8,6 +8,29 @@ const parkedKey = (key: string) => ({ handler: 'tag-note', key })
 
 export const failureCases: readonly StoreCase[] = [
   engineCase({
+    name: 'failure: ids, types and keys that are no text, or none a database takes, hide no dead letter',
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', retry: { attempts: 1 }, breaker: false }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        throw new Error('no')
+      })
+      const odd: readonly unknown[] = [7, true, { a: 1 }, ['a'], 'a\0b', '\ud800']
+      const strange = odd.flatMap((value) => [
+        note(value as string),
+        note('odd type', { type: value as string }),
+        { type: value as string, body: { value: String(typeof value) } },
+      ])
+      await handle(note('m1'), ...strange, note('m2'))
+      const letters = await notes.deadLetters.list({}, { limit: 1_000 })
+      const good = letters.filter(({ handler }) => handler === 'tag-note')
+      assert.deepEqual(good.map(({ key }) => key).sort(), ['m1', 'm2'])
+      assert.equal(letters.length, await store.parking.count({ state: 'dead' }))
+      assert.ok(letters.length > odd.length, `${letters.length} letters`)
+      for (const { key, handler } of letters) assert.ok(await notes.deadLetters.get({ key, handler }), key)
+    },
+  }),
+  engineCase({
     name: 'failure: its effects are gone, its record is parked, its attempt is counted, and its neighbours are processed',
     async run({ store, effects, app }) {
       const { app: notes, handle, events, transport, stop } = app()
