@@ -3,7 +3,7 @@ import type { Store, StoreWarning, Transport } from '../contracts/index.ts'
 import { outboxRow } from '../encoding/packed-message.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
-import { JustonceError } from '../errors/index.ts'
+import { checkNumber, JustonceError } from '../errors/index.ts'
 import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
 import { outgoing } from '../outgoing/outgoing.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
@@ -16,9 +16,10 @@ import type { HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
 import { decideInFlight } from './in-flight-options.ts'
 import { pinSchemes } from './pin-schemes.ts'
+import { whenStoreIsThere } from './prepare-store.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
 import { warnOfRetention } from './retention-warnings.ts'
-import { insideOf, Running } from './running.ts'
+import { closeTransports, insideOf, Running } from './running.ts'
 import type { App } from './types.ts'
 
 /**
@@ -42,6 +43,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'
   let running: Running | undefined
   let stopped: Promise<void> | undefined
+  const stopping = new AbortController()
   const ids = schemeOfIds(options.ids)
   const timeless = new Set<string>()
   const engine = buildEngine(options, { handlers, clock, events, timeless, wakeRelay: () => running?.wakeRelay() })
@@ -61,6 +63,12 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       })
     }
     handlers.add(handler)
+  }
+
+  async function end(withinMs: number): Promise<void> {
+    // Whoever has only published has connections, too.
+    const unfinished = await (running?.stop(withinMs) ?? closeTransports(transports, clock, withinMs))
+    if (unfinished.length > 0) events.emit({ kind: 'stop-unfinished', withinMs, unfinished })
   }
 
   return {
@@ -88,7 +96,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       return message.id
     },
 
-    async start() {
+    async start({ withinMs } = {}) {
+      checkNumber(withinMs ?? 0, 'withinMs of start()', 0)
       if (state !== 'new' || transports.length === 0 || handlers.isEmpty) {
         const why =
           state !== 'new' ? `it is ${state}` : transports.length === 0 ? 'it has no transport' : 'it has no handler'
@@ -98,18 +107,21 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       const concurrency = decideConcurrency(store, options.concurrency, transports.length)
       const batch = decideBatch(options)
       state = 'starting'
-      let warnings: readonly StoreWarning[]
+      let warnings: readonly StoreWarning[] | undefined
       try {
-        await (options.schema === 'check' ? store.schema.check() : store.schema.install())
-        if (store.retention !== undefined)
-          for (const name of await pinSchemes(store.retention, handlers.all)) timeless.add(name)
-        warnings = (await store.warnings?.()) ?? []
+        const prepare = async () => {
+          await (options.schema === 'check' ? store.schema.check() : store.schema.install())
+          if (store.retention !== undefined)
+            for (const name of await pinSchemes(store.retention, handlers.all)) timeless.add(name)
+          return (await store.warnings?.()) ?? []
+        }
+        warnings = await whenStoreIsThere(prepare, { store, clock, events, withinMs, signal: stopping.signal })
       } catch (error) {
         // Nothing has begun: it may be started when the store is there.
         if (isState('starting')) state = 'new'
         throw error
       }
-      if (isState('stopped')) return
+      if (warnings === undefined || isState('stopped')) return
       state = 'started'
       running = new Running(engine, {
         transports,
@@ -127,9 +139,11 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       running.start()
     },
 
-    async stop() {
+    async stop({ withinMs = 25_000 } = {}) {
+      checkNumber(withinMs, 'withinMs of stop()', 0)
       state = 'stopped'
-      stopped ??= running?.stop()
+      stopping.abort()
+      stopped ??= end(withinMs)
       await stopped
     },
   }

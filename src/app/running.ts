@@ -2,12 +2,13 @@ import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
 import { StoreGate } from '../consumer/store-gate.ts'
-import type { Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
+import type { Clock, Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
 import { operableEngine, Redriver } from '../letters/index.ts'
 import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
 import { Relay } from '../outgoing/relay.ts'
+import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
 
 export interface RunningOptions {
@@ -75,12 +76,44 @@ export class Running {
     this.#relay?.wake()
   }
 
-  async stop(): Promise<void> {
-    const loops = [...this.#consumers, this.#retrier, this.#redriver, this.#maintainer]
-    await Promise.all(loops.map((loop) => loop?.stop()))
-    await this.#engine.hooks.end(hooksEndWithinMs)
-    await this.#relay?.stop()
-    await Promise.all(this.#transports.map((transport) => transport.close()))
+  /** Resolves to what has not ended in time. */
+  async stop(withinMs: number): Promise<readonly string[]> {
+    const { clock } = this.#engine
+    // Some of the time is kept for saying good-bye to brokers: that gives back what is not settled.
+    const finishing = new Deadline(clock, withinMs * 0.8)
+    const closing = new Deadline(clock, withinMs)
+    try {
+      await Promise.all([
+        ...this.#consumers.map((consumer, index) =>
+          finishing.wait(`messages of ${this.#transports[index]?.name}`, consumer.stop()),
+        ),
+        finishing.wait('retries', this.#retrier.stop()),
+        finishing.wait('redrives', this.#redriver?.stop()),
+        finishing.wait('maintenance', this.#maintainer?.stop()),
+      ])
+      await finishing.wait('hooks', this.#engine.hooks.end(hooksEndWithinMs))
+      await finishing.wait('outgoing messages', this.#relay?.stop())
+      await Promise.all(this.#transports.map((each) => closing.wait(`connection of ${each.name}`, each.close())))
+      return [...finishing.unfinished, ...closing.unfinished]
+    } finally {
+      finishing.end()
+      closing.end()
+    }
+  }
+}
+
+/** For an app that was never started. Resolves to what has not ended in time. */
+export async function closeTransports(
+  transports: readonly Transport[],
+  clock: Clock,
+  withinMs: number,
+): Promise<readonly string[]> {
+  const deadline = new Deadline(clock, withinMs)
+  try {
+    await Promise.all(transports.map((each) => deadline.wait(`connection of ${each.name}`, each.close())))
+    return deadline.unfinished
+  } finally {
+    deadline.end()
   }
 }
 

@@ -71,10 +71,17 @@ export interface App<S extends Store, Map extends object> {
   ): Promise<string>
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
-  /** Prepares the store and begins to consume. */
-  start(): Promise<void>
-  /** Stops taking, finishes what is running, gives back the rest. */
-  stop(): Promise<void>
+  /**
+   * Prepares the store and begins to consume. A store that is away is waited for (event `store-down`), for ever or for
+   * `withinMs`; every other failure rejects at once.
+   */
+  start(options?: { readonly withinMs?: number }): Promise<void>
+  /**
+   * Stops taking, finishes what is running, gives back the rest, and closes the transports. Resolves within `withinMs`
+   * (25,000 if not given); the event `stop-unfinished` says what had not ended by then. Nothing of that is lost, it may
+   * come again.
+   */
+  stop(options?: { readonly withinMs?: number }): Promise<void>
   readonly events: Events
   /** What operators do with messages that nobody could handle. */
   readonly deadLetters: DeadLetters

@@ -41,6 +41,8 @@ export type JustonceEvent =
   | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'store-down'; readonly error: unknown }
   | { readonly kind: 'store-up' }
+  /** The app was stopped, and this had not ended in time. Nothing of it is lost, it may come again. */
+  | { readonly kind: 'stop-unfinished'; readonly withinMs: number; readonly unfinished: readonly string[] }
   | { readonly kind: 'settle-failed'; readonly error: unknown; readonly deliveries: number }
   | { readonly kind: 'after-commit-failed'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }

@@ -228,8 +228,16 @@ export const catalog = {
     fix: "Use dedup: 'id', or a transport with exclusive positions and a store that keeps them and has parts.",
   },
   BROKER_UNREACHABLE: {
-    title: 'The broker cannot be reached, or refuses us',
-    fix: 'Check the address, the credentials and whether it is running; the cause says what the client saw.',
+    title: 'The broker cannot be reached',
+    fix: 'Check the address and whether it is running; the cause says what the client saw.',
+  },
+  BROKER_REFUSED: {
+    title: 'The broker answers, but refuses us: wrong credentials, missing rights, or a virtual host that is not there',
+    fix: 'Check the user, its password and its permissions, and the virtual host where there are such; trying again does not help.',
+  },
+  CONSUMER_TIMEOUT: {
+    title: 'The broker closed the channel because a message was not acknowledged within its consumer timeout',
+    fix: 'Make handlers faster, take fewer messages at a time, or raise consumer_timeout of the broker above the longest time a message may wait and run.',
   },
   PARTITIONS_CHANGED: {
     title: 'A topic has another number of partitions than when the group was joined',

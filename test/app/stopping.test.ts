@@ -168,3 +168,58 @@ test('a hook has as much time as its handler; then it is reported, and the next 
   expect(ran).toEqual(['second'])
   expect(eventsOf('after-commit-failed')).toMatchObject([{ handler: 'tag-note', error: { code: 'HOOK_TIMEOUT' } }])
 })
+
+test('a handler that does not end holds up the end only until the deadline, and what is left is named', async () => {
+  const { app, transport, clock, eventsOf } = openApp()
+  const begun = Promise.withResolvers<void>()
+  const running = Promise.withResolvers<void>()
+  app.on('note.created', 'tag-note', async () => {
+    begun.resolve()
+    await running.promise
+  })
+  await app.start()
+  transport.send(note('m1'))
+  await begun.promise
+  let isStopped = false
+  const stopped = app.stop({ withinMs: 1_000 }).then(() => {
+    isStopped = true
+  })
+  await clock.advance(799)
+  expect(isStopped).toBe(false)
+  await clock.advance(201)
+  await stopped
+  const unfinished = [`messages of ${transport.name}`]
+  expect(eventsOf('stop-unfinished')).toEqual([{ kind: 'stop-unfinished', withinMs: 1_000, unfinished }])
+  running.resolve()
+})
+
+test('a transport that does not close holds up the end only until the deadline, which is 25 seconds by default', async () => {
+  const transport = memoryTransport()
+  const { app, clock, eventsOf } = openApp({
+    transport,
+    wrapped: { ...transport, name: 'frozen', close: () => new Promise<void>(() => {}) },
+  })
+  app.on('note.created', 'tag-note', () => {})
+  await app.start()
+  const stopped = app.stop()
+  await clock.advance(25_000)
+  await stopped
+  expect(eventsOf('stop-unfinished')).toMatchObject([{ withinMs: 25_000, unfinished: ['connection of frozen'] }])
+})
+
+test('what was opened to publish is closed, also when the app was never started', async () => {
+  const transport = memoryTransport()
+  let closed = 0
+  const close = async () => void closed++
+  const app = justonce({ store: memoryStore(), transport: { ...transport, close } })
+  await app.publish('note.created', {})
+  await app.stop()
+  await app.stop()
+  expect(closed).toBe(1)
+})
+
+test('a deadline that is no number is refused', async () => {
+  const { app } = openApp()
+  await expect(app.stop({ withinMs: Number.NaN })).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+  await expect(app.start({ withinMs: -1 })).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+})

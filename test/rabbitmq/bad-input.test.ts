@@ -51,7 +51,21 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
 
   test('a wrong password is refused, and not shown', async () => {
     const transport = open({ url: rabbitmq.url.replace('guest:guest', 'guest:secret') })
-    const failure = { code: 'BROKER_UNREACHABLE', message: expect.stringMatching(/ACCESS.REFUSED(?!.*secret)/) }
+    const failure = { code: 'BROKER_REFUSED', message: expect.stringMatching(/ACCESS.REFUSED(?!.*secret)/) }
+    await expect(firstOf(transport)).rejects.toMatchObject(failure)
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject(failure)
+  })
+
+  test('a virtual host that is not there is said to be what is wrong', async () => {
+    const transport = open({ url: `${rabbitmq.url}/nowhere` })
+    const failure = { code: 'BROKER_REFUSED', message: expect.stringContaining('virtual host') }
+    await expect(firstOf(transport)).rejects.toMatchObject(failure)
+    await expect(transport.publish([outgoing('m1')])).rejects.toMatchObject(failure)
+  })
+
+  test('a right that is missing is said to be what is wrong', async () => {
+    const transport = open({ queue: 'amq.reserved', declare: { type: 'classic' } })
+    const failure = { code: 'BROKER_REFUSED', message: expect.stringContaining('ACCESS_REFUSED') }
     await expect(firstOf(transport)).rejects.toMatchObject(failure)
   })
 

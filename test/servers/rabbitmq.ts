@@ -19,20 +19,22 @@ export const rabbitmq: ServerDefinition = {
 export interface RabbitmqOptions {
   /** More lines of rabbitmq.conf, for example `{ consumer_timeout: 5_000 }`. They win over ours. */
   readonly settings?: ServerSettings
+  /** More arguments of the Erlang machine, for what has no line there. */
+  readonly erlang?: string
 }
 
 export interface RabbitmqServer extends OwnServer {
   readonly port: number
 }
 
-export async function startRabbitmq({ settings }: RabbitmqOptions = {}): Promise<RabbitmqServer> {
+export async function startRabbitmq({ settings, erlang }: RabbitmqOptions = {}): Promise<RabbitmqServer> {
   const ports = { amqp: await freePort(), names: await freePort(), nodes: await freePort() }
   const server = await startOwnServer(rabbitmq, {
     url: `amqp://guest:guest@${localhost}:${ports.amqp}`,
     user: 'rabbitmq',
     endSignal: 'SIGTERM',
     prepare(folder, binaries) {
-      const environment = prepareFolder(folder, ports, settings)
+      const environment = prepareFolder(folder, ports, settings, erlang)
       const shell = ['sh', '-c', withOwnNameServer, 'rabbitmq', binaries['rabbitmq-server']!]
       return { start: ['/usr/bin/env', ...environment, ...shell] }
     },
@@ -62,7 +64,7 @@ interface Ports {
 }
 
 /** The environment as arguments of `env`: every place that RabbitMQ would share with another one is inside the folder. */
-function prepareFolder(folder: ServerFolder, ports: Ports, more: ServerSettings = {}): string[] {
+function prepareFolder(folder: ServerFolder, ports: Ports, more: ServerSettings = {}, erlang = ''): string[] {
   const inFolder = (name: string): string => join(folder.path, name)
   const settings = { 'listeners.tcp.1': `${localhost}:${ports.amqp}`, 'disk_free_limit.absolute': '1MB', ...more }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
@@ -82,7 +84,7 @@ function prepareFolder(folder: ServerFolder, ports: Ports, more: ServerSettings 
     RABBITMQ_PID_FILE: inFolder('rabbitmq.pid'),
     RABBITMQ_LOGS: '-',
     // Idle schedulers that spin would take the processor from the tests.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none +S 2:2',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+sbwt none +sbwtdcpu none +sbwtdio none +S 2:2 ${erlang}`,
   }
   return Object.entries(environment).map(([name, value]) => `${name}=${value}`)
 }

@@ -15,12 +15,22 @@ test.each([
   ['a missing topic', said('Unknown topic notes.'), 'Unknown topic notes at host:1'],
   ['an old broker', said('Unsupported API Fetch.', { code: 'PLT_KFK_UNSUPPORTED_API' }), 'too old'],
   ['a version that is not there', said('Bad version', { apiId: 'UNSUPPORTED_VERSION' }), 'too old'],
-  ['missing rights', said('Not authorized', { apiId: 'GROUP_AUTHORIZATION_FAILED' }), 'does not allow'],
+  ['a wrong timeout', said('Too short', { apiId: 'INVALID_SESSION_TIMEOUT' }), 'this setup'],
   ['a compression', said('Unsupported lz4', { code: 'PLT_KFK_UNSUPPORTED_COMPRESSION' }), 'lz4'],
 ])('%s is a matter of the setup', (_, error, text) => {
   expect(asSetupError(nested(error), 'host:1')).toMatchObject({
     code: 'BROKER_SETUP',
     message: expect.stringContaining(text),
+  })
+})
+
+test.each([
+  ['missing rights', 'GROUP_AUTHORIZATION_FAILED'],
+  ['a wrong password', 'SASL_AUTHENTICATION_FAILED'],
+])('%s: the broker refuses us', (_, apiId) => {
+  expect(asSetupError(nested(said('Not authorized', { apiId })), 'host:1')).toMatchObject({
+    code: 'BROKER_REFUSED',
+    message: expect.stringContaining('does not allow'),
   })
 })
 

@@ -27,6 +27,10 @@ export function asSetupError(error: unknown, where: string): JustonceError | und
   }
   if (refused.some((apiId) => says(error, 'apiId', apiId))) {
     const message = `The broker at ${where} does not allow it: ${messageOf(error)}`
+    return new JustonceError('BROKER_REFUSED', { message, cause: error })
+  }
+  if (unusable.some((apiId) => says(error, 'apiId', apiId))) {
+    const message = `The broker at ${where} cannot work with this setup: ${messageOf(error)}`
     return new JustonceError('BROKER_SETUP', { message, cause: error })
   }
   return undefined
@@ -44,10 +48,11 @@ const refused = [
   'TOPIC_AUTHORIZATION_FAILED',
   'GROUP_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
-  'INVALID_GROUP_ID',
-  'INVALID_SESSION_TIMEOUT',
-  'INCONSISTENT_GROUP_PROTOCOL',
+  'SASL_AUTHENTICATION_FAILED',
+  'UNSUPPORTED_SASL_MECHANISM',
 ]
+
+const unusable = ['INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']
 
 export function unreachable(error: unknown, where: string): JustonceError {
   const message = `No Kafka answers at ${where}: ${messageOf(error)}`

@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Transport, TransportCapabilities } from '../../contracts/index.ts'
+import { givenTime } from './given-time.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
 import { Publisher } from './publishing.ts'
 import { Session } from './session.ts'
@@ -72,7 +73,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       closing = new AbortController()
       await Promise.all([...sessions].map((session) => end(session, session.close())))
       await publisher.close()
-      await asking
+      if (asking !== undefined) await givenTime(asking, settings.clock)
       asking = undefined
     },
   }

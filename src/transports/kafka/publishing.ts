@@ -3,6 +3,7 @@ import { cloudEventHeaders } from '../../encoding/cloud-events.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { asSetupError, messageOf, says } from './client-errors.ts'
 import type { KafkaProducer, KafkaRecordToSend } from './client-shapes.ts'
+import { givenTime } from './given-time.ts'
 import { clientOptions, type KafkaSettings, whereOf } from './settings.ts'
 
 /** All records for a partition travel as one batch, and brokers refuse batches of more than about a megabyte. */
@@ -26,8 +27,9 @@ export class Publisher {
   }
 
   async close(): Promise<void> {
-    await this.#last
-    await this.#discard()
+    const { clock } = this.#settings
+    await givenTime(this.#last, clock)
+    await givenTime(this.#discard(), clock)
   }
 
   async #publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {

@@ -4,6 +4,7 @@ import { type Changes, changes } from './changes.ts'
 import { asSetupError, isUnknownTopic, unreachable } from './client-errors.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
+import { givenTime } from './given-time.ts'
 import { GroupMember } from './group-member.ts'
 import type { PartitionLedger, Slot } from './partition-ledger.ts'
 import { readRecord } from './read-record.ts'
@@ -129,7 +130,9 @@ export class Session {
     await this.#allTold(2_000)
     this.#committer.end()
     this.#partitions.end()
-    const closings = await Promise.allSettled([this.#member.leave(), this.#fetcher.close()])
+    const { clock } = this.#settings
+    const leaving = [this.#member.leave(), this.#fetcher.close()]
+    const closings = await Promise.allSettled(leaving.map((each) => givenTime(each, clock)))
     for (const closing of closings) if (closing.status === 'rejected') this.#settings.onError(closing.reason)
   }
 

@@ -17,6 +17,7 @@ export class ConfirmedSending {
   readonly #timeoutMs: number
   /** How many came back without a queue that wants them; the broker says so before it confirms them. */
   readonly #returned = new Map<string, number>()
+  readonly #closed = Promise.withResolvers<Answer>()
   reason: unknown
   hasEnded = false
 
@@ -38,7 +39,8 @@ export class ConfirmedSending {
   }
 
   async send(wire: WireMessage): Promise<Answer> {
-    const answer = await orGiveUp(this.#confirmation(wire), { clock: this.#clock, afterMs: this.#timeoutMs })
+    const answering = Promise.race([this.#confirmation(wire), this.#closed.promise])
+    const answer = await orGiveUp(answering, { clock: this.#clock, afterMs: this.#timeoutMs })
     if (answer !== undefined) return answer
     this.reason ??= new Error(`no confirmation within ${this.#timeoutMs} ms`)
     void this.close()
@@ -49,7 +51,10 @@ export class ConfirmedSending {
     if (this.hasEnded) return
     this.hasEnded = true
     const closing = (async () => this.#channel.close())().catch(() => {})
-    await orGiveUp(closing, { clock: this.#clock, afterMs: 5_000 })
+    await orGiveUp(closing, { clock: this.#clock, afterMs: 3_000 })
+    // Whoever still waits for a confirmation has waited for as long as there was one to come.
+    this.reason ??= new Error('the transport was closed')
+    this.#closed.resolve({ kind: 'lost' })
   }
 
   #confirmation(wire: WireMessage): Promise<Answer> {

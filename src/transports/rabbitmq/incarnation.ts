@@ -4,7 +4,7 @@ import { OpenTags, type Receipt } from './open-tags.ts'
 import { orGiveUp } from './or-give-up.ts'
 
 /** How long a broker may take to answer when we leave. */
-const farewellMs = 5_000
+const farewellMs = 3_000
 
 /** How long an acknowledgement waits for those before it, to go with them. What is lost of them in a crash comes again. */
 const togetherMs = 100

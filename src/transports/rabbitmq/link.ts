@@ -16,6 +16,9 @@ export interface LinkOptions {
   readonly clock: Clock
 }
 
+/** How long a broker may take to answer when we leave. */
+const farewellMs = 3_000
+
 export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
   let current: Promise<AmqpConnection> | undefined
 
@@ -50,7 +53,10 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     async close() {
       const opened = current
       current = undefined
-      const connection = await opened?.catch(() => undefined)
+      // One that is still being opened closes itself when it comes about.
+      const opening = opened?.catch(() => undefined) ?? Promise.resolve(undefined)
+      const connection = await orGiveUp(opening, { clock, afterMs: farewellMs })
+      if (connection === undefined) void opening.then((late) => late?.close()).catch(() => {})
       if (connection === undefined) return
       const closed = await orGiveUp(
         begin(() => connection.close()).then(
@@ -58,7 +64,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
           // It was closed already, which is as good.
           () => true,
         ),
-        { clock, afterMs: 5_000 },
+        { clock, afterMs: farewellMs },
       )
       if (closed === undefined) destroySocket(connection)
     },

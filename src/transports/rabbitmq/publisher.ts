@@ -22,6 +22,9 @@ export interface Publisher {
   close(): Promise<void>
 }
 
+/** How long a channel that is being opened is waited for when we leave. */
+const farewellMs = 3_000
+
 /** RabbitMQ closes the channel with it when it is sent a message that it does not want, for example one too large. */
 const preconditionFailed = 406
 
@@ -89,8 +92,10 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   return {
     publish: (messages) => publishInOrder(messages, (message) => encode(message, rules), send),
     async close() {
-      const opened = await current?.catch(() => undefined)
+      const opening = current?.catch(() => undefined) ?? Promise.resolve(undefined)
       current = undefined
+      const opened = await orGiveUp(opening, { clock, afterMs: farewellMs })
+      if (opened === undefined) void opening.then((late) => late?.close())
       await opened?.close()
     },
   }

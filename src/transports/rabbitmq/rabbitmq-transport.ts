@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Delivery, Transport } from '../../contracts/index.ts'
+import type { JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
@@ -108,9 +109,13 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       order: inOrder ? 'lane' : 'none',
       deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
     },
-    async *deliveries({ signal: wanted, maxInFlight }) {
+    async *deliveries({ signal: wanted, maxInFlight, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
-      yield* readQueue({ clock, open, onError }, { signal, maxInFlight })
+      const told = (error: JustonceError): void => {
+        notice?.(error)
+        onError(error)
+      }
+      yield* readQueue({ clock, open, onError, notice: told }, { signal, maxInFlight })
     },
     async settle(deliveries, { kind }) {
       for (const [incarnation, messages] of letGo(held, deliveries)) {

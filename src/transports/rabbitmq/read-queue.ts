@@ -1,5 +1,5 @@
 import type { Clock, Delivery } from '../../contracts/index.ts'
-import { isJustonceError } from '../../errors/index.ts'
+import { isJustonceError, type JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { Incarnation } from './incarnation.ts'
 
@@ -13,6 +13,8 @@ export interface ReadingOptions {
   /** A new channel that is subscribed. Rejects when the signal is aborted before it is. */
   open(maxInFlight: number, signal: AbortSignal): Promise<Incarnation>
   onError(error: unknown): void
+  /** What whoever reads should know. */
+  notice(error: JustonceError): void
 }
 
 /**
@@ -20,7 +22,7 @@ export interface ReadingOptions {
  * and when the broker stays away for long: whoever reads should know, and may simply begin again.
  */
 export async function* readQueue(
-  { clock, open, onError }: ReadingOptions,
+  { clock, open, onError, notice }: ReadingOptions,
   { signal, maxInFlight }: { readonly signal: AbortSignal; readonly maxInFlight: number },
 ): AsyncGenerator<readonly Delivery[], void, void> {
   let failures = 0
@@ -31,7 +33,7 @@ export async function* readQueue(
       incarnation = await open(maxInFlight, signal)
     } catch (error) {
       if (signal.aborted) return
-      if (!wasOpen || failures >= patience || isJustonceError(error, 'BROKER_SETUP')) throw error
+      if (!wasOpen || failures >= patience || isLasting(error)) throw error
       onError(error)
       await clock.sleep(pauseMs(failures++, clock), signal)
       continue
@@ -48,11 +50,16 @@ export async function* readQueue(
       await incarnation.leave()
     }
     if (signal.aborted) return
-    if (incarnation.reason !== undefined) onError(brokerError(incarnation.reason, 'The channel was closed'))
+    if (incarnation.reason !== undefined) notice(brokerError(incarnation.reason, 'The channel was closed'))
     // A channel that is closed as soon as it is open must not be opened ever again without a pause.
     if (clock.monotonicMs() - openedAt > longLifeMs) failures = 0
     await clock.sleep(pauseMs(failures++, clock), signal)
   }
+}
+
+/** No amount of trying helps. */
+function isLasting(error: unknown): boolean {
+  return isJustonceError(error, 'BROKER_SETUP') || isJustonceError(error, 'BROKER_REFUSED')
 }
 
 /** 50 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */

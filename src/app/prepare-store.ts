@@ -1,0 +1,35 @@
+import type { Clock, Events, Store } from '../contracts/index.ts'
+import { isJustonceError } from '../errors/index.ts'
+
+export interface PreparingOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly events: Events
+  /** How long a store that is away is waited for; for ever if not given. */
+  readonly withinMs: number | undefined
+  /** Aborted when nobody wants it any more. */
+  readonly signal: AbortSignal
+}
+
+/** Does it as soon as the store is there. A process that starts before its database is no reason to give up. */
+export async function whenStoreIsThere<T>(
+  work: () => Promise<T>,
+  { store, clock, events, withinMs = Number.POSITIVE_INFINITY, signal }: PreparingOptions,
+): Promise<T | undefined> {
+  const until = clock.monotonicMs() + withinMs
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      const value = await work()
+      if (failures > 0) events.emit({ kind: 'store-up' })
+      return value
+    } catch (error) {
+      const isAway = store.classify(error) === 'unavailable' && !isJustonceError(error, 'STORE_CLOSED')
+      const leftMs = until - clock.monotonicMs()
+      if (!isAway || leftMs <= 0) throw error
+      if (failures === 0) events.emit({ kind: 'store-down', error })
+      const pauseMs = Math.min(100 * 2 ** Math.min(failures, 6), 5_000) * (0.5 + clock.random() / 2)
+      await clock.sleep(Math.min(pauseMs, leftMs), signal)
+    }
+  }
+  return undefined
+}

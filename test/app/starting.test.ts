@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { JustonceError } from '../../src/index.ts'
+import { MemoryDatabase, memoryStore } from '../../src/stores/memory/index.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { note, openApp } from './open-app.ts'
+
+/** An app whose store is away until it is told otherwise. */
+function openAway(error: unknown = new JustonceError('STORE_UNREACHABLE', { message: 'Nobody answers.' })) {
+  const clock = fakeClock()
+  const real = memoryStore({ database: new MemoryDatabase({ clock }) })
+  let isAway = true
+  let looks = 0
+  const install = async () => {
+    looks++
+    if (isAway) throw error
+    await real.schema.install()
+  }
+  const store = {
+    ...real,
+    schema: { ...real.schema, install },
+    classify: (each: unknown) => (each === error ? ('unavailable' as const) : real.classify(each)),
+  }
+  const opened = openApp({ clock, store })
+  opened.app.on('note.created', 'tag-note', () => {})
+  return {
+    ...opened,
+    looks: () => looks,
+    comeBack: () => {
+      isAway = false
+    },
+  }
+}
+
+test('a store that is away at the start is waited for, and it is said', async () => {
+  const { app, clock, transport, events, looks, comeBack } = openAway()
+  transport.send(note('m1'))
+  let isStarted = false
+  const started = app.start().then(() => {
+    isStarted = true
+  })
+  await clock.advance(60_000)
+  expect(isStarted).toBe(false)
+  expect(events.map(({ kind }) => kind)).toEqual(['store-down'])
+  // Not as fast as it can.
+  expect(looks()).toBeLessThan(60)
+  comeBack()
+  await clock.advance(6_000)
+  await started
+  await transport.idle()
+  expect(events.map(({ kind }) => kind).slice(0, 2)).toEqual(['store-down', 'store-up'])
+  expect(transport.settled()).toHaveLength(1)
+})
+
+test('only as long as one likes', async () => {
+  const { app, clock, comeBack, transport } = openAway()
+  const started = app.start({ withinMs: 10_000 })
+  const failure = expect(started).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' })
+  await clock.advance(10_000)
+  await failure
+  comeBack()
+  await app.start()
+  transport.send(note('m1'))
+  await transport.idle()
+})
+
+test('who is stopped while waiting never starts', async () => {
+  const { app, clock, comeBack, transport } = openAway()
+  const started = app.start()
+  await clock.advance(1_000)
+  await app.stop()
+  await started
+  comeBack()
+  transport.send(note('m1'))
+  await clock.advance(60_000)
+  expect(transport.pending()).toHaveLength(1)
+  expect(clock.waiting()).toBe(0)
+})
+
+test('a store that was closed is not waited for', async () => {
+  const { app } = openAway(new JustonceError('STORE_CLOSED', { message: 'The store is closed.' }))
+  await expect(app.start()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+})
