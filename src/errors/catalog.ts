@@ -319,6 +319,10 @@ export const catalog = {
     title: 'The server does not tell how it is set up',
     fix: 'See to it that maxmemory-policy is noeviction and appendonly is yes.',
   },
+  TABLES_NOT_TRANSACTIONAL: {
+    title: 'There are tables whose storage engine knows no transactions: what a failed handler writes there stays',
+    fix: 'ALTER TABLE … ENGINE = InnoDB for every table that handlers write to, and default_storage_engine = InnoDB.',
+  },
   PARTITION_MISSING: {
     title: 'The records of a day have no partition, and the role of the store may not make one',
     fix: 'Let the store connect as the owner of its tables, or let a process that does run app.start(): it prepares them.',

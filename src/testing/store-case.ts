@@ -8,6 +8,7 @@ export type CaseNeed =
   | 'atomic'
   | 'parts'
   | 'outbox'
+  | 'limits'
   | 'letters'
   | 'retention'
   | 'positions'
@@ -49,8 +50,8 @@ export interface Effects<Tx> {
   write(tx: Tx, name: string): Promise<void>
   /** Committed rows of that name, read outside any transaction. */
   count(name: string): Promise<number>
-  /** A statement that the database refuses; it rejects. */
-  writeBadly?(tx: Tx): Promise<unknown>
+  /** A statement that the database refuses; it rejects. The value, if there is one, is given with it as a parameter. */
+  writeBadly?(tx: Tx, value?: string): Promise<unknown>
   /** A statement whose failure ends the whole transaction (`on conflict rollback`, a deadlock in InnoDB); it rejects. */
   writeRuinously?(tx: Tx): Promise<unknown>
   /** A statement that succeeds and makes the commit fail (a deferred constraint). */

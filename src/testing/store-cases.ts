@@ -9,6 +9,7 @@ import { keyCases } from './store-cases/keys.ts'
 import { leaseCases } from './store-cases/leases.ts'
 import { letterGroupCases } from './store-cases/letter-groups.ts'
 import { letterCases } from './store-cases/letters.ts'
+import { limitCases } from './store-cases/limits.ts'
 import { loanCases } from './store-cases/loan.ts'
 import { loanControlCases } from './store-cases/loan-control.ts'
 import { loanTroubleCases } from './store-cases/loan-trouble.ts'
@@ -59,6 +60,7 @@ export const storeCases: readonly StoreCase[] = [
   ...loanCases,
   ...loanControlCases,
   ...loanTroubleCases,
+  ...limitCases,
   ...parkingCases,
   ...parkingReserveCases,
   ...parkingBegunCases,

@@ -119,7 +119,7 @@ export function mysqlEffects({ pool, admin }: { pool: Pool; admin: Pool }): Effe
       const [rows] = await admin.query<RowDataPacket[]>('SELECT count(*) AS n FROM effects WHERE name = ?', [name])
       return rows[0]?.n ?? Number.NaN
     },
-    writeBadly: (tx) => tx.query('INSERT INTO no_such_table VALUES (1)'),
+    writeBadly: (tx, value = '1') => tx.query('INSERT INTO no_such_table VALUES (?)', [value]),
     writeRuinously: (tx) => deadlock(tx, admin),
     lock: (tx, name) => tx.execute('UPDATE rows_to_lock SET n = n + 1 WHERE name = ?', [name]),
     controls: [

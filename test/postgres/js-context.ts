@@ -42,7 +42,7 @@ export function jsEffects(schema: string, { sql, admin }: { sql: Sql; admin: pg.
   return {
     ...plain,
     write: async (tx, name) => void (await tx`INSERT INTO ${tx(schema)}.effects ${tx({ name })}`.execute()),
-    writeBadly: async (tx) => await tx`SELECT 1 / 0`.execute(),
+    writeBadly: async (tx, value = '') => await tx`SELECT 1 / 0, ${value}::text`.execute(),
     commit: async (tx) => await tx`COMMIT`,
     controls: [
       ...plain.controls,

@@ -119,6 +119,7 @@ export function pgEffects(schema: string, { pool, admin }: { pool: pg.Pool; admi
     })
   return {
     ...sql,
+    writeBadly: (tx, value = '') => tx.query('SELECT 1 / 0, $1::text', [value]),
     write: async (tx, name) => void (await tx.query(insert, [name])),
     controls: [
       ...sql.controls,

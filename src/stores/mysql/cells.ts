@@ -21,7 +21,7 @@ export function largestMessage(maxPacket: number): number {
 }
 
 /** Names, keys and the error history, in hexadecimal. */
-const besideMessage = 300_000
+const besideMessage = 400_000
 
 export function integer(value: number | undefined): string {
   if (value === undefined) return 'NULL'

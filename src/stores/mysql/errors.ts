@@ -28,10 +28,11 @@ const lostMessages =
 const lostNumbers = new Set([1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2055, 4031])
 
 /**
- * Full disks and tables, no memory, no more connections, a server that takes no writes, a cluster that is not ready.
- * 1290 is only sometimes about that; see below.
+ * A full disk, no memory, no more connections, a server that takes no writes, a cluster that is not ready. 1290 is only
+ * sometimes about that; see below. A full table (1114) is not: with the engine MEMORY it is an affair of whoever fills
+ * it. If it is the disk, our own tables are full as well, and of those `explained` says so.
  */
-const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1114, 1129, 1203, 1206, 1226, 1792, 1836, 3100, 3169])
+const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1129, 1203, 1226, 1836, 3100, 3169])
 
 /**
  * Deadlock, lock timeout, an XA transaction that was rolled back. A statement that was killed or took too long, too: it
@@ -47,7 +48,7 @@ export function classify(error: unknown): StoreTrouble {
   if (isLostConnection(error)) return 'unavailable'
   if (number === undefined) return 'none'
   if (conflictNumbers.has(number)) return 'conflict'
-  return unavailableNumbers.has(number) || isFull(error) || isReadOnly(error) ? 'unavailable' : 'none'
+  return unavailableNumbers.has(number) || isDiskFull(error) || isReadOnly(error) ? 'unavailable' : 'none'
 }
 
 export function isLostConnection(error: unknown): boolean {
@@ -69,9 +70,9 @@ export function isMissingSavepoint(error: unknown): boolean {
   return errorNumber(error) === 1305 && messageOf(error).startsWith('SAVEPOINT')
 }
 
-function isFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   const number = errorNumber(error)
-  if (number === 1021 || number === 1114) return true
+  if (number === 1021) return true
   // Writing a file, or the engine, has failed with the "no space left" of the system.
   return (number === 3 || number === 1026 || number === 1030) && /\b28\b|No space left/.test(messageOf(error))
 }
@@ -80,13 +81,24 @@ function isReadOnly(error: unknown): boolean {
   return errorNumber(error) === 1290 && /read[-_]only/.test(messageOf(error))
 }
 
+/**
+ * mysql2 attaches the statement to its errors, with all values written into it, and errors go into logs and events. What is
+ * left is the text that its author wrote, if there is one, with the places for the values.
+ */
+export function withoutValues(error: unknown, text?: string): unknown {
+  if (!(error instanceof Error) || !('sql' in error)) return error
+  if (text === undefined) delete error.sql
+  else error.sql = text
+  return error
+}
+
 /** Says of a failed statement of ours what is behind it, where that is not plain. */
 export function explained(error: unknown): unknown {
   const says = `The server says: ${messageOf(error)}.`
   const number = errorNumber(error)
   if (number === 1146 || number === 1049) return new JustonceError('SCHEMA_MISSING', { message: says, cause: error })
   if (number === 1054) return new JustonceError('SCHEMA_OLD', { message: says, cause: error })
-  if (isFull(error)) return new JustonceError('STORE_FULL', { message: says, cause: error })
+  if (isDiskFull(error) || number === 1114) return new JustonceError('STORE_FULL', { message: says, cause: error })
   if (!(error instanceof Error) || isJustonceError(error)) return error
   if (error.message === 'Pool is closed.')
     return new JustonceError('STORE_CLOSED', { message: 'The pool of the MySQL store has ended.', cause: error })

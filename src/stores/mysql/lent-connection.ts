@@ -3,6 +3,7 @@ import { CallLedger, type LedgerOptions } from '../sql/call-ledger.ts'
 import { lentClient, type Method } from '../sql/lent-client.ts'
 import { rejected } from '../sql/rejected.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { withoutValues } from './errors.ts'
 import { type LoanRules, ledgerRules } from './ledger-rules.ts'
 import type { Keeper } from './session-keeper.ts'
 import { isHarmless } from './transaction-control.ts'
@@ -40,8 +41,14 @@ export function lentConnection<Native extends MysqlConnectionShape>(
       return untilGone(run())
     })
   const methods = new Map<PropertyKey, Method>([
-    ['query', (sql, values) => watched(written(native, sql, values), () => native.query(sql, values))],
-    ['execute', (sql, values) => watched(textOf(sql), () => call(native, 'execute', sql, values))],
+    [
+      'query',
+      (sql, values) =>
+        watched(written(native, sql, values), () =>
+          silent(native.query(sql, values), hasValues(sql, values) && textOf(sql)),
+        ),
+    ],
+    ['execute', (sql, values) => watched(textOf(sql), () => silent(call(native, 'execute', sql, values), textOf(sql)))],
     ['prepare', (sql) => watched(textOf(sql), () => call(native, 'prepare', sql)).then(lentStatement)],
     ['ping', () => watched(undefined, () => call(native, 'ping'))],
   ])
@@ -59,7 +66,7 @@ export function lentConnection<Native extends MysqlConnectionShape>(
   function lentStatement(statement: unknown): unknown {
     return new Proxy(statement as PreparedStatement, {
       get(target, name) {
-        if (name === 'execute') return (values: unknown) => watched(undefined, () => target.execute(values))
+        if (name === 'execute') return (values: unknown) => watched(undefined, () => silent(target.execute(values)))
         if (name === 'statement') return undefined
         const member: unknown = Reflect.get(target, name, target)
         return typeof member === 'function' ? member.bind(target) : member
@@ -73,10 +80,25 @@ function call(native: MysqlConnectionShape, name: string, ...values: readonly un
   return Reflect.apply((native as unknown as Record<string, Method>)[name] as Method, native, given) as Promise<unknown>
 }
 
+/** Without the values in its errors: a text into which the borrower has written them itself is not shown at all. */
+function silent(promise: Promise<unknown>, text?: string | false): Promise<unknown> {
+  return promise.catch((error: unknown) => {
+    throw withoutValues(error, text === false ? undefined : text)
+  })
+}
+
+function valuesOf(sql: unknown, given: unknown): unknown {
+  return given ?? (sql as { values?: unknown } | null | undefined)?.values
+}
+
+function hasValues(sql: unknown, given: unknown): boolean {
+  return valuesOf(sql, given) !== undefined
+}
+
 /** With the values in it where they may be more than values: `SET ?` with an object, `SET ?? = 1`. */
 function written(native: MysqlConnectionShape, sql: unknown, given: unknown): string | undefined {
   const text = textOf(sql)
-  const values = given ?? (sql as { values?: unknown } | null | undefined)?.values
+  const values = valuesOf(sql, given)
   if (text === undefined || values === undefined || isHarmless(text)) return text
   const { format } = native as { format?: (text: string, values: unknown) => string }
   return typeof format === 'function' ? Reflect.apply(format, native, [text, values]) : text

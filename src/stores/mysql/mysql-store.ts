@@ -26,6 +26,7 @@ import { mysqlSuspects } from './suspects.ts'
 import { tableNames } from './tables.ts'
 import { takeBackClaims } from './take-back.ts'
 import { runTransaction } from './transaction.ts'
+import { mysqlWarnings } from './warnings.ts'
 
 export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
   /** A pool of `mysql2` or of `mysql2/promise`. It stays yours: the store does not end it. */
@@ -89,6 +90,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     outbox: mysqlOutbox(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),
     schema: mysqlSchema(source, short, tables),
+    warnings: () => mysqlWarnings(short),
     limits: async () => ({ messageBytes: largestMessage((await source.server()).maxPacket) }),
     classify,
     ping: () => ping(short, tables),

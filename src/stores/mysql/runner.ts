@@ -1,7 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
 import type { Cell } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
-import { explained } from './errors.ts'
+import { explained, withoutValues } from './errors.ts'
 import { atHome } from './tables.ts'
 
 export interface Answer {
@@ -56,7 +56,7 @@ export async function ask(connection: Pick<MysqlConnectionShape, 'query'>, sql: 
     const { affectedRows = 0, serverStatus = 0 } = result as ResultHeader
     return { rows: [], count: affectedRows, status: serverStatus }
   } catch (error) {
-    throw explained(error)
+    throw explained(withoutValues(error))
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import type { Loan, Store } from '../../contracts/index.ts'
 import { claim } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
@@ -32,6 +33,21 @@ export const loanTroubleCases: readonly StoreCase[] = [
         throw error
       })
       await failureOf(work, 'work that throws')
+    },
+  },
+  {
+    name: 'loan trouble: the error of a failed call shows no value that was given with it',
+    needs: ['revocable', 'bad-write'],
+    async run({ store, effects }) {
+      const secret = 'card 4000 0012 3456 7899'
+      const work = store.transaction(async (tx) => {
+        const loan = await borrow(store, tx)
+        throw await failureOf(effects.writeBadly?.(loan.tx, secret) ?? Promise.resolve(), 'the bad statement')
+      })
+      const error = await failureOf(work, 'work that throws')
+      // As loggers print it, with everything that hangs on it.
+      const printed = `${inspect(error, { depth: 10, maxStringLength: null })} ${JSON.stringify({ ...(error as object) })}`
+      assert.ok(!printed.includes('0012'), printed)
     },
   },
   {

@@ -1,0 +1,38 @@
+import type { StoreWarning } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { textIn } from './cells.ts'
+import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { ShortTransactions } from './short-transactions.ts'
+
+/** So many names say enough. */
+const mostNames = 10
+
+/**
+ * Tables whose engine knows no transactions (MyISAM, Aria, MEMORY, ARCHIVE) keep what a failed handler has written. Which
+ * of them handlers write to nobody can know; those of the database that they begin in are named.
+ */
+export async function mysqlWarnings<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+): Promise<StoreWarning[]> {
+  const engines = `SELECT engine FROM information_schema.engines WHERE transactions = 'YES'`
+  const tables = await short.read(
+    `SELECT CONCAT(table_name, ' (', engine, ')') FROM information_schema.tables
+     WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND engine IS NOT NULL AND engine NOT IN (${engines})
+     ORDER BY table_name LIMIT ${mostNames + 1}`,
+  )
+  const [defaults] = await short.read(
+    `SELECT @@SESSION.default_storage_engine, @@SESSION.default_storage_engine IN (${engines})`,
+  )
+  const names = tables.map(([name]) => textIn(name))
+  const found: string[] = []
+  if (names.length > 0) {
+    const more = names.length > mostNames ? ', …' : ''
+    found.push(`These tables know no transactions: ${names.slice(0, mostNames).join(', ')}${more}.`)
+  }
+  if (defaults !== undefined && textIn(defaults[1]) !== '1')
+    found.push(`default_storage_engine is ${textIn(defaults[0])}, which knows no transactions.`)
+  return found.map((message) => ({
+    code: 'TABLES_NOT_TRANSACTIONAL',
+    message: new JustonceError('TABLES_NOT_TRANSACTIONAL', { message }).message,
+  }))
+}
