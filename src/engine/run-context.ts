@@ -12,6 +12,8 @@ export class CallProducts<Tx> {
   readonly afterCommit: (() => unknown)[] = []
   readonly #engine: Engine<Tx>
   readonly #first: Run<Tx>
+  /** What could not be published, whether or not the handler has looked: to go on without it would lose a message. */
+  failure: { readonly error: unknown } | undefined
   #ids: OrdinalIds | undefined
   #isOver = false
 
@@ -23,7 +25,14 @@ export class CallProducts<Tx> {
   contextFor(tx: Tx, time: TimeLimit): RunContext<Tx> {
     const context = {
       tx,
-      publish: (...given: Parameters<RunContext<Tx>['publish']>) => this.#publish(...given),
+      publish: (...given: Parameters<RunContext<Tx>['publish']>) => {
+        const published = this.#publish(...given)
+        // Whoever does not wait for it must not end the process by that: it is told, or fails the handler.
+        published.catch((error: unknown) => {
+          if (!this.#isOver) this.failure ??= { error }
+        })
+        return published
+      },
       afterCommit: (work: () => unknown) => {
         this.#refuseLate('afterCommit()')
         this.afterCommit.push(work)
@@ -38,7 +47,6 @@ export class CallProducts<Tx> {
     this.#isOver = true
   }
 
-  // Async, so that whoever does not wait for it is not surprised by an error.
   async #publish(...[type, body, options]: Parameters<RunContext<Tx>['publish']>): Promise<string> {
     this.#refuseLate('publish()')
     const weak = isRepeatable(this.#engine, this.#first)

@@ -21,6 +21,38 @@ test('what a handler publishes after it has settled is refused and told, not sil
   expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
 })
 
+/** What Node would have ended the process for. */
+async function unhandled(work: () => Promise<void>): Promise<unknown[]> {
+  const reasons: unknown[] = []
+  const listeners = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection')
+  process.on('unhandledRejection', (reason) => void reasons.push(reason))
+  try {
+    await work()
+    // They are reported when all microtasks have had their turn.
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  } finally {
+    process.removeAllListeners('unhandledRejection')
+    for (const listener of listeners) process.on('unhandledRejection', listener)
+  }
+  return reasons
+}
+
+test('what is published late and not awaited is told, and does not end the process', async () => {
+  const { on, handle, store, eventsOf } = openEngine()
+  const settled = Promise.withResolvers<void>()
+  on('note.created', 'tag-note', (_, { publish }) => {
+    void settled.promise.then(() => void publish('note.tagged', {}))
+  })
+  const reasons = await unhandled(async () => {
+    await handle(note('m1'))
+    settled.resolve()
+  })
+  expect(reasons).toEqual([])
+  expect(eventsOf('late-call')).toMatchObject([{ handler: 'tag-note', error: { code: 'TX_CLOSED' } }])
+  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+})
+
 test('a handler that takes too long is cut off by its signal, its effects are gone, and its neighbours are processed', async () => {
   const { on, handle, effects, store, clock, eventsOf, acknowledged } = openEngine()
   let reason: unknown
@@ -147,4 +179,17 @@ test.each([
   })
   await handle(note('m1'))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(text) })
+})
+
+test('what cannot be published fails its handler, also where nobody awaits it', async () => {
+  const { on, handle, store, effects } = openEngine()
+  on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx, publish }) => {
+    write(tx, id)
+    void publish('note.tagged', id === 'm1' ? 1n : {})
+  })
+  const reasons = await unhandled(async () => void (await handle(note('m1'), note('m2'))))
+  expect(reasons).toEqual([])
+  expect(effects()).toEqual({ m2: 1 })
+  expect(await store.parking.list()).toMatchObject([{ key: 'm1', reason: 'HANDLER_FAILED' }])
+  expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
 })

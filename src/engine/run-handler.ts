@@ -42,6 +42,7 @@ export async function runHandler<Tx>(
     if (time.isUp) throw time.error
     const broken = loan.broken()
     if (broken !== undefined) throw broken
+    if (products.failure !== undefined) throw products.failure.error
     const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
