@@ -46,7 +46,8 @@ export class Running {
     )
     this.#retrier = new Retrier(engine, retrySource(engine, first), shared, {
       pollMs: options.pollMs,
-      batch: options.consumer.batch.max,
+      batch: Math.min(options.consumer.batch.max, 200),
+      concurrency: retriesAtOnce(store, options),
     })
     if (store.redrives !== undefined)
       this.#redriver = new Redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
@@ -115,6 +116,12 @@ export async function closeTransports(
   } finally {
     deadline.end()
   }
+}
+
+/** As many as messages that come from a transport, where there are connections left for that. */
+function retriesAtOnce({ capabilities }: Store, { consumer, transports }: RunningOptions): number {
+  const left = capabilities.connections - consumer.concurrency * transports.length
+  return Math.max(1, Math.min(consumer.concurrency, left))
 }
 
 export function insideOf(store: Store, transport: Transport): InsideTransaction | undefined {

@@ -30,7 +30,12 @@ async function openRetrier() {
   }
   Object.assign(engine, { store: { ...store, ...unreliable } })
   const gate = new StoreGate(engine.store, clock, engine.events)
-  const retrier = new Retrier(engine, source, { gate, quarantine: new Quarantine(engine) }, { pollMs: 500, batch: 100 })
+  const retrier = new Retrier(
+    engine,
+    source,
+    { gate, quarantine: new Quarantine(engine) },
+    { pollMs: 500, batch: 100, concurrency: 1 },
+  )
   onTestFinished(() => retrier.stop())
   return { ...opened, retrier, state, outage, gate }
 }

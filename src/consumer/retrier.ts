@@ -1,14 +1,17 @@
-import type { StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import { reserveDue, retryMessages } from '../engine/retry-due.ts'
+import { giveBack, type Reservation } from '../engine/reservation.ts'
+import { type Retried, reserveBehind, reserveDue, retryInOrder, retryMessages } from '../engine/retry-due.ts'
 import type { Source } from '../engine/source.ts'
 import type { Quarantine } from './quarantine.ts'
+import { type Chunk, RetryChunks } from './retry-chunks.ts'
 import type { StoreGate } from './store-gate.ts'
 
 export interface RetrierOptions {
   readonly pollMs: number
-  /** The most that are tried together. */
+  /** The most of one order key that are tried together. */
   readonly batch: number
+  /** Attempts at once. */
+  readonly concurrency: number
 }
 
 const longestPauseMs = 30_000
@@ -21,8 +24,14 @@ export class Retrier<Tx> {
   readonly #quarantine: Quarantine<Tx>
   readonly #options: RetrierOptions
   readonly #stopping = new AbortController()
-  /** Reserved by us, and not tried: nobody has died with them. */
-  #untried: readonly StoredParkedMessage[] = []
+  readonly #chunks = new RetryChunks()
+  readonly #attempts = new Map<Chunk, Promise<void>>()
+  /** Reserved, and waiting for a place. */
+  #queue: Chunk[] = []
+  /** Reserved by us, and not tried: to be given back. */
+  #untried: Reservation[] = []
+  #sleeping: AbortController | undefined
+  #isWoken = false
   #running: Promise<void> | undefined
 
   constructor(
@@ -44,8 +53,12 @@ export class Retrier<Tx> {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#wake()
     await this.#running
-    await this.#forgive().catch((error) => this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error }))
+    await Promise.all(this.#attempts.values())
+    this.#untried.push(...this.#queue.flatMap(({ reservations }) => reservations))
+    this.#queue = []
+    await this.#giveBack().catch((error) => this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error }))
   }
 
   async #run(): Promise<void> {
@@ -56,41 +69,118 @@ export class Retrier<Tx> {
       if (signal.aborted) return
       const begunAt = clock.monotonicMs()
       try {
-        await this.#forgive()
-        if (await this.#retryDue(signal)) continue
+        await this.#giveBack()
+        if (this.#queue.length === 0) await this.#reserve()
       } catch (error) {
-        if (this.#engine.store.classify(error) === 'unavailable') this.#gate.close(error, signal)
-        else this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error })
+        this.#failed(error)
       }
-      // Where looking takes long, it is done less often: otherwise it would be all that the database does.
       const tookMs = clock.monotonicMs() - begunAt
-      await clock.sleep(Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs)), signal)
+      if (signal.aborted) return
+      const hasStarted = this.#startNext()
+      if (hasStarted && this.#freePlaces() > 0) continue
+      // Where looking takes long, it is done less often: otherwise it would be all that the database does.
+      await this.#sleep(Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs)))
     }
   }
 
-  /** Resolves to whether there may be more. */
-  async #retryDue(signal: AbortSignal): Promise<boolean> {
-    const letters = await reserveDue(this.#engine, this.#options.batch)
-    this.#untried = letters
-    const [first] = letters
-    if (first === undefined || signal.aborted) return false
-    const isSuspect = (letter: StoredParkedMessage): boolean => letter.begun > 1
-    const now = isSuspect(first) ? [first] : letters.filter((letter) => !isSuspect(letter))
-    // Given back before the others begin, so that nobody is blamed for a death that came before its turn.
-    this.#untried = letters.filter((letter) => !now.includes(letter))
-    await this.#forgive()
-    this.#untried = now
-    const retry = () =>
-      retryMessages(this.#engine, this.#source, now, (letter) => this.#quarantine.condemn(letter, letter.begun - 1))
-    const { untried } = await (isSuspect(first) ? this.#quarantine.alone(retry) : this.#quarantine.together(retry))
-    this.#untried = untried
-    // What a breaker stops stays due: going on at once would only find it again.
-    return untried.length < now.length
+  /** Others go first where one handler has nearly all places: what is slow must not keep everybody waiting. */
+  async #reserve(): Promise<void> {
+    const free = this.#freePlaces()
+    if (free === 0) return
+    const limit = free * this.#chunks.most
+    const except = this.#hogs()
+    let reserved = await reserveDue(this.#engine, { limit, except })
+    if (reserved.length === 0 && except.size > 0) reserved = await reserveDue(this.#engine, { limit })
+    this.#queue = this.#chunks.split(reserved, reserved.length >= limit)
   }
 
-  async #forgive(): Promise<void> {
-    if (this.#untried.length === 0) return
-    await this.#engine.store.parking.forgive(this.#untried)
-    this.#untried = []
+  #hogs(): ReadonlySet<string> {
+    const most = this.#options.concurrency - 1
+    const places = Map.groupBy(this.#attempts.keys(), ({ handler }) => handler)
+    return new Set([...places].filter(([, chunks]) => most > 0 && chunks.length >= most).map(([handler]) => handler))
+  }
+
+  #freePlaces(): number {
+    return this.#options.concurrency - this.#attempts.size
+  }
+
+  #startNext(): boolean {
+    let hasStarted = false
+    while (this.#freePlaces() > 0) {
+      const chunk = this.#queue.shift()
+      if (chunk === undefined) break
+      hasStarted = true
+      const attempt = this.#attempt(chunk)
+        .catch((error) => this.#failed(error))
+        .finally(() => this.#attempts.delete(chunk))
+      this.#attempts.set(chunk, attempt)
+    }
+    return hasStarted
+  }
+
+  async #attempt(chunk: Chunk): Promise<void> {
+    const { clock } = this.#engine
+    let reservations = chunk.reservations
+    try {
+      if (chunk.kind === 'ordered') reservations = await this.#withFollowers(reservations)
+      const retry = async (): Promise<Retried> => {
+        // Its turn may have come too late.
+        if (this.#stopping.signal.aborted) return { untried: reservations, background: [] }
+        const begunAt = clock.monotonicMs()
+        const retried = await this.#retry(chunk, reservations)
+        this.#chunks.learn(chunk, clock.monotonicMs() - begunAt)
+        return retried
+      }
+      const { untried } = await (chunk.kind === 'suspect'
+        ? this.#quarantine.alone(retry)
+        : this.#quarantine.together(retry))
+      this.#untried.push(...untried)
+      // What a breaker stops stays due: going on at once would only find it again.
+      if (untried.length < reservations.length) this.#wake()
+    } catch (error) {
+      this.#untried.push(...reservations)
+      throw error
+    }
+  }
+
+  #retry({ kind }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
+    const retry = kind === 'ordered' ? retryInOrder : retryMessages
+    return retry(this.#engine, this.#source, reservations, (letter) => this.#quarantine.condemn(letter, letter.begun))
+  }
+
+  async #withFollowers(reservations: readonly Reservation[]): Promise<readonly Reservation[]> {
+    const [head] = reservations
+    if (head === undefined) return reservations
+    const behind = await reserveBehind(this.#engine, head, { limit: this.#options.batch - 1 })
+    const firstSuspect = behind.findIndex(({ letter }) => letter.begun > 0)
+    if (firstSuspect === -1) return [head, ...behind]
+    this.#untried.push(...behind.slice(firstSuspect))
+    return [head, ...behind.slice(0, firstSuspect)]
+  }
+
+  #failed(error: unknown): void {
+    if (this.#engine.store.classify(error) === 'unavailable') this.#gate.close(error, this.#stopping.signal)
+    else this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error })
+  }
+
+  async #giveBack(): Promise<void> {
+    const untried = [...this.#untried]
+    if (untried.length === 0) return
+    await giveBack(this.#engine, untried)
+    this.#untried = this.#untried.slice(untried.length)
+  }
+
+  /** Until then, or until there may be more to do. */
+  async #sleep(ms: number): Promise<void> {
+    const waking = new AbortController()
+    this.#sleeping = waking
+    if (!this.#isWoken) await this.#engine.clock.sleep(ms, waking.signal)
+    this.#sleeping = undefined
+    this.#isWoken = false
+  }
+
+  #wake(): void {
+    this.#isWoken = true
+    this.#sleeping?.abort()
   }
 }

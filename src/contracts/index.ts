@@ -27,9 +27,11 @@ export type { Headers, IncomingMessage, Message, OutgoingMessage } from './messa
 export type { DeadOutgoing, LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
 export type {
   DueOptions,
+  FollowOptions,
   NewParkedMessage,
   OrderScope,
   PackedMessage,
+  ParkedBooking,
   ParkedChange,
   ParkedFilter,
   ParkedMessage,

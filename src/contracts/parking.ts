@@ -44,7 +44,7 @@ export interface StoredParkedMessage extends ParkedMessage {
   readonly sequence: number
   /** Grows with every change of the row, a reservation included, but not with the mark of a redrive: whoever knows it knows the row. */
   readonly revision: number
-  /** Attempts that have begun since one last ended: more than one means that somebody died with it. */
+  /** Attempts that have begun since one last ended. More than none in a row that can be reserved: somebody died with it. */
   readonly begun: number
   readonly parkedAt: Date
   /** When it was last tried, given up or released. */
@@ -61,6 +61,11 @@ export interface ParkedTicket extends RecordKey {
   readonly revision: number
 }
 
+/** A reservation, and how many attempts of it are to count as begun. */
+export interface ParkedBooking extends ParkedTicket {
+  readonly begun: number
+}
+
 export type ParkedChange = RecordKey &
   (
     | { readonly kind: 'done' }
@@ -70,12 +75,19 @@ export type ParkedChange = RecordKey &
 
 export interface DueOptions {
   readonly limit: number
+  /** The most bytes of messages that are answered at once. The first one is answered whatever its size. */
+  readonly maxBytes: number
   /** How long nobody else is offered what is reserved. */
   readonly forMs: number
   /** Named because another process may know handlers that this one does not. */
   readonly handlers: readonly string[]
   /** Those of them whose dead letters do not hold up later messages of their order key. */
   readonly pastDead: readonly string[]
+}
+
+export interface FollowOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
+  /** Dead letters between them hold nobody up. */
+  readonly pastDead: boolean
 }
 
 /** One key of a handler that keeps order. */
@@ -112,17 +124,27 @@ export interface Parking<Tx> {
   /** Stores them; a row that is there already stays as it is (the same bad message came twice). */
   park(tx: Tx, messages: readonly NewParkedMessage[]): Promise<void>
   /**
-   * Reserves up to `limit` due messages, those due longest first, without those that another transaction holds: counts an
-   * attempt of each as begun and puts its `nextAt` off by `forMs`, in a transaction of its own that has committed when this
-   * resolves to the rows as they are then. Rivals do not wait for each other and do not get the same message.
+   * Reserves up to `limit` due messages, those due longest first, without those that another transaction holds: puts the
+   * `nextAt` of each off by `forMs`, in a transaction of its own that has committed when this resolves to the rows as they
+   * are then. No attempt has begun by that. Rivals do not wait for each other and do not get the same message.
    * Costs nothing but a look when nothing is due.
    * Not due is a message whose earlier step (same source, type and message id, lower `step`) is still parked, unless it
    * is independent; and one of whose order key (same handler) another was parked before and is still there, unless that
    * is dead and its handler one of `pastDead`. Due is decided by the database's clock.
    */
   reserve(options: DueOptions): Promise<readonly StoredParkedMessage[]>
-  /** Takes back reservations whose attempt did not come about: one fewer begun, due again now. Others stay as they are. */
-  forgive(tickets: readonly ParkedTicket[]): Promise<void>
+  /**
+   * Reserves in the same way those that stand directly behind a reserved row of an order key, in the order in which they
+   * were parked: up to the first that is not due, waits for an earlier step, is held by another, or has a dead letter
+   * before it. Nothing when the row itself is no longer exactly as it was reserved.
+   */
+  follow(head: ParkedTicket, options: FollowOptions): Promise<readonly StoredParkedMessage[]>
+  /**
+   * Makes reservations last `forMs` from now, 0 to have them due at once, with so many attempts begun as given, in a
+   * transaction of its own that has committed when this resolves to the revision that each has now. Undefined for one that
+   * is no longer exactly as it was reserved, or is held by another: that stays as it is. Never waits.
+   */
+  rebook(bookings: readonly ParkedBooking[], forMs: number): Promise<readonly (number | undefined)[]>
   /**
    * Locks them for the rest of this transaction: true for each that is still exactly as it was reserved, false for one that
    * has changed, is gone, or is held by another. Never waits.

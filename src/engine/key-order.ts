@@ -6,6 +6,8 @@ import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter 
 export class KeyOrder<Tx> {
   /** Of each scope the runs of this batch, in the order in which they are made. */
   readonly #scopes = new Map<string, Run<Tx>[]>()
+  /** The same of those that come from parked rows. */
+  readonly #placed = new Map<string, Run<Tx>[]>()
   readonly #blocked = new Set<string>()
 
   /** Locks the scopes of a batch: from here on until its end nobody else runs or parks a message of them. */
@@ -14,8 +16,12 @@ export class KeyOrder<Tx> {
     const scopes = new Map<string, OrderScope>()
     for (const run of runs) {
       const orderKey = orderKeyOf(run)
-      if (orderKey === undefined || hasItsPlace(run)) continue
+      if (orderKey === undefined) continue
       const id = scopeId(run.handler.name, orderKey)
+      if (hasItsPlace(run)) {
+        order.#placed.set(id, [...(order.#placed.get(id) ?? []), run])
+        continue
+      }
       const others = order.#scopes.get(id)
       if (others === undefined) order.#scopes.set(id, [run])
       else others.push(run)
@@ -40,14 +46,26 @@ export class KeyOrder<Tx> {
   /** What a run comes to because of the messages before it; undefined: nothing stands before it. */
   hindrance(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
     const orderKey = orderKeyOf(run)
-    if (orderKey === undefined || hasItsPlace(run)) return undefined
+    if (orderKey === undefined) return undefined
     const id = scopeId(run.handler.name, orderKey)
+    if (hasItsPlace(run)) return this.#behindTheRow(run, id, outcomes)
     if (this.#blocked.has(id)) return { kind: 'waiting', behind: 'message' }
     for (const other of this.#scopes.get(id) ?? []) {
       if (other === run) return undefined
       const outcome = outcomes.get(other)
       if (outcome?.kind === 'unstarted') return outcome
       if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) return { kind: 'waiting', behind: 'message' }
+    }
+    return undefined
+  }
+
+  /** Rows of one key are taken in their order: behind one that stays, the others stay, too. */
+  #behindTheRow(run: Run<Tx>, id: string, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+    for (const other of this.#placed.get(id) ?? []) {
+      if (other === run) return undefined
+      const kind = outcomes.get(other)?.kind ?? 'processed'
+      if (kind !== 'processed' && kind !== 'duplicate' && kind !== 'expired' && kind !== 'after-ack')
+        return { kind: 'unstarted', unclaimed: true }
     }
     return undefined
   }

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts'
 import { planExecutions } from './executions.ts'
 import { KeyOrder } from './key-order.ts'
 import { movePositions } from './move-positions.ts'
+import { beginAttempts } from './reservation.ts'
 import { runInParts, runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
 import { takeLetters } from './take-letters.ts'
@@ -52,6 +53,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
   const runs = given.works.flatMap((work) => work.runs)
   const executions = planExecutions(given.works)
 
+  await beginAttempts(engine, given)
   return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
     const outcomes: Outcomes<Tx> = new Map(given.earlier)
 

@@ -1,36 +1,70 @@
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { JustonceError } from '../errors/index.ts'
+import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
 import { handleSorted } from './handle-deliveries.ts'
 import { unrouted } from './parked-rows.ts'
 import { prepare } from './prepare.ts'
+import { processBatch } from './process-batch.ts'
 import { emptyReport } from './report.ts'
+import { Reservation, reservedForMs } from './reservation.ts'
 import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
-import { isOwnedBy, type Origin, type Work } from './work.ts'
+import { unwrapped } from './undone.ts'
+import { whyUndone } from './why-undone.ts'
+import { isOwnedBy, type Origin, type RunOutcome, type Work } from './work.ts'
 
-/** Covers the time from a reservation to the lock that follows it; whoever dies in between delays the message by so much. */
-const reservedForMs = 5_000
+export interface ReserveOptions {
+  readonly limit: number
+  readonly maxBytes?: number
+  /** Whose messages are left for later. */
+  readonly except?: ReadonlySet<string>
+}
+
+/** More would only fill the memory. */
+const mostBytes = 16 * 1_048_576
 
 /** Reserves parked messages for their next attempt. Without those of handlers whose breaker lets nothing through. */
-export function reserveDue<Tx>(engine: Engine<Tx>, limit: number): Promise<readonly StoredParkedMessage[]> {
+export async function reserveDue<Tx>(
+  engine: Engine<Tx>,
+  { limit, maxBytes = mostBytes, except = new Set() }: ReserveOptions,
+): Promise<readonly Reservation[]> {
   const known = engine.handlerNames.flatMap((name) => ({ name, handler: engine.handlerNamed(name) }))
-  const ready = known.filter(({ handler }) => handler !== undefined && engine.breakers.waitMs(handler) === 0)
-  return engine.store.parking.reserve({
+  const ready = known.filter(
+    ({ name, handler }) => handler !== undefined && !except.has(name) && engine.breakers.waitMs(handler) === 0,
+  )
+  const letters = await engine.store.parking.reserve({
     limit,
+    maxBytes,
     forMs: reservedForMs,
     handlers: [...ready.map(({ name }) => name), unrouted],
     pastDead: ready.flatMap(({ name, handler }) => (handler?.whenDead === 'continue' ? name : [])),
   })
+  return letters.map((letter) => new Reservation(letter))
+}
+
+/** Reserves those that stand directly behind a reserved one of its order key: a pile is worked off in runs. */
+export async function reserveBehind<Tx>(
+  engine: Engine<Tx>,
+  { letter, revision }: Reservation,
+  { limit, maxBytes = mostBytes }: ReserveOptions,
+): Promise<readonly Reservation[]> {
+  if (letter.orderKey === undefined || revision === undefined || limit < 1) return []
+  const pastDead = engine.handlerNamed(letter.handler)?.whenDead === 'continue'
+  const options = { limit, maxBytes, forMs: reservedForMs, pastDead }
+  const letters = await engine.store.parking.follow({ ...letter, revision }, options)
+  return letters.map((each) => new Reservation(each))
 }
 
 export interface Retried {
   /** Their attempt has not come about: a breaker stopped them, or the time of their batch was up. */
-  readonly untried: readonly StoredParkedMessage[]
+  readonly untried: readonly Reservation[]
   /** Hooks that are still running. */
   readonly background: readonly Promise<void>[]
 }
+
+type SuspicionOf = (letter: StoredParkedMessage) => Pick<Origin, 'suspect' | 'condemned'>
 
 /**
  * Gives parked messages their next attempt, through the same engine as everything else. Their rows are locked for as
@@ -39,30 +73,105 @@ export interface Retried {
 export async function retryMessages<Tx>(
   engine: Engine<Tx>,
   source: Source,
-  letters: readonly StoredParkedMessage[],
-  suspicionOf: (letter: StoredParkedMessage) => Pick<Origin, 'suspect' | 'condemned'> = () => ({}),
+  reservations: readonly Reservation[],
+  suspicionOf: SuspicionOf = () => ({}),
 ): Promise<Retried> {
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
-  const letterOf = new Map<Delivery, StoredParkedMessage>()
-  for (const letter of letters) {
-    const work = await restore(engine, letter, suspicionOf(letter), sorted)
+  const reservationOf = new Map<Delivery, Reservation>()
+  for (const reservation of reservations) {
+    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted)
     if (work === undefined) continue
-    letterOf.set(work.delivery, letter)
+    reservationOf.set(work.delivery, reservation)
     place(engine, work, taken, sorted)
   }
   const { again, held, stopped, background } = await handleSorted(engine, source, sorted, emptyReport())
-  const untried = [...again, ...held, ...stopped].map((delivery) => letterOf.get(delivery) as StoredParkedMessage)
+  const untried = [...again, ...held, ...stopped].map((delivery) => reservationOf.get(delivery) as Reservation)
   return { untried, background }
+}
+
+/**
+ * The same for a run of one order key: one after the other, up to the first that stays where it is. Those behind that are
+ * left untried, because nothing may overtake it.
+ */
+export async function retryInOrder<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  reservations: readonly Reservation[],
+  suspicionOf?: SuspicionOf,
+): Promise<Retried> {
+  const together = reservations.length > 1 ? await tryTogether(engine, source, reservations, suspicionOf) : undefined
+  if (together !== undefined) return together
+  const background: Promise<void>[] = []
+  for (const [index, reservation] of reservations.entries()) {
+    let isGone = false
+    const watched: Source = {
+      ...source,
+      committed(handler, outcome) {
+        isGone = isOutOfTheWay(outcome)
+        source.committed?.(handler, outcome)
+      },
+    }
+    const retried = await retryMessages(engine, watched, [reservation], suspicionOf)
+    background.push(...retried.background)
+    if (!isGone) return { untried: [...retried.untried, ...reservations.slice(index + 1)], background }
+  }
+  return { untried: [], background }
+}
+
+/** All of them in one transaction, if nothing goes wrong: undefined when that has to be found out one by one. */
+async function tryTogether<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  reservations: readonly Reservation[],
+  suspicionOf: SuspicionOf = () => ({}),
+): Promise<Retried | undefined> {
+  const sorted = nothingYet<Tx>()
+  const taken = nothingTaken()
+  for (const reservation of reservations) {
+    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted)
+    if (work === undefined || work.runs.some(({ failure }) => failure !== undefined)) return undefined
+    place(engine, work, taken, sorted)
+  }
+  const { shared: works } = sorted
+  if (works.length < reservations.length) return undefined
+  try {
+    const committed = await processBatch(engine, source, {
+      works,
+      refusals: [],
+      known: [],
+      earlier: new Map(),
+      settles: true,
+      partSize: Number.POSITIVE_INFINITY,
+      lockTimeoutMs: engine.timing.batchLockTimeoutMs,
+    })
+    const report = emptyReport()
+    await afterTheCommit(engine, source, committed, report)
+    const again = new Set(report.again)
+    const untried = works
+      .filter(({ delivery }) => again.has(delivery))
+      .flatMap(({ origin }) => origin.reservation ?? [])
+    return { untried, background: report.background }
+  } catch (error) {
+    const reason = whyUndone(engine, error)
+    if (reason === 'unavailable') throw unwrapped(error)
+    engine.events.emit({ kind: 'undone', reason, error: unwrapped(error), messages: works.length })
+    return undefined
+  }
+}
+
+function isOutOfTheWay({ kind }: RunOutcome): boolean {
+  return kind === 'processed' || kind === 'duplicate' || kind === 'expired' || kind === 'after-ack'
 }
 
 async function restore<Tx>(
   engine: Engine<Tx>,
-  letter: StoredParkedMessage,
+  reservation: Reservation,
   suspicion: Pick<Origin, 'suspect' | 'condemned'>,
   { refusals }: Pick<SortedOut<Tx>, 'refusals'>,
 ): Promise<Work<Tx> | undefined> {
-  const origin: Origin = { letter, ...suspicion }
+  const { letter } = reservation
+  const origin: Origin = { letter, reservation, ...suspicion }
   const delivery = { message: unpackLetter(letter.message) }
   const prepared = await prepare(engine, delivery, origin)
   if (prepared.kind === 'refused') {

@@ -1,6 +1,7 @@
+import type { ParkedTicket, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
 import type { Batch } from './process-batch.ts'
-import type { Outcomes, Refusal } from './work.ts'
+import type { Origin, Outcomes, Refusal } from './work.ts'
 
 /**
  * Locks the parked rows that works of a batch come from: whoever has a row locked has all of its message. What somebody
@@ -12,16 +13,33 @@ export async function takeLetters<Tx>(
   { works, refusals }: Batch<Tx>,
   outcomes: Outcomes<Tx>,
 ): Promise<readonly Refusal[]> {
-  const letters = [
-    ...works.flatMap(({ origin }) => origin.letter ?? []),
-    ...refusals.flatMap(({ letter }) => letter ?? []),
+  const rows = [
+    ...works.flatMap(({ origin }) => ticketOf(origin)),
+    ...refusals.flatMap(({ letter }) => (letter === undefined ? [] : { letter, ticket: letter })),
   ]
-  if (letters.length === 0) return refusals
-  const taken = await store.parking.take(tx, letters)
-  const lost = new Set(letters.filter((_, index) => taken[index] !== true))
+  if (rows.length === 0) return refusals
+  const known = rows.filter(({ ticket }) => ticket !== undefined)
+  const taken = await store.parking.take(
+    tx,
+    known.map(({ ticket }) => ticket as ParkedTicket),
+  )
+  const ours = new Set(known.filter((_, index) => taken[index] === true).map(({ letter }) => letter))
+  const lost = new Set(rows.map(({ letter }) => letter).filter((letter) => !ours.has(letter)))
   for (const { origin, runs } of works) {
     if (origin.letter !== undefined && lost.has(origin.letter))
       for (const run of runs) outcomes.set(run, { kind: 'elsewhere' })
   }
   return refusals.filter(({ letter }) => letter === undefined || !lost.has(letter))
+}
+
+/** The row as we know it by now; no ticket where it is known to be somebody else's. */
+function ticketOf({
+  letter,
+  reservation,
+}: Origin): { readonly letter: StoredParkedMessage; readonly ticket: ParkedTicket | undefined }[] {
+  if (letter === undefined) return []
+  if (reservation === undefined) return [{ letter, ticket: letter }]
+  const { handler, key } = letter
+  const { revision } = reservation
+  return [{ letter, ticket: revision === undefined ? undefined : { handler, key, revision } }]
 }

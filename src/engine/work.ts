@@ -2,6 +2,7 @@ import type { Delivery, InboxRecord, Message, OutgoingMessage, StoredParkedMessa
 import { isJustonceError, type JustonceError } from '../errors/index.ts'
 import type { Verdict } from './failure-policy.ts'
 import type { Handler } from './handler.ts'
+import type { Reservation } from './reservation.ts'
 
 /** One delivery that can be handled, with everything its handlers need. */
 export interface Work<Tx> {
@@ -15,6 +16,8 @@ export interface Work<Tx> {
 export interface Origin {
   /** The parked row that it was taken from; then there is no broker to tell. */
   readonly letter?: StoredParkedMessage | undefined
+  /** What we know of that row's reservation by now. */
+  readonly reservation?: Reservation | undefined
   /** Its position says whether it was handled; it has no record of its own. */
   readonly byPosition?: boolean | undefined
   /** Counted as a suspect under this id, until it has ended otherwise than by a death. */

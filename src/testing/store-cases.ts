@@ -22,6 +22,7 @@ import { parkingCases } from './store-cases/parking.ts'
 import { parkingBegunCases } from './store-cases/parking-begun.ts'
 import { parkingBlockedCases } from './store-cases/parking-blocked.ts'
 import { parkingFilterCases } from './store-cases/parking-filter.ts'
+import { parkingFollowCases } from './store-cases/parking-follow.ts'
 import { parkingOrderCases } from './store-cases/parking-order.ts'
 import { parkingReserveCases } from './store-cases/parking-reserve.ts'
 import { parkingStepCases } from './store-cases/parking-steps.ts'
@@ -67,6 +68,7 @@ export const storeCases: readonly StoreCase[] = [
   ...parkingTakeCases,
   ...parkingStepCases,
   ...parkingOrderCases,
+  ...parkingFollowCases,
   ...parkingBlockedCases,
   ...parkingFilterCases,
   ...letterCases,

@@ -65,7 +65,7 @@ export function openEngine(options: OpenEngineOptions = {}) {
       ),
     /** Gives everything that is due its next attempt; whether there was anything. */
     async retry(): Promise<boolean> {
-      const letters = await reserveDue(engine, 100)
+      const letters = await reserveDue(engine, { limit: 100 })
       const { background } = await retryMessages(engine, source, letters)
       await Promise.all(background)
       return letters.length > 0

@@ -75,28 +75,65 @@ bindBrokenStores([
   {
     name: 'only looks for what is due',
     caught: 'parking: rivals that reserve at the same time get different messages, and together all',
-    break: parking(({ reserve, forgive }) => ({
+    break: parking(({ reserve, rebook }) => ({
       async reserve(options) {
         const rows = await reserve(options)
-        await forgive(rows)
+        await rebook(rows, 0)
         return rows
       },
     })),
   },
   {
     name: 'does not count what has begun and never ended',
-    caught: 'reservation: when it has run out the message is due again, and one more has begun',
+    caught: 'reservation: what has begun and never ended says so when it is reserved again',
     break: parking(({ reserve }) => ({
-      reserve: async (options) => (await reserve(options)).map((row) => ({ ...row, begun: 1 })),
+      reserve: async (options) => (await reserve(options)).map((row) => ({ ...row, begun: 0 })),
     })),
   },
   {
-    name: 'forgives in the name of others',
-    caught: 'reservation: whoever forgives late changes nothing',
-    break: parking(({ forgive, list }) => ({
-      async forgive(tickets) {
+    name: 'counts a reservation as an attempt that has begun',
+    caught: 'reservation: when it has run out the message is due again, and nothing is held against it',
+    break: parking(({ reserve, rebook }) => ({
+      async reserve(options) {
+        const rows = await reserve(options)
+        const more = rows.map((row) => ({ ...row, begun: row.begun + 1 }))
+        const revisions = await rebook(more, options.forMs)
+        return more.map((row, index) => ({ ...row, revision: revisions[index] ?? row.revision }))
+      },
+    })),
+  },
+  {
+    name: 'reserves any number of bytes',
+    caught: 'reservation: so many bytes are reserved at once, and one message whatever its size',
+    break: parking(({ reserve }) => ({
+      reserve: (options) => reserve({ ...options, maxBytes: Number.MAX_SAFE_INTEGER }),
+    })),
+  },
+  {
+    name: 'lets others follow past a dead letter',
+    caught: 'following: a dead letter between them ends it, unless its handler goes on past dead letters',
+    break: parking(({ follow }) => ({ follow: (head, options) => follow(head, { ...options, pastDead: true }) })),
+  },
+  {
+    name: 'lets others follow on a row that is no longer reserved',
+    caught: 'following: nothing follows on a row that has changed since it was reserved',
+    break: parking(({ follow, list }) => ({
+      async follow(head, options) {
+        const [now] = await list({ keys: [head] })
+        return now === undefined ? [] : await follow(now, options)
+      },
+    })),
+  },
+  {
+    name: 'gives back in the name of others',
+    caught: 'reservation: whoever gives back late changes nothing',
+    break: parking(({ rebook, list }) => ({
+      async rebook(bookings, forMs) {
         const rows = await list()
-        await forgive(rows.filter((row) => tickets.some((ticket) => isOf(ticket, row))))
+        return await rebook(
+          rows.filter((row) => bookings.some((booking) => isOf(booking, row))),
+          forMs,
+        )
       },
     })),
   },

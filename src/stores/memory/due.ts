@@ -1,22 +1,52 @@
-import type { DueOptions } from '../../contracts/index.ts'
+import type { DueOptions, FollowOptions } from '../../contracts/index.ts'
 import type { ParkedRow } from './memory-database.ts'
 
 /** Which of the rows are due, those due longest first. */
 export function dueRows(
   rows: readonly ParkedRow[],
   now: number,
-  { handlers, pastDead, limit }: DueOptions,
+  { handlers, pastDead, limit, maxBytes }: DueOptions,
 ): ParkedRow[] {
   const firstStep = lowest(rows, messageOf, (row) => row.step)
   const inOrder = rows.filter((row) => row.orderKey !== undefined)
   const inTheWay = inOrder.filter((row) => row.state === 'waiting' || !pastDead.includes(row.handler))
   const head = lowest(inTheWay, scopeOf, (row) => row.sequence)
-  return rows
+  const due = rows
     .filter((row) => row.state === 'waiting' && row.nextAt.getTime() <= now && handlers.includes(row.handler))
     .filter((row) => row.independent || firstStep.get(messageOf(row)) === row.step)
     .filter((row) => row.orderKey === undefined || head.get(scopeOf(row)) === row.sequence)
     .sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime() || a.sequence - b.sequence)
     .slice(0, limit)
+  return withinBytes(due, maxBytes)
+}
+
+/** Those that stand directly behind a row of an order key, up to the first that is not to be taken. */
+export function rowsBehind(
+  rows: readonly ParkedRow[],
+  head: ParkedRow,
+  now: number,
+  { pastDead, limit, maxBytes }: FollowOptions,
+): ParkedRow[] {
+  const firstStep = lowest(rows, messageOf, (row) => row.step)
+  const behind = rows
+    .filter((row) => row.orderKey !== undefined && scopeOf(row) === scopeOf(head) && row.sequence > head.sequence)
+    .filter((row) => row.state === 'waiting' || !pastDead)
+    .sort((a, b) => a.sequence - b.sequence)
+  const isNext = (row: ParkedRow): boolean =>
+    row.state === 'waiting' &&
+    row.nextAt.getTime() <= now &&
+    (row.independent || firstStep.get(messageOf(row)) === row.step)
+  const end = behind.findIndex((row) => !isNext(row))
+  return withinBytes(behind.slice(0, end === -1 ? limit : Math.min(end, limit)), maxBytes)
+}
+
+function withinBytes(rows: readonly ParkedRow[], maxBytes: number): ParkedRow[] {
+  let bytes = 0
+  return rows.filter(({ message }) => {
+    const isWithin = bytes < maxBytes
+    bytes += message.envelope.length + message.body.length
+    return isWithin
+  })
 }
 
 function messageOf({ source, type, messageId }: ParkedRow): string {

@@ -1,6 +1,6 @@
 import type { Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { copyOfMessage } from './copies.ts'
-import { dueRows } from './due.ts'
+import { dueRows, rowsBehind } from './due.ts'
 import { rowKey } from './inbox.ts'
 import type { MemoryDatabase, ParkedRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
@@ -38,18 +38,26 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
       return transactions.short(({ database }) =>
         dueRows(database.parked.values(), database.now(), options).map((row) => {
           const nextAt = new Date(database.now() + options.forMs)
-          return messageOf(changeRow(database, row, { begun: row.begun + 1, nextAt }))
+          return messageOf(changeRow(database, row, { nextAt }))
         }),
       )
     },
-    forgive: (tickets) =>
+    follow: (ticket, options) =>
       transactions.short(({ database }) => {
-        for (const ticket of tickets) {
-          const row = database.parked.get(rowKey(ticket))
-          if (row?.revision !== ticket.revision || row.begun === 0) continue
-          changeRow(database, row, { begun: row.begun - 1, nextAt: new Date(database.now()) })
-        }
+        const head = database.parked.get(rowKey(ticket))
+        if (head?.revision !== ticket.revision) return []
+        const nextAt = new Date(database.now() + options.forMs)
+        const behind = rowsBehind(database.parked.values(), head, database.now(), options)
+        return behind.map((row) => messageOf(changeRow(database, row, { nextAt })))
       }),
+    rebook: (bookings, forMs) =>
+      transactions.short(({ database }) =>
+        bookings.map((booking) => {
+          const row = database.parked.get(rowKey(booking))
+          if (row?.revision !== booking.revision) return undefined
+          return changeRow(database, row, { begun: booking.begun, nextAt: new Date(database.now() + forMs) }).revision
+        }),
+      ),
     async take(tx, tickets) {
       const { parked } = transactionOf(tx).database
       return tickets.map((ticket) => parked.get(rowKey(ticket))?.revision === ticket.revision)

@@ -36,7 +36,7 @@ export function parkedValues(message: NewParkedMessage): string {
 
 /** What is due, those due longest first; the scan of the index ends at the limit, so that nothing else is locked. */
 export function selectDue({ parked }: Tables, options: DueOptions): string {
-  return `SELECT id FROM ${parked} AS due FORCE INDEX (parked_due)
+  return `SELECT id, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
     WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
       AND ${isAmong(options.handlers)} AND ${isFirst(parked, options)}
     ORDER BY due.next_at, due.id LIMIT ${integer(options.limit)}`
@@ -47,7 +47,7 @@ export function selectDue({ parked }: Tables, options: DueOptions): string {
  * they are now, but what stands before them as it was when the statement began, which may be before both were parked.
  */
 export function selectFirst({ parked }: Tables, options: DueOptions, locked: readonly number[]): string {
-  return `SELECT id FROM ${parked} AS due WHERE due.id IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
+  return `SELECT id, ${size} FROM ${parked} AS due WHERE due.id IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
     ORDER BY due.next_at, due.id`
 }
 
@@ -58,10 +58,32 @@ function isFirst(parked: string, { pastDead }: DueOptions): string {
                AND head.id < due.id)`
   return `(due.order_key IS NULL OR NOT ${earlierOfKey('waiting')})
       AND (due.order_key IS NULL OR ${isAmong(pastDead)} OR NOT ${earlierOfKey('dead')})
-      AND (due.independent = 1 OR NOT EXISTS (
+      AND ${waitsForNoStep(parked)}`
+}
+
+function waitsForNoStep(parked: string): string {
+  return `(due.independent = 1 OR NOT EXISTS (
              SELECT 1 FROM ${parked} AS earlier FORCE INDEX (parked_steps)
              WHERE earlier.source = due.source AND earlier.message_id = due.message_id AND earlier.step < due.step
                AND earlier.type = due.type))`
+}
+
+const size = 'LENGTH(due.envelope) + LENGTH(due.body)'
+
+/** Those behind a row of an order key, in their order: id, bytes, and 1 for what is due and waits for no earlier step. */
+export function selectBehind({ parked }: Tables, scope: string, limit: number): string {
+  return `SELECT id, ${size}, due.next_at <= ${nowMs} AND ${waitsForNoStep(parked)}
+    FROM ${parked} AS due FORCE INDEX (parked_order)
+    WHERE ${scope} AND due.state = 'waiting' ORDER BY due.id LIMIT ${integer(limit)}`
+}
+
+/** The first dead letter behind it. */
+export function selectDeadBehind({ parked }: Tables, scope: string): string {
+  return `SELECT MIN(due.id) FROM ${parked} AS due FORCE INDEX (parked_order) WHERE ${scope} AND due.state = 'dead'`
+}
+
+export function scopeBehind(handler: string, orderKey: string, id: number): string {
+  return `due.handler = ${bytes(handler)} AND due.order_key = ${bytes(orderKey)} AND due.id > ${integer(id)}`
 }
 
 function isAmong(names: readonly string[]): string {

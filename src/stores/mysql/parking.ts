@@ -1,5 +1,6 @@
 import type { ParkedTicket, Parking } from '../../contracts/index.ts'
-import { type Cell, integer, nowMs, numberIn, textIn } from './cells.ts'
+import { withinBytes } from '../sql/within-bytes.ts'
+import { type Cell, integer, numberIn, textIn } from './cells.ts'
 import { nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -12,7 +13,10 @@ import {
   type KeptChange,
   laterMs,
   parkedValues,
+  scopeBehind,
+  selectBehind,
   selectBlocked,
+  selectDeadBehind,
   selectDue,
   selectFirst,
   updateChanged,
@@ -30,6 +34,15 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
 ): Parking<Native> {
   const { parked } = tables
   const columns = parkedColumns(tables)
+  const reserved = async (runner: Runner, chosen: readonly { readonly id: number }[], forMs: number) => {
+    if (chosen.length === 0) return []
+    const list = chosen.map(({ id }) => id).join(', ')
+    await runner.run(`UPDATE ${parked} SET revision = revision + 1, next_at = ${laterMs(forMs)} WHERE id IN (${list})`)
+    const { rows } = await runner.run(`SELECT ${columns} FROM ${parked} WHERE id IN (${list})`)
+    const places = new Map(chosen.map(({ id }, place) => [id, place]))
+    const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
+    return rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
+  }
   return {
     async park(tx, messages) {
       const runner = transactions.runner(tx)
@@ -45,28 +58,43 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       return await short.run(async (runner) => {
         const locked = idsIn(await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`))
         if (locked.length === 0) return []
-        const ids = idsIn(await runner.run(selectFirst(tables, options, locked)))
-        if (ids.length === 0) return []
-        const list = ids.join(', ')
-        await runner.run(
-          `UPDATE ${parked} SET begun = begun + 1, revision = revision + 1, next_at = ${laterMs(options.forMs)}
-           WHERE id IN (${list})`,
-        )
-        const reserved = await runner.run(`SELECT ${columns} FROM ${parked} WHERE id IN (${list})`)
-        const places = new Map(ids.map((id, place) => [id, place]))
-        const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
-        return reserved.rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
+        const first = sizedIn(await runner.run(selectFirst(tables, options, locked)))
+        return await reserved(runner, withinBytes(first, options.maxBytes), options.forMs)
       })
     },
-    async forgive(tickets) {
-      if (tickets.length === 0) return
-      await short.run(async (runner) => {
-        const held = await lockUnchanged(runner, parked, tickets)
-        if (held.length === 0) return
-        await runner.run(
-          `UPDATE ${parked} SET begun = GREATEST(begun - 1, 0), revision = revision + 1, next_at = ${nowMs}
-           WHERE id IN (${held.map(({ id }) => id).join(', ')})`,
+    follow: (head, options) =>
+      short.run(async (runner) => {
+        const [held] = await lockUnchanged(runner, parked, [head])
+        if (held === undefined) return []
+        const { rows } = await runner.run(`SELECT order_key FROM ${parked} WHERE id = ${integer(held.id)}`)
+        const orderKey = rows[0]?.[0]
+        if (orderKey === undefined || orderKey === null) return []
+        const scope = scopeBehind(head.handler, textIn(orderKey), held.id)
+        const near = sizedIn(await runner.run(selectBehind(tables, scope, options.limit)))
+        if (near.length === 0) return []
+        const list = near.map(({ id }) => id).join(', ')
+        const free = idsIn(await runner.run(`SELECT id FROM ${parked} WHERE id IN (${list}) FOR UPDATE SKIP LOCKED`))
+        const dead = options.pastDead ? undefined : (await runner.run(selectDeadBehind(tables, scope))).rows[0]?.[0]
+        const firstDead = dead === undefined || dead === null ? Number.POSITIVE_INFINITY : numberIn(dead)
+        const end = near.findIndex(({ id, isNext }) => !isNext || !free.includes(id) || id > firstDead)
+        const directly = end === -1 ? near : near.slice(0, end)
+        return await reserved(runner, withinBytes(directly, options.maxBytes), options.forMs)
+      }),
+    async rebook(bookings, forMs) {
+      if (bookings.length === 0) return []
+      return await short.run(async (runner) => {
+        const held = await lockUnchanged(runner, parked, bookings)
+        const ids = new Map(held.map(({ id, name }) => [name, id]))
+        const byCount = Map.groupBy(
+          bookings.filter((booking) => ids.has(nameOf(booking))),
+          ({ begun }) => begun,
         )
+        for (const [begun, some] of byCount)
+          await runner.run(
+            `UPDATE ${parked} SET begun = ${integer(begun)}, revision = revision + 1, next_at = ${laterMs(forMs)}
+             WHERE id IN (${some.map((booking) => ids.get(nameOf(booking))).join(', ')})`,
+          )
+        return bookings.map((booking) => (ids.has(nameOf(booking)) ? booking.revision + 1 : undefined))
       })
     },
     async take(tx, tickets) {
@@ -116,6 +144,15 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
 
 function idsIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
   return rows.map(([id]) => numberIn(id))
+}
+
+/** Of a statement that answers id, bytes and perhaps whether it is next. */
+function sizedIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }) {
+  return rows.map(([id, bytes, isNext]) => ({
+    id: numberIn(id),
+    bytes: numberIn(bytes),
+    isNext: isNext !== undefined && isNext !== null && textIn(isNext) === '1',
+  }))
 }
 
 /** Those that are still as they were read and that nobody else holds. */

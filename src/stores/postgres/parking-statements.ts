@@ -5,7 +5,8 @@ import type { Tables } from './tables.ts'
 export interface ParkingStatements {
   readonly park: Statement
   readonly reserve: Statement
-  readonly forgive: Statement
+  readonly follow: Statement
+  readonly rebook: Statement
   readonly take: Statement
   readonly remove: Statement
   readonly change: Statement
@@ -16,6 +17,11 @@ export interface ParkingStatements {
 export function parkingStatements(tables: Tables): ParkingStatements {
   const { parked } = tables
   const later = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
+  const earlierStep = (row: string) =>
+    `EXISTS (SELECT FROM ${parked} AS earlier
+             WHERE earlier.source = ${row}.source AND earlier.message_id = ${row}.message_id
+               AND earlier.type = ${row}.type AND earlier.step < ${row}.step)`
+  const bytes = 'octet_length(envelope) + octet_length(body)'
   const reserved = `SELECT place, id
     FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS read (handler, key, revision, place)
     JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
@@ -48,7 +54,7 @@ export function parkingStatements(tables: Tables): ParkingStatements {
     // behind an OR, where the planner cannot turn it into a join with the whole table.
     reserve: statement(
       `WITH due AS MATERIALIZED (
-         SELECT id AS due_id, next_at AS due_at FROM ${parked} AS due
+         SELECT id AS due_id, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
          WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
            AND (order_key IS NULL OR id IN (
                   SELECT min(id) FROM ${parked}
@@ -58,20 +64,51 @@ export function parkingStatements(tables: Tables): ParkingStatements {
            AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
            AND (order_key IS NULL OR handler = ANY ($4::text[])
                 OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.id < due.id`, 'due', `'dead'`)} IS NOT TRUE)
-           AND (independent OR NOT EXISTS (
-                  SELECT FROM ${parked} AS earlier
-                  WHERE earlier.source = due.source AND earlier.message_id = due.message_id
-                    AND earlier.type = due.type AND earlier.step < due.step))
-         ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED)
-       UPDATE ${parked} SET begun = begun + 1, revision = revision + 1, next_at = ${later('$2::float8')}
-       FROM due WHERE id = due_id
+           AND (independent OR NOT ${earlierStep('due')})
+         ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
+       fitting AS (
+         SELECT due_id, due_at, sum(bytes) OVER (ORDER BY due_at, due_id) - bytes AS bytes_before FROM due)
+       UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
+       FROM fitting WHERE id = due_id AND bytes_before < $5::float8
        RETURNING ${parkedColumns(tables)}, extract(epoch FROM due_at)`,
     ),
-    forgive: statement(
+    // Which stand behind, then which of them can be had, then all before the first that cannot.
+    follow: statement(
+      `WITH head AS MATERIALIZED (
+         SELECT id AS head_id, handler AS head_handler, order_key AS head_key FROM ${parked}
+         WHERE handler = $1::text AND key = $2::text AND revision = $3::bigint AND order_key IS NOT NULL
+         FOR UPDATE SKIP LOCKED),
+       near AS MATERIALIZED (
+         SELECT behind.* FROM head, LATERAL (
+           SELECT * FROM ${parked} AS behind
+           WHERE order_key IS NOT NULL
+             AND (behind.handler, behind.order_key, behind.state, behind.id) > (head_handler, head_key, 'waiting', head_id)
+           ORDER BY behind.handler, behind.order_key, behind.state, behind.id LIMIT $4::int) AS behind
+         WHERE behind.handler = head_handler AND behind.order_key = head_key AND behind.state = 'waiting'),
+       held AS MATERIALIZED (
+         SELECT id FROM ${parked} AS known WHERE id IN (SELECT id FROM near) AND state = 'waiting'
+         FOR UPDATE SKIP LOCKED),
+       judged AS (
+         SELECT near.id AS judged_id, sum(CASE WHEN near.next_at <= statement_timestamp() AND held.id IS NOT NULL
+                                   AND (near.independent OR NOT ${earlierStep('near')})
+                                  THEN 0 ELSE 1 END) OVER (ORDER BY near.id) AS hindrances,
+                sum(${bytes}) OVER (ORDER BY near.id) - (${bytes}) AS bytes_before
+         FROM near LEFT JOIN held ON held.id = near.id)
+       UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$5::float8')}
+       FROM judged, head
+       WHERE id = judged_id AND hindrances = 0 AND bytes_before < $6::float8
+         AND ($7::text::bool OR NOT EXISTS (
+               SELECT FROM ${parked} AS dead
+               WHERE dead.handler = head_handler AND dead.order_key = head_key AND dead.state = 'dead'
+                 AND dead.id > head_id AND dead.id < judged_id))
+       RETURNING ${parkedColumns(tables)}`,
+    ),
+    rebook: statement(
       `WITH held AS MATERIALIZED (${reserved})
        UPDATE ${parked} AS known
-       SET begun = greatest(known.begun - 1, 0), revision = known.revision + 1, next_at = statement_timestamp()
-       FROM held WHERE known.id = held.id`,
+       SET begun = ($4::int[])[place], revision = known.revision + 1, next_at = ${later('$5::float8')}
+       FROM held WHERE known.id = held.id
+       RETURNING place, known.revision`,
     ),
     take: statement(reserved),
     remove: statement(

@@ -41,14 +41,23 @@ export function postgresParking<Tx>(
           bytesArray(messages.map(({ message }) => message.body)),
         ])
     },
-    async reserve({ limit, forMs, handlers, pastDead }) {
+    async reserve({ limit, forMs, handlers, pastDead, maxBytes }) {
       if (limit <= 0 || handlers.length === 0) return []
-      const values = [String(limit), String(forMs), textArray(handlers), textArray(pastDead)]
+      const values = [String(limit), String(forMs), textArray(handlers), textArray(pastDead), String(maxBytes)]
       const { rows } = await source.runAlone(statements.reserve, values)
       return inOrder(rows).map(parkedIn)
     },
-    async forgive(tickets) {
-      if (tickets.length > 0) await source.runAlone(statements.forgive, ticketArrays(tickets))
+    async follow({ handler, key, revision }, { limit, maxBytes, forMs, pastDead }) {
+      const values = [handler, key, String(revision), String(limit), String(forMs), String(maxBytes), String(pastDead)]
+      const { rows } = await source.runAlone(statements.follow, values)
+      return rows.map(parkedIn).sort((a, b) => a.sequence - b.sequence)
+    },
+    async rebook(bookings, forMs) {
+      if (bookings.length === 0) return []
+      const begun = numberArray(bookings.map((booking) => booking.begun))
+      const { rows } = await source.runAlone(statements.rebook, [...ticketArrays(bookings), begun, String(forMs)])
+      const revisions = new Map(rows.map(([place, revision]) => [Number(place), Number(revision)]))
+      return bookings.map((_, index) => revisions.get(index + 1))
     },
     async take(tx, tickets) {
       if (tickets.length === 0) return []

@@ -3,7 +3,7 @@ import { texts } from './connection.ts'
 import { pairName, rowName } from './names.ts'
 import { readRow } from './parked-row.ts'
 import { countRows, listRows } from './parked-search.ts'
-import { blockedScript, forgiveScript, reserveScript, takeScript } from './scripts/parking.ts'
+import { blockedScript, followScript, rebookScript, reserveScript, takeScript } from './scripts/parking.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 import { answersInOrder } from './wait-for-rivals.ts'
@@ -15,16 +15,23 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
       const { steps } = factory.transactionOf(tx)
       for (const message of messages) steps.push({ kind: 'park', message })
     },
-    async reserve({ limit, forMs, handlers, pastDead }) {
+    async reserve({ limit, forMs, handlers, pastDead, maxBytes }) {
       if (handlers.length === 0 || limit < 1) return []
       const past = pastDead.filter((name) => handlers.includes(name))
-      const args = [limit, Math.ceil(forMs), handlers.length, ...handlers, ...past]
+      const args = [limit, Math.ceil(forMs), maxBytes, handlers.length, ...handlers, ...past]
       const rows = (await connection.run(reserveScript, ...args)) as unknown[]
       return rows.map((row) => readRow(row) as StoredParkedMessage)
     },
-    async forgive(tickets) {
-      if (tickets.length === 0) return
-      await connection.run(forgiveScript, ...tickets.flatMap((ticket) => [rowName(ticket), ticket.revision]))
+    async follow(head, { limit, maxBytes, forMs, pastDead }) {
+      const args = [rowName(head), head.revision, limit, Math.ceil(forMs), maxBytes, pastDead ? 1 : 0]
+      const rows = (await connection.run(followScript, ...args)) as unknown[]
+      return rows.map((row) => readRow(row) as StoredParkedMessage)
+    },
+    async rebook(bookings, forMs) {
+      if (bookings.length === 0) return []
+      const asked = bookings.flatMap((booking) => [rowName(booking), booking.revision, booking.begun])
+      const answers = (await connection.run(rebookScript, Math.ceil(forMs), ...asked)) as unknown[]
+      return answers.map((revision) => (Number(revision) === 0 ? undefined : Number(revision)))
     },
     async take(tx, tickets) {
       const transaction = factory.transactionOf(tx)

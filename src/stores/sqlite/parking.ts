@@ -1,4 +1,13 @@
-import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange, Parking } from '../../contracts/index.ts'
+import type {
+  DueOptions,
+  FollowOptions,
+  NewParkedMessage,
+  OrderScope,
+  ParkedChange,
+  ParkedTicket,
+  Parking,
+} from '../../contracts/index.ts'
+import { withinBytes } from '../sql/within-bytes.ts'
 import { conditionOf } from './parked-filter.ts'
 import { type ParkedRow, parkedMessage } from './parked-row.ts'
 import type { Reader } from './reader.ts'
@@ -12,17 +21,24 @@ const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key,
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 // The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
-const selectDue = `SELECT sequence FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
+const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
+    AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type`
+const size = `length(envelope) + length(body) AS bytes`
+const selectDue = `SELECT sequence, ${size} FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
   AND +handler IN (SELECT value FROM json_each(?))
   AND (order_key IS NULL OR NOT EXISTS (${earlierOfKey} 'waiting'))
   AND (order_key IS NULL OR handler IN (SELECT value FROM json_each(?)) OR NOT EXISTS (${earlierOfKey} 'dead'))
-  AND (independent OR NOT EXISTS (SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
-    AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type))
+  AND (independent OR NOT EXISTS (${earlierStep}))
   ORDER BY next_at, sequence LIMIT ?`
-const reserveDue = `UPDATE main.justonce_parked SET revision = revision + 1, begun = begun + 1, next_at = ${now} + ?
-  WHERE sequence = ? RETURNING *`
-const forgiveOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = begun - 1, next_at = ${now}
-  WHERE handler = ? AND key = ? AND revision = ? AND begun > 0`
+const selectBehind = `SELECT sequence, ${size},
+    next_at <= ${now} AND (independent OR NOT EXISTS (${earlierStep})) AS is_next
+  FROM main.justonce_parked AS due WHERE handler = ? AND order_key = ? AND state = 'waiting' AND sequence > ? ORDER BY sequence LIMIT ?`
+const selectDeadBehind = `SELECT min(sequence) AS sequence FROM main.justonce_parked
+  WHERE handler = ? AND order_key = ? AND state = 'dead' AND sequence > ?`
+const reserveDue = `UPDATE main.justonce_parked SET revision = revision + 1, next_at = ${now} + ? WHERE sequence = ? RETURNING *`
+const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = ?, next_at = ${now} + ?
+  WHERE handler = ? AND key = ? AND revision = ? RETURNING revision`
+const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
@@ -43,15 +59,20 @@ export function sqliteParking<Database extends SqliteDatabase>(
       // Mostly nothing is due, and then nobody should have to wait for the write lock.
       if ((await reader.read((statements) => due(statements, { ...options, limit: 1 }))).length === 0) return []
       return transactions.short((statements) =>
-        due(statements, options).map(({ sequence }) =>
-          parkedMessage(statements.get<ParkedRow>(reserveDue, Math.ceil(options.forMs), sequence) as ParkedRow),
-        ),
+        due(statements, options).map(({ sequence }) => reserved(statements, sequence, options)),
       )
     },
-    forgive: (tickets) =>
-      transactions.short((statements) => {
-        for (const { handler, key, revision } of tickets) statements.run(forgiveOne, handler, key, revision)
-      }),
+    follow: (head, options) =>
+      transactions.short((statements) =>
+        behind(statements, head, options).map(({ sequence }) => reserved(statements, sequence, options)),
+      ),
+    rebook: (bookings, forMs) =>
+      transactions.short((statements) =>
+        bookings.map(({ handler, key, revision, begun }) => {
+          const values = [begun, Math.ceil(forMs), handler, key, revision] as const
+          return statements.get<{ revision: number }>(rebookOne, ...values)?.revision
+        }),
+      ),
     async take(tx, tickets) {
       const statements = statementsIn(tx)
       return tickets.map(
@@ -83,9 +104,29 @@ export function sqliteParking<Database extends SqliteDatabase>(
   }
 }
 
+interface Found {
+  readonly sequence: number
+  readonly bytes: number
+}
+
 /** Those due longest first. */
-function due(statements: Statements, { handlers, pastDead, limit }: DueOptions): { readonly sequence: number }[] {
-  return statements.all(selectDue, JSON.stringify(handlers), JSON.stringify(pastDead), limit)
+function due(statements: Statements, { handlers, pastDead, limit, maxBytes }: DueOptions): Found[] {
+  const found = statements.all<Found>(selectDue, JSON.stringify(handlers), JSON.stringify(pastDead), limit)
+  return withinBytes(found, maxBytes)
+}
+
+function behind(statements: Statements, head: ParkedTicket, { pastDead, limit, maxBytes }: FollowOptions): Found[] {
+  const first = statements.get<ParkedRow>(selectHead, head.handler, head.key, head.revision)
+  if (first === undefined || first.order_key === null) return []
+  const scope = [first.handler, first.order_key, first.sequence] as const
+  const dead = pastDead ? undefined : statements.get<{ sequence: number | null }>(selectDeadBehind, ...scope)
+  const found = statements.all<Found & { readonly is_next: number }>(selectBehind, ...scope, limit)
+  const end = found.findIndex(({ is_next, sequence }) => is_next !== 1 || sequence > (dead?.sequence ?? Infinity))
+  return withinBytes(end === -1 ? found : found.slice(0, end), maxBytes)
+}
+
+function reserved(statements: Statements, sequence: number, { forMs }: Pick<DueOptions, 'forMs'>) {
+  return parkedMessage(statements.get<ParkedRow>(reserveDue, Math.ceil(forMs), sequence) as ParkedRow)
 }
 
 function insert(statements: Statements, message: NewParkedMessage): void {

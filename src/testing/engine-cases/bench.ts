@@ -20,7 +20,10 @@ export interface Bench {
 }
 
 export interface BenchAppOptions
-  extends Pick<AppOptions<BenchStore, Record<string, unknown>>, 'pollMs' | 'ids' | 'retention' | 'clock'> {
+  extends Pick<
+    AppOptions<BenchStore, Record<string, unknown>>,
+    'pollMs' | 'ids' | 'retention' | 'clock' | 'concurrency'
+  > {
   readonly store?: BenchStore
   readonly transport?: MemoryTransport
 }
@@ -66,7 +69,7 @@ export function engineCase(each: {
 
 function openApp({ transport = memoryTransport(), ...options }: BenchAppOptions & { store: BenchStore }): BenchApp {
   const batch = { max: 50, budgetMs: 60_000 }
-  const app = justonce<BenchStore>({ pollMs: 20, ...options, transport, concurrency: 1, batch })
+  const app = justonce<BenchStore>({ pollMs: 20, concurrency: 1, ...options, transport, batch })
   const events: JustonceEvent[] = []
   app.events.listen((event) => events.push(event))
   let started: Promise<void> | undefined

@@ -58,6 +58,60 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'order: a pile behind a message that has failed is worked off in runs, not one by one',
+    async run({ store, effects, app }) {
+      let transactions = 0
+      const take: typeof store.parking.take = (tx, tickets) => {
+        transactions++
+        return store.parking.take(tx, tickets)
+      }
+      const counting = { ...store, parking: { ...store.parking, take } }
+      const { app: notes, handle, events } = app({ store: counting })
+      let isBroken = true
+      notes.on(
+        'note.created',
+        { name: 'tag-note', ordered: 'key', retry: { attempts: 99, backoff: () => 50 }, breaker: false },
+        async ({ id }, { tx }) => {
+          if (id === 'a0' && isBroken) throw new Error('not yet')
+          await effects.write(tx, id)
+        },
+      )
+      const ids = Array.from({ length: 60 }, (_, index) => `a${index}`)
+      await handle(...ids.map((id) => note(id, { key: 'a' })))
+      const before = transactions
+      isBroken = false
+      await eventually(async () => processed(events, 'a')[ids.length - 1], 'the last of the pile')
+      assert.deepEqual(processed(events, 'a'), ids)
+      assert.ok(transactions - before < 15, `${transactions - before} transactions for ${ids.length} messages`)
+    },
+  }),
+  engineCase({
+    name: 'order: of a run the first that fails leaves the others behind it, and nothing is held against them',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events } = app()
+      let failures = 0
+      notes.on(
+        'note.created',
+        { name: 'tag-note', ordered: 'key', retry: { attempts: 9, backoff: () => 100 }, breaker: false },
+        async ({ id }, { tx }) => {
+          if (id === 'a0' && failures++ < 1) throw new Error('not yet')
+          if (id === 'a3' && failures++ < 4) throw new Error('not yet either')
+          await effects.write(tx, id)
+        },
+      )
+      const ids = Array.from({ length: 8 }, (_, index) => `a${index}`)
+      await handle(...ids.map((id) => note(id, { key: 'a' })))
+      await eventually(async () => processed(events, 'a')[ids.length - 1], 'the last of the run')
+      assert.deepEqual(processed(events, 'a'), ids)
+      assert.deepEqual(Object.values(await countsOf(effects, ...ids)), [1, 1, 1, 1, 1, 1, 1, 1])
+      assert.equal(await store.parking.count(), 0)
+      assert.deepEqual(
+        events.filter(({ kind }) => kind === 'quarantined'),
+        [],
+      )
+    },
+  }),
+  engineCase({
     name: "order: a dead letter blocks its key, with whenDead: 'continue' it does not",
     async run({ store, effects, app }) {
       for (const whenDead of ['block', 'continue'] as const) {

@@ -102,6 +102,53 @@ export const retryCases: readonly StoreCase[] = [
       )
     },
   }),
+  engineCase({
+    name: 'retry: as many run at once as the app has lanes, and a slow one holds up nobody',
+    needs: ['concurrent'],
+    async run({ store, effects, app }) {
+      const { promise: othersAreDone, resolve: goOn } = Promise.withResolvers<void>()
+      let isBroken = true
+      const { app: notes, handle } = app({ concurrency: 2 })
+      const retry = { attempts: 99, backoff: () => 100 }
+      notes.on('note.created', { name: 'tag-note', retry, breaker: false }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (isBroken) throw new Error('not yet')
+        if (id === 'slow') await othersAreDone
+      })
+      const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
+      await handle(note('slow'), ...ids.map((id) => note(id)))
+      isBroken = false
+      const allButOne = async () => ((await store.parking.count()) === 1 ? true : undefined)
+      await eventually(allButOne, 'the retries beside a slow one')
+      assert.equal((await store.parking.list())[0]?.key, 'slow')
+      goOn()
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the slow one')
+      assert.deepEqual(Object.values(await countsOf(effects, 'slow', ...ids)), [1, ...ids.map(() => 1)])
+    },
+  }),
+  engineCase({
+    name: 'retry: what was reserved and never begun is not blamed for the death of whoever reserved it',
+    async run({ store, rival, effects, app }) {
+      let isBroken = true
+      const { app: notes, handle, stop, events } = app()
+      notes.on('note.created', { name: 'tag-note', retry: { backoff: () => 300 } }, async ({ id }, { tx }) => {
+        if (isBroken) throw new Error('not yet')
+        await effects.write(tx, id)
+      })
+      await handle(note('m1'))
+      isBroken = false
+      const reserve = { limit: 1, maxBytes: 1, forMs: 1, handlers: ['tag-note'], pastDead: [] }
+      for (let deaths = 0; deaths < 6 && (await store.parking.count()) > 0; deaths++)
+        await rival.parking.reserve(reserve)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await stop()
+      assert.equal(await effects.count('m1'), 1)
+      assert.deepEqual(
+        events.filter(({ kind }) => kind === 'quarantined'),
+        [],
+      )
+    },
+  }),
 ]
 
 async function secondFailure({ store }: Bench) {

@@ -70,7 +70,7 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
     },
     async retryAll() {
       for (let attempts = 0; attempts < 100; attempts++) {
-        const due = await reserveDue(engine, 100)
+        const due = await reserveDue(engine, { limit: 100 })
         if (due.length === 0) return
         await Promise.all((await retryMessages(engine, source, due)).background)
       }

@@ -43,13 +43,14 @@ export function reserve<Tx>(
   store: Store<Tx>,
   options: Partial<DueOptions> = {},
 ): Promise<readonly StoredParkedMessage[]> {
-  return store.parking.reserve({ limit: 10, forMs: anHour, handlers: [handler], pastDead: [], ...options })
+  const defaults = { limit: 10, maxBytes: 10_000_000, forMs: anHour, handlers: [handler], pastDead: [] }
+  return store.parking.reserve({ ...defaults, ...options })
 }
 
 /** What could be reserved now, in the order of the alphabet; it is given back at once. */
 export async function dueKeys<Tx>(store: Store<Tx>, options: Partial<DueOptions> = {}): Promise<string[]> {
   const reserved = await reserve(store, options)
-  await store.parking.forgive(reserved)
+  await store.parking.rebook(reserved, 0)
   return keysOf(reserved).sort()
 }
 

@@ -29,7 +29,7 @@ export const parkingStepCases: readonly StoreCase[] = [
       await park(store, step('m3', 1))
       const due = async () => {
         const found = await reserve(store, { handlers: steps })
-        await store.parking.forgive(found)
+        await store.parking.rebook(found, 0)
         return found.map((message) => `${message.key} ${message.handler}`).sort()
       }
       assert.deepEqual(await due(), ['m3 step-1'])

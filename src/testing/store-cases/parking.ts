@@ -123,7 +123,10 @@ export const parkingCases: readonly StoreCase[] = [
           dead('m3', { attempts: 5, reason: 'HANDLER_FAILED', errors: '[5]', shape: 'five' }),
         ])
       })
-      await store.parking.forgive(found.filter(({ key }) => key === 'm4'))
+      await store.parking.rebook(
+        found.filter(({ key }) => key === 'm4'),
+        0,
+      )
       const rows = (await store.parking.list()).map(({ key, state, attempts, reason, errors, shape }) => [
         key,
         state,

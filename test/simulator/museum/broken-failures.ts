@@ -46,7 +46,20 @@ export const brokenFailures: readonly Exhibit[] = [
       ...store,
       parking: {
         ...store.parking,
-        reserve: async (options) => (await store.parking.reserve(options)).map((row) => ({ ...row, begun: 1 })),
+        reserve: async (options) => (await store.parking.reserve(options)).map((row) => ({ ...row, begun: 0 })),
+      },
+    })),
+  },
+  {
+    name: 'runs-begin-past-their-head',
+    flaw: 'What follows on a reserved message of its key is taken without looking at what lies between.',
+    caughtAs: 'DISORDER',
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({
+      ...store,
+      parking: {
+        ...store.parking,
+        follow: async (head, options) => (await store.parking.follow(head, options)).slice(1),
       },
     })),
   },

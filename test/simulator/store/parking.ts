@@ -42,7 +42,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
           }
         }),
       ),
-    reserve: ({ limit, forMs, handlers, pastDead }) =>
+    reserve: ({ limit, forMs, handlers, pastDead, maxBytes }) =>
       context.read((client) =>
         client.connection.call(
           'reserve',
@@ -54,29 +54,53 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               if (!handlers.includes(parked.handler)) return false
               return !waitsForStep(parked, all) && !waitsForOrder(parked, all, pastDead)
             }
-            const reserved: StoredParkedMessage[] = []
-            for (const { key, row } of await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)) {
-              const begun = (row as Parked).begun + 1
-              const now = changed(row as Parked, session, { begun, nextAt: database.date(forMs) })
-              await update(session, tx, table, key, () => now)
-              reserved.push(messageOf(asSeen(tx, session, now)))
-            }
-            return reserved
+            const found = await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)
+            return await reserveRows(
+              tx,
+              session,
+              withinBytes(
+                found.map(({ row }) => row as Parked),
+                maxBytes,
+              ),
+              forMs,
+            )
           }),
         ),
       ),
-    forgive: (tickets) =>
+    follow: (head, { limit, maxBytes, forMs, pastDead }) =>
       context.read((client) =>
         client.connection.call(
-          'forgive',
+          'follow',
           inTransaction(async (tx, session) => {
-            for (const ticket of tickets) {
-              const row = await lockTicket(tx, session, ticket)
-              if (row === undefined) continue
-              const begun = Math.max(0, row.begun - 1)
-              const now = changed(row, session, { begun, nextAt: session.database.date() })
-              await update(session, tx, table, name(ticket), () => now)
+            const first = await lockTicket(tx, session, head)
+            if (first?.orderKey === undefined) return []
+            const { handler, orderKey, sequence } = first
+            const all = session.database.scan(tx, table)
+            const behind: Parked[] = []
+            for (const row of scanParked(tx, session)) {
+              if (row.sequence <= sequence || !holdsUp(row, { handler, orderKey, pastDead })) continue
+              const isNext = row.state === 'waiting' && row.nextAt <= session.database.date() && !waitsForStep(row, all)
+              if (!isNext || behind.length >= limit || !(await lockTicket(tx, session, row))) break
+              behind.push(row)
             }
+            return await reserveRows(tx, session, withinBytes(behind, maxBytes), forMs)
+          }),
+        ),
+      ),
+    rebook: (bookings, forMs) =>
+      context.read((client) =>
+        client.connection.call(
+          'rebook',
+          inTransaction(async (tx, session) => {
+            const revisions: (number | undefined)[] = []
+            for (const booking of bookings) {
+              const row = await lockTicket(tx, session, booking)
+              const nextAt = session.database.date(forMs)
+              const now = row && changed(row, session, { begun: booking.begun, nextAt })
+              if (now !== undefined) await update(session, tx, table, name(booking), () => now)
+              revisions.push(now?.revision)
+            }
+            return revisions
           }),
         ),
       ),
@@ -136,6 +160,30 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
 
 export function changed(row: Parked, session: Session, facts: Partial<Parked>): Parked {
   return { ...row, ...facts, revision: session.database.nextNumber() } as Parked
+}
+
+async function reserveRows(
+  tx: ServerTransaction,
+  session: Session,
+  rows: readonly Parked[],
+  forMs: number,
+): Promise<StoredParkedMessage[]> {
+  const reserved: StoredParkedMessage[] = []
+  for (const row of rows) {
+    const now = changed(row, session, { nextAt: session.database.date(forMs) })
+    await update(session, tx, table, name(row), () => now)
+    reserved.push(messageOf(asSeen(tx, session, now)))
+  }
+  return reserved
+}
+
+function withinBytes(rows: readonly Parked[], maxBytes: number): Parked[] {
+  let before = 0
+  return rows.filter(({ message }) => {
+    const isWithin = before < maxBytes
+    before += message.envelope.length + message.body.length
+    return isWithin
+  })
 }
 
 function messageOf({ isReleased: _, ...message }: Parked): StoredParkedMessage {

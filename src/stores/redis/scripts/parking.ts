@@ -7,10 +7,27 @@ local function each(from, act)
 end
 `
 
-/** Arguments: limit, for how long, how many handlers, these, then those of them that go past dead letters. Answers rows. */
+const reserveLua = `
+local function reserve(ids, forMs, maxBytes)
+  local rows, bytes = {}, 0
+  for _, id in ipairs(ids) do
+    if bytes >= maxBytes then break end
+    local key = rowKey(id)
+    bytes = bytes + redis.call('HSTRLEN', key, 'body') + redis.call('HSTRLEN', key, 'envelope')
+    redis.call('HINCRBY', key, 'revision', 1)
+    redis.call('HSET', key, 'nextAt', now + forMs)
+    place(id)
+    rows[#rows + 1] = redis.call('HGETALL', key)
+  end
+  return rows
+end
+`
+
+/** Arguments: limit, for how long, how many bytes, how many handlers, these, then those of them that go past dead letters. Answers rows. */
 export const reserveScript = script(
   preludeLua,
   rowsLua,
+  reserveLua,
   `
 local limit = tonumber(ARGV[2])
 local found = {}
@@ -29,40 +46,58 @@ local function look(zset)
     offset = offset + limit
   end
 end
-local handlers = tonumber(ARGV[4])
-for i = 5, 4 + handlers do look(P .. 'due:' .. ARGV[i]) end
-for i = 5 + handlers, #ARGV do look(P .. 'due-past-dead:' .. ARGV[i]) end
+local handlers = tonumber(ARGV[5])
+for i = 6, 5 + handlers do look(P .. 'due:' .. ARGV[i]) end
+for i = 6 + handlers, #ARGV do look(P .. 'due-past-dead:' .. ARGV[i]) end
 table.sort(found, function(a, b)
   if a.at ~= b.at then return a.at < b.at end
   return a.member < b.member
 end)
-local rows = {}
-for i = 1, math.min(limit, #found) do
-  local key = rowKey(found[i].id)
-  redis.call('HINCRBY', key, 'begun', 1)
-  redis.call('HINCRBY', key, 'revision', 1)
-  redis.call('HSET', key, 'nextAt', now + tonumber(ARGV[3]))
-  place(found[i].id)
-  rows[i] = redis.call('HGETALL', key)
-end
-return rows
+local ids = {}
+for i = 1, math.min(limit, #found) do ids[i] = found[i].id end
+return reserve(ids, tonumber(ARGV[3]), tonumber(ARGV[4]))
 `,
 )
 
-/** Arguments: pairs of row and revision. */
-export const forgiveScript = script(
+/** Arguments: row, revision, limit, for how long, how many bytes, whether it goes past dead letters. Answers rows. */
+export const followScript = script(
   preludeLua,
   rowsLua,
-  pairsOf,
+  reserveLua,
   `
-each(2, function(id, revision)
-  local row = redis.call('HMGET', rowKey(id), 'revision', 'begun')
-  if row[1] ~= revision or row[2] == '0' then return end
-  redis.call('HINCRBY', rowKey(id), 'begun', -1)
-  redis.call('HINCRBY', rowKey(id), 'revision', 1)
-  redis.call('HSET', rowKey(id), 'nextAt', now)
-  place(id)
-end)
+local head = redis.call('HMGET', rowKey(ARGV[2]), 'revision', 'scope', 'sequence')
+if head[1] ~= ARGV[3] or not head[2] or redis.call('EXISTS', P .. 'lock:row:' .. ARGV[2]) == 1 then return {} end
+local zset = P .. (ARGV[7] == '1' and 'scope-waiting:' or 'scope:') .. head[2]
+local ids = {}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', zset, '(' .. head[3], '+inf', 'LIMIT', 0, ARGV[4])) do
+  local row = redis.call('HMGET', rowKey(id), 'state', 'nextAt', 'independent', 'steps', 'step')
+  if row[1] ~= 'waiting' or tonumber(row[2]) > now or redis.call('EXISTS', P .. 'lock:row:' .. id) == 1 then break end
+  if row[3] ~= '1' and lowest(P .. 'steps:' .. row[4]) < tonumber(row[5]) then break end
+  ids[#ids + 1] = id
+end
+return reserve(ids, tonumber(ARGV[5]), tonumber(ARGV[6]))
+`,
+)
+
+/** Arguments: for how long, then row, revision and how many have begun of each. Answers their revisions, 0 for others. */
+export const rebookScript = script(
+  preludeLua,
+  rowsLua,
+  `
+local answers = {}
+for i = 3, #ARGV, 3 do
+  local id, key = ARGV[i], rowKey(ARGV[i])
+  local isOurs = redis.call('HGET', key, 'revision') == ARGV[i + 1]
+    and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0
+  if isOurs then
+    redis.call('HSET', key, 'begun', ARGV[i + 2], 'nextAt', now + tonumber(ARGV[2]))
+    answers[#answers + 1] = redis.call('HINCRBY', key, 'revision', 1)
+    place(id)
+  else
+    answers[#answers + 1] = 0
+  end
+end
+return answers
 `,
 )
 

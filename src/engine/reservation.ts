@@ -1,0 +1,56 @@
+import type { ParkedBooking, StoredParkedMessage } from '../contracts/index.ts'
+import type { Engine } from './engine.ts'
+import type { Batch } from './process-batch.ts'
+
+/** Covers the time from a booking to the lock that follows it; whoever dies in between delays the message by so much. */
+export const reservedForMs = 5_000
+
+/** A parked row that is reserved for its next attempt. */
+export class Reservation {
+  readonly letter: StoredParkedMessage
+  /** As we last knew it. Undefined: somebody else has the row by now. */
+  revision: number | undefined
+
+  constructor(letter: StoredParkedMessage) {
+    this.letter = letter
+    this.revision = letter.revision
+  }
+}
+
+/**
+ * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows say so. What
+ * waits for its turn has not begun, and a batch that is run again has begun once.
+ */
+export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
+  const reservations = works.flatMap(({ origin, runs }) =>
+    origin.reservation !== undefined && runs.some(({ failure, expired }) => failure === undefined && !expired)
+      ? origin.reservation
+      : [],
+  )
+  await rebook(store.parking, reservations, 1, reservedForMs)
+}
+
+/** Gives back what was not tried: it is due at once, and nothing is held against it. */
+export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly Reservation[]): Promise<void> {
+  await rebook(store.parking, reservations, 0, 0)
+}
+
+async function rebook<Tx>(
+  parking: Pick<Engine<Tx>['store']['parking'], 'rebook'>,
+  reservations: readonly Reservation[],
+  more: 0 | 1,
+  forMs: number,
+): Promise<void> {
+  const held = reservations.filter(({ revision }) => revision !== undefined)
+  if (held.length === 0) return
+  const bookings: ParkedBooking[] = held.map(({ letter, revision }) => ({
+    handler: letter.handler,
+    key: letter.key,
+    revision: revision as number,
+    begun: letter.begun + more,
+  }))
+  const revisions = await parking.rebook(bookings, forMs)
+  held.forEach((reservation, index) => {
+    reservation.revision = revisions[index]
+  })
+}
