@@ -6,11 +6,17 @@ import type { Source } from '../engine/source.ts'
 import { JustonceError } from '../errors/index.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { Consumer } from './consumer.ts'
+import type { InFlightLimits } from './in-hand.ts'
 import { Quarantine } from './quarantine.ts'
 import { StoreGate } from './store-gate.ts'
 
 /** A consumer that is given what is handed over, on a store that is too busy for the first so many transactions. */
-function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Partial<Source> = {}) {
+function openConsumer(
+  busyFor = 0,
+  options: OpenEngineOptions = {},
+  changes: Partial<Source> = {},
+  limits: Partial<InFlightLimits> = {},
+) {
   const opened = openEngine(options)
   const { engine, source, clock, store, on } = opened
   const ran: string[] = []
@@ -21,6 +27,7 @@ function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Par
   })
   on('note.slow', 'take-time', () => clock.advance(500))
   const arrivals: Delivery[][] = []
+  const settled: string[] = []
   let arrived = (): void => {}
   let left = busyFor
   const transaction: typeof store.transaction = async (work, options) => {
@@ -42,12 +49,14 @@ function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Par
           })
       }
     },
-    settle: async () => {},
+    async settle(deliveries, { kind }) {
+      settled.push(...deliveries.map(({ message }) => `${kind} ${message.id}`))
+    },
     publish: async (messages) => messages.map(() => ({ kind: 'sent' })),
     close: async () => {},
   }
   const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
-  const inFlight = { messages: 200, bytes: 1_000_000, ageMs: Number.POSITIVE_INFINITY }
+  const inFlight = { messages: 200, bytes: 1_000_000, ageMs: Number.POSITIVE_INFINITY, ...limits }
   const settings = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000, inFlight }
   const consumer = new Consumer(engine, transport, { ...source, ...changes }, shared, settings)
   onTestFinished(() => consumer.stop())
@@ -57,7 +66,7 @@ function openConsumer(busyFor = 0, options: OpenEngineOptions = {}, changes: Par
     arrived()
     await clock.advance(0)
   }
-  return { ...opened, ran, arrive }
+  return { ...opened, ran, arrive, settled: () => settled }
 }
 
 function delivery(id: string, key: string, { type = 'note.created', redelivered = false } = {}): Delivery {
@@ -122,4 +131,32 @@ test('a comparison that is lost is no attempt: what is read again is not suspect
   await arrive(placed('m1', 1), placed('m2', 2))
   expect(ran).toEqual(['m1', 'm2'])
   expect(eventsOf('quarantined')).toEqual([])
+})
+
+test('what waits when its connection is lost is let go, and is not handled twice when it comes again', async () => {
+  const { ran, clock, arrive, eventsOf, database } = openConsumer()
+  await arrive(delivery('broken', 'x'))
+  const connection = new AbortController()
+  const through = (each: Delivery): Delivery => ({ ...each, ended: connection.signal })
+  // Held back by the breaker; suspects, so that something is held against them.
+  await arrive(through(delivery('a1', 'a', suspected)), through(delivery('a2', 'a', suspected)))
+  connection.abort()
+  await clock.advance(0)
+  expect(database.suspects.committedEntries()).toEqual([])
+  await arrive(delivery('a1', 'a', suspected), delivery('a2', 'a', suspected))
+  await clock.advance(10_000)
+  expect(ran).toEqual(['a1', 'a2'])
+  expect(eventsOf('duplicate')).toEqual([])
+})
+
+test('what has waited for too long goes back to the broker, with what follows it in its key', async () => {
+  const { ran, clock, arrive, settled } = openConsumer(0, {}, {}, { ageMs: 400 })
+  await arrive(delivery('broken', 'x'))
+  await arrive(delivery('a1', 'a'), delivery('a2', 'a'))
+  await clock.advance(300)
+  expect(settled()).toEqual([])
+  await clock.advance(300)
+  expect(settled()).toEqual(['release a1', 'release a2'])
+  await clock.advance(10_000)
+  expect(ran).toEqual([])
 })

@@ -77,10 +77,10 @@ export class Consumer<Tx> {
 
   async #intake(): Promise<void> {
     const { signal } = this.#stopping
-    const { messages: maxInFlight } = this.#options.inFlight
+    const { messages: maxInFlight, bytes: maxBytes } = this.#options.inFlight
     while (!signal.aborted) {
       try {
-        const reading = { signal, maxInFlight, restore: this.#restore(), notice: this.#notice }
+        const reading = { signal, maxInFlight, maxBytes, restore: this.#restore(), notice: this.#notice }
         for await (const deliveries of this.#transport.deliveries(reading)) {
           this.#inHand.add(deliveries)
           await this.#gate.open(signal)

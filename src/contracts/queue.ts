@@ -23,8 +23,12 @@ export interface Queue<Tx> {
    * Rivals must not wait for each other and must not get the same message.
    * Of the messages of one key none is taken while an earlier one is hidden or being taken by another: only an
    * unbroken row from the oldest on. A long row behind a hidden one must not keep other messages from being found.
+   * Of `maxBytes` of bodies it takes no more, but always one message: a row of large ones must not fill the memory.
    */
-  take(queue: string, options: { limit: number; visibilityMs: number }): Promise<readonly QueuedMessage[]>
+  take(
+    queue: string,
+    options: { readonly limit: number; readonly visibilityMs: number; readonly maxBytes?: number },
+  ): Promise<readonly QueuedMessage[]>
   /** Removes them for good, inside the given transaction or in one of its own. Already gone is not an error. */
   remove(tx: Tx | undefined, queue: string, tickets: readonly string[]): Promise<void>
   /** Hides them for `visibilityMs` from now; 0 gives them back at once. Only those still taken as often as stated. */

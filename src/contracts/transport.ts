@@ -104,6 +104,10 @@ export interface Transport {
     readonly signal: AbortSignal
     readonly maxInFlight: number
     /**
+     * Of bodies, as far as the broker can be told; one message is always delivered, however large. Not given: any number.
+     */
+    readonly maxBytes?: number | undefined
+    /**
      * Given where positions are kept in the store: asked for each partition that is assigned, or to be read again, before
      * anything of it is delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
      * `SOURCE_REPLACED`.

@@ -17,6 +17,11 @@ bindBrokenStores([
     }),
   },
   {
+    name: 'takes as many as it is asked for, however large they are',
+    caught: 'queue: what is taken is bounded by bytes too, and one message is always taken',
+    break: queue(({ take }) => ({ take: (name, { limit, visibilityMs }) => take(name, { limit, visibilityMs }) })),
+  },
+  {
     name: 'hands out a message to everyone who asks',
     caught: 'queue: rivals never get the same message, and together they get all',
     break: queue(({ take, hide }) => ({

@@ -17,18 +17,16 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
           database.queue.set(String(number), row)
         }
       }),
-    take: (queue, { limit, visibilityMs }) =>
+    take: (queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) =>
       transactions.short(({ database }) => {
         const now = database.now()
         const rows = database.queue.values().filter((row) => row.queue === queue)
-        return takeable(rows.sort(byNumber), now)
-          .slice(0, limit)
-          .map((row) => {
-            const ticket = String(row.number)
-            const deliveries = row.deliveries + 1
-            database.queue.set(ticket, { ...row, deliveries, visibleAt: now + visibilityMs })
-            return { ticket, message: copyOfMessage(row.message), deliveries }
-          })
+        return fitting(takeable(rows.sort(byNumber), now).slice(0, limit), maxBytes).map((row) => {
+          const ticket = String(row.number)
+          const deliveries = row.deliveries + 1
+          database.queue.set(ticket, { ...row, deliveries, visibleAt: now + visibilityMs })
+          return { ticket, message: copyOfMessage(row.message), deliveries }
+        })
       }),
     remove: (tx, queue, tickets) =>
       inside(tx, ({ database }) => {
@@ -56,6 +54,16 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
     },
     announce: async (queue) => wakeListeners(transactions.database, queue),
   }
+}
+
+/** From the first on, and always the first. */
+function fitting(rows: readonly QueueRow[], maxBytes: number): readonly QueueRow[] {
+  let bytes = 0
+  const end = rows.findIndex(({ message }, place) => {
+    bytes += message.body.byteLength
+    return place > 0 && bytes > maxBytes
+  })
+  return end < 0 ? rows : rows.slice(0, end)
 }
 
 /** Behind a hidden message nothing of its key can be taken. Rows are given in the order in which they were sent. */

@@ -14,6 +14,7 @@ interface Due {
   readonly seq: number
   /** As text: a hash may be larger than a number can hold. */
   readonly lane: string | undefined
+  readonly bytes: number
 }
 
 /** There is no way to hear of what others have sent, so whoever takes polls. */
@@ -26,7 +27,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     tx === undefined ? short.run(work) : work(transactions.runner(tx))
   // Leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
   const due = (queue: string, limit: number) =>
-    `SELECT seq, lane FROM ${table} AS visible FORCE INDEX (queue_order)
+    `SELECT seq, lane, LENGTH(body) FROM ${table} AS visible FORCE INDEX (queue_order)
      WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
        AND (lane IS NULL OR NOT EXISTS (
               SELECT 1 FROM ${table} AS hidden FORCE INDEX (queue_lanes)
@@ -46,15 +47,20 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
           await runner.run(`INSERT INTO ${table} (queue, lane, visible_at, envelope, body) VALUES ${chunk.join(', ')}`)
       })
     },
-    async take(queue, { limit, visibilityMs }) {
+    async take(queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) {
       if (limit <= 0 || (await short.read(due(queue, 1))).length === 0) return []
       return await short.run(async (runner) => {
         const { rows } = await runner.run(`${due(queue, limit)} FOR UPDATE SKIP LOCKED`)
-        const chosen = await withoutBroken(
+        const unbroken = await withoutBroken(
           runner,
           queue,
-          rows.map(([seq, lane]) => ({ seq: numberIn(seq), lane: lane?.toString('latin1') })),
+          rows.map(([seq, lane, size]) => ({
+            seq: numberIn(seq),
+            lane: lane?.toString('latin1'),
+            bytes: numberIn(size),
+          })),
         )
+        const chosen = fitting(unbroken, maxBytes)
         if (chosen.length === 0) return []
         const list = chosen.map(({ seq }) => seq).join(', ')
         await runner.run(
@@ -105,4 +111,14 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     const broken = new Map(rows.map(([lane, seq]) => [textIn(lane), numberIn(seq)]))
     return found.filter(({ seq, lane }) => lane === undefined || seq < (broken.get(lane) ?? Number.POSITIVE_INFINITY))
   }
+}
+
+/** From the first on, and always the first. */
+function fitting(found: readonly Due[], maxBytes: number): readonly Due[] {
+  let total = 0
+  const end = found.findIndex(({ bytes: size }, place) => {
+    total += size
+    return place > 0 && total > maxBytes
+  })
+  return end < 0 ? found : found.slice(0, end)
 }

@@ -30,7 +30,7 @@ export function postgresQueue<Tx>(
        WHERE queue = $1::text AND lane IS NOT NULL AND deliveries > 0 AND visible_at > statement_timestamp()
        GROUP BY lane),
      due AS MATERIALIZED (
-       SELECT visible.seq, visible.lane FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
+       SELECT visible.seq, visible.lane, octet_length(visible.body) AS size FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
        WHERE queue = $1::text AND visible_at <= statement_timestamp()
          AND (hidden.seq IS NULL OR visible.seq < hidden.seq)
        ORDER BY visible.seq LIMIT $2::int FOR UPDATE OF visible SKIP LOCKED),
@@ -40,8 +40,10 @@ export function postgresQueue<Tx>(
        FROM lanes JOIN ${table} AS earlier
          ON earlier.queue = $1::text AND earlier.lane = lanes.lane AND earlier.seq < lanes.last
        WHERE earlier.seq NOT IN (SELECT seq FROM due) GROUP BY lanes.lane),
-     chosen AS MATERIALIZED (
-       SELECT due.seq FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq)
+     unbroken AS MATERIALIZED (
+       SELECT due.seq, sum(due.size) OVER (ORDER BY due.seq) AS total, row_number() OVER (ORDER BY due.seq) AS place
+       FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq),
+     chosen AS MATERIALIZED (SELECT seq FROM unbroken WHERE total <= $4::bigint OR place = 1)
      UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
      FROM chosen WHERE known.seq = chosen.seq
      RETURNING known.seq, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
@@ -67,8 +69,9 @@ export function postgresQueue<Tx>(
       const envelopes = bytesArray(messages.map(({ message }) => message.envelope))
       await runner(tx).run(send, [queue, lanes, envelopes, bytesArray(messages.map(({ message }) => message.body))])
     },
-    async take(queue, { limit, visibilityMs }) {
-      const { rows } = await source.runAlone(take, [queue, String(limit), String(visibilityMs)])
+    async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]
+      const { rows } = await source.runAlone(take, [queue, ...bounds])
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
     },
     async remove(tx, queue, tickets) {

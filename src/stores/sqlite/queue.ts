@@ -7,12 +7,15 @@ import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_queue (queue, key, deliveries, visible_at, envelope, body)
   VALUES (?, ?, 0, 0, ?, ?)`
-const visible = `SELECT ticket FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
+const visible = `SELECT ticket, length(body) AS size FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
   AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
     AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
   ORDER BY ticket LIMIT ?`
+// From the oldest on, as many as fit, so that of each key it is an unbroken row.
+const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY ticket) AS total,
+  row_number() OVER (ORDER BY ticket) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
-  WHERE ticket IN (${visible}) RETURNING ticket, envelope, body, deliveries`
+  WHERE ticket IN (${fitting}) RETURNING ticket, envelope, body, deliveries`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready
@@ -34,11 +37,11 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     tx === undefined ? transactions.short(work) : work(statementsIn(tx))
   return {
     send: (tx, queue, messages) => inside(tx, (statements) => insertAll(statements, queue, messages)),
-    async take(queue, { limit, visibilityMs }) {
+    async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       // Mostly there is nothing to take, and then nobody should have to wait for the write lock.
       if (!(await reader.read((statements) => hasVisible(statements, queue)))) return []
       const rows = await transactions.short((statements) =>
-        statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit),
+        statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes)),
       )
       return rows.sort((a, b) => a.ticket - b.ticket).map(queuedMessage)
     },

@@ -73,6 +73,26 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'queue: what is taken is bounded by bytes too, and one message is always taken',
+    needs: ['queue'],
+    async run({ store }) {
+      const large = (text: string, key?: string) => ({
+        message: { envelope: Buffer.from(text), body: Buffer.alloc(30_000, 1) },
+        key,
+      })
+      const messages = [large('m1'), large('m2', 'a'), large('m3'), large('m4', 'a'), large('m5')]
+      await queueOf(store).send(undefined, 'notes', messages)
+      const takeUpTo = async (maxBytes: number): Promise<readonly string[]> => {
+        const taken = await queueOf(store).take('notes', { limit: 10, visibilityMs: aMinute, maxBytes })
+        return taken.map(({ message }) => Buffer.from(message.envelope).toString())
+      }
+      assert.deepEqual(await takeUpTo(70_000), ['m1', 'm2'])
+      // The key of m4 is closed while m2 is hidden.
+      assert.deepEqual(await takeUpTo(1), ['m3'])
+      assert.deepEqual(await takeUpTo(1_000_000), ['m5'])
+    },
+  },
+  {
     name: 'queue: one queue knows nothing of another, not even of one with almost the same name',
     needs: ['queue'],
     async run({ store }) {

@@ -84,6 +84,22 @@ export const endingCases: readonly TransportCase[] = [
     },
   },
   {
+    name: 'end: what can no longer be settled says so when its connection is closed, and not before',
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(outgoingList(3))
+      const reading = startReading(context, transport)
+      const held = await reading.take(3)
+      await transport.settle(held.slice(0, 1), { kind: 'done' })
+      const before = held.map(({ ended }) => ended?.aborted)
+      await reading.stop()
+      await transport.close()
+      const after = held.map(({ ended }) => ended?.aborted)
+      assert.ok(!before.includes(true), 'a delivery said that it had ended while it could be settled')
+      assert.ok(!after.includes(false), 'a delivery of a closed connection does not say that it has ended')
+    },
+  },
+  {
     name: 'end: what a dead consumer held comes again',
     needs: ['death'],
     async run(context) {

@@ -34,6 +34,13 @@ export class AssignedPartitions {
     return out
   }
 
+  /** Of all bodies that are in memory. */
+  bytes(): number {
+    let bytes = 0
+    for (const ledger of this.#ledgers.values()) bytes += ledger.bytes
+    return bytes
+  }
+
   /** The next time it is the turn of the others first. */
   hadItsTurn(ledger: PartitionLedger): void {
     this.#ledgers.delete(ledger.lane)
@@ -131,7 +138,7 @@ export class AssignedPartitions {
   }
 
   #drop(ledger: PartitionLedger): void {
-    ledger.isOurs = false
+    ledger.end()
     this.#ledgers.delete(ledger.lane)
   }
 }

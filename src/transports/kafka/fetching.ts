@@ -12,6 +12,8 @@ const latest = -1n
 export interface FetcherOptions {
   /** Those that have room. */
   wanted(): readonly PartitionLedger[]
+  /** How many bytes may come; a broker sends a whole batch of records all the same. */
+  room(): number
   fetched(): void
   /** What the brokers say of the topics, a few seconds old at most. */
   saw(metadata: KafkaMetadata): void
@@ -143,7 +145,7 @@ export class Fetcher {
         partitionMaxBytes: maxBytesPerPartition,
       })
     }
-    const maxBytes = maxBytesPerPartition * 16
+    const maxBytes = Math.max(1, Math.min(maxBytesPerPartition * 16, this.#options.room()))
     return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes: 1, maxBytes }
   }
 

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import type { FetchedRecord } from './committed-records.ts'
-import { PartitionLedger } from './partition-ledger.ts'
+import { PartitionLedger, type Slot } from './partition-ledger.ts'
 
 const record = { timestampDelta: 0n, offsetDelta: 0, key: null, value: null, headers: [] }
 const fetched = (...offsets: number[]): FetchedRecord[] =>
   offsets.map((offset) => ({ offset: BigInt(offset), timestampMs: 0, record }))
 const open = (suspects = 0) =>
   new PartitionLedger({ topic: 'notes', partition: 3, topicId: 'id', position: 10n, suspects })
-const offsetsOf = (slots: readonly { readonly fetched: FetchedRecord }[]) =>
-  slots.map((slot) => Number(slot.fetched.offset))
+const offsetsOf = (slots: readonly Slot[]) => slots.map((slot) => Number(slot.fetched?.offset))
 
 test('only a prefix without gaps counts as settled', () => {
   const ledger = open()
@@ -56,4 +55,29 @@ test('the first records are suspects, and later ones are not', () => {
   ledger.add(fetched(10), 11n)
   ledger.add(fetched(11, 12), 13n)
   expect(ledger.take(3).map(({ suspect }) => suspect)).toEqual([true, true, false])
+})
+
+test('what was given back of a key comes again only after those before it', () => {
+  const ledger = open()
+  const keyed = (offset: number, key: string): FetchedRecord => ({
+    offset: BigInt(offset),
+    timestampMs: 0,
+    record: { ...record, key: Buffer.from(key), value: Buffer.alloc(10) },
+  })
+  ledger.add([keyed(10, 'a'), keyed(11, 'a'), keyed(12, 'a'), keyed(13, 'b')], 14n)
+  const [first, second, third] = ledger.take(3)
+  ledger.giveBack(second!)
+  ledger.giveBack(third!)
+  expect(offsetsOf(ledger.take(9))).toEqual([13])
+  expect(ledger.bytes).toBe(40)
+  ledger.done(first!)
+  expect(ledger.bytes).toBe(30)
+  expect(offsetsOf(ledger.take(9))).toEqual([11, 12])
+})
+
+test('whoever holds something of a partition learns that it is no longer ours', () => {
+  const ledger = open()
+  expect(ledger.ended.aborted).toBe(false)
+  ledger.end()
+  expect([ledger.ended.aborted, ledger.isOurs]).toEqual([true, false])
 })

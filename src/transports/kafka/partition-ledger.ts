@@ -3,7 +3,8 @@ import type { FetchedRecord } from './committed-records.ts'
 
 /** One fetched record, from when it came until everything before it is settled too. */
 export interface Slot {
-  readonly fetched: FetchedRecord
+  /** Gone when it is settled: what waits for others before it need not be kept in memory. */
+  fetched: FetchedRecord | undefined
   /** Where reading stood before it; undefined: nothing was stored, and this is the first. */
   readonly from: bigint | undefined
   /** Where to go on when it has been handled. */
@@ -41,6 +42,7 @@ export class PartitionLedger {
   committed: bigint
   /** False from the moment the partition is given up or was lost: settling its deliveries then does nothing. */
   isOurs = true
+  readonly #over = new AbortController()
   #suspects: number
   /** Where the last record ends. */
   #last: bigint | undefined
@@ -48,6 +50,9 @@ export class PartitionLedger {
   #settledUpTo: bigint
   #waiting = 0
   #out = 0
+  #bytes = 0
+  /** Keys of which something was given back: it must not come before those of its key that are still out. */
+  readonly #back = new Set<string>()
 
   constructor({ topic, partition, topicId, position, committed = position, stored, suspects }: LedgerStart) {
     this.topic = topic
@@ -72,6 +77,21 @@ export class PartitionLedger {
     return this.#out
   }
 
+  /** Of the bodies that are in memory. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Aborted when the partition is no longer ours. */
+  get ended(): AbortSignal {
+    return this.#over.signal
+  }
+
+  end(): void {
+    this.isOurs = false
+    this.#over.abort()
+  }
+
   /** From the first that is not settled to the last that was delivered; what a crash now would bring again. */
   get spread(): number {
     return this.#slots.length - this.#waiting
@@ -85,6 +105,7 @@ export class PartitionLedger {
   add(records: readonly FetchedRecord[], next: bigint): void {
     for (const [index, fetched] of records.entries()) {
       const after = index === records.length - 1 ? next : fetched.offset + 1n
+      this.#bytes += bytesOf(fetched)
       const suspect = this.#suspects > 0
       if (suspect) this.#suspects--
       const from = this.#last
@@ -106,9 +127,11 @@ export class PartitionLedger {
   take(limit: number): Slot[] {
     const taken: Slot[] = []
     if (this.#waiting === 0 || limit < 1) return taken
+    const closed = this.#closedKeys()
     for (const slot of this.#slots) {
       if (taken.length >= limit) break
-      if (slot.state !== 'waiting') continue
+      const key = closed === undefined ? undefined : keyOf(slot)
+      if (slot.state !== 'waiting' || (key !== undefined && closed?.has(key))) continue
       slot.state = 'out'
       taken.push(slot)
     }
@@ -119,16 +142,28 @@ export class PartitionLedger {
 
   done(slot: Slot): void {
     slot.state = 'done'
+    this.#bytes -= bytesOf(slot.fetched)
+    slot.fetched = undefined
     slot.delivery = undefined
     this.#out--
     this.#advance()
   }
 
   giveBack(slot: Slot): void {
+    const key = keyOf(slot)
+    if (key !== undefined) this.#back.add(key)
     slot.state = 'waiting'
     slot.delivery = undefined
     this.#out--
     this.#waiting++
+  }
+
+  /** Of those that were given back, the keys of which something is out; undefined: none. */
+  #closedKeys(): ReadonlySet<string> | undefined {
+    if (this.#back.size === 0) return undefined
+    const out = new Set(this.#slots.flatMap((slot) => (slot.state === 'out' ? (keyOf(slot) ?? []) : [])))
+    for (const key of this.#back) if (!out.has(key)) this.#back.delete(key)
+    return this.#back.size === 0 ? undefined : new Set(this.#back)
   }
 
   #advance(): void {
@@ -139,4 +174,12 @@ export class PartitionLedger {
     // Past markers and gaps behind the last record too.
     if (this.#slots.length === 0) this.#settledUpTo = this.position
   }
+}
+
+function keyOf({ fetched }: Slot): string | undefined {
+  return fetched?.record.key?.toString('latin1')
+}
+
+function bytesOf(fetched: FetchedRecord | undefined): number {
+  return fetched?.record.value?.byteLength ?? 0
 }

@@ -2,6 +2,7 @@ import type { Delivery, Settlement, Transport } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { type Changes, changes } from './changes.ts'
 import { asSetupError, isUnknownTopic, unreachable } from './client-errors.ts'
+import type { FetchedRecord } from './committed-records.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
 import { givenTime } from './given-time.ts'
@@ -13,6 +14,7 @@ import { TopicWatch } from './topic-watch.ts'
 
 export interface SessionOptions {
   readonly maxInFlight: number
+  readonly maxBytes?: number | undefined
   readonly restore: Parameters<Transport['deliveries']>[0]['restore']
 }
 
@@ -20,6 +22,7 @@ export interface SessionOptions {
 export class Session {
   readonly #settings: KafkaSettings
   readonly #maxInFlight: number
+  readonly #maxBytes: number
   /** How far behind what was delivered last an unsettled message may lie. */
   readonly #maxSpread: number
   readonly #member: GroupMember
@@ -35,9 +38,10 @@ export class Session {
   #closing: Promise<void> | undefined
   #failure: unknown
 
-  constructor(settings: KafkaSettings, { maxInFlight, restore }: SessionOptions) {
+  constructor(settings: KafkaSettings, { maxInFlight, maxBytes = Number.POSITIVE_INFINITY, restore }: SessionOptions) {
     this.#settings = settings
     this.#maxInFlight = maxInFlight
+    this.#maxBytes = maxBytes
     // With key lanes the settled ones beyond a slow key come again after a crash; there must be an end to that.
     this.#maxSpread = maxInFlight * (settings.lanes === 'key' ? 10 : 1)
     const changed = (): void => {
@@ -55,6 +59,7 @@ export class Session {
     })
     this.#fetcher = new Fetcher(settings, {
       wanted: () => this.#withRoom(),
+      room: () => this.#maxBytes - this.#partitions.bytes(),
       fetched: changed,
       saw: (metadata) => this.#member.compare(metadata),
       outOfRange: (ledger) => this.#partitions.findAgain(ledger),
@@ -143,7 +148,7 @@ export class Session {
     const deliveries: Delivery[] = []
     for (const [index, ledger] of ledgers.entries()) {
       const share = Math.ceil(room / (ledgers.length - index))
-      const slots = ledger.take(Math.min(share, this.#maxSpread - ledger.spread))
+      const slots = ledger.take(Math.min(share, this.#mostOf(ledger, room), this.#maxSpread - ledger.spread))
       room -= slots.length
       deliveries.push(...slots.map((slot) => this.#deliver(slot)))
       this.#partitions.hadItsTurn(ledger)
@@ -151,8 +156,15 @@ export class Session {
     return deliveries
   }
 
+  /** A partition that stands still must leave room to the others: it gets no more than is left to them. */
+  #mostOf({ out }: PartitionLedger, room: number): number {
+    if (this.#settings.lanes === 'key' || this.#partitions.all().length === 1) return room
+    return Math.max(Math.floor((room - out) / 2), Math.ceil(this.#maxInFlight / 16) - out)
+  }
+
   #deliver(slot: Slot): Delivery {
-    const { ledger, fetched, from, next, suspect } = slot
+    const { ledger, from, next, suspect } = slot
+    const fetched = slot.fetched as FetchedRecord
     const position = (offset: bigint) => ({ next: String(offset), incarnation: ledger.topicId })
     const place = {
       partition: String(ledger.partition),
@@ -162,6 +174,7 @@ export class Session {
     const delivery: Delivery = {
       message: readRecord(fetched, ledger, this.#settings.reading),
       redelivered: suspect,
+      ended: ledger.ended,
       ...(this.#settings.lanes === 'partition' && { lane: ledger.lane, place }),
     }
     slot.delivery = delivery
@@ -171,6 +184,7 @@ export class Session {
 
   #withRoom(): readonly PartitionLedger[] {
     if (this.#state !== 'reading' || this.#isRetiring || this.#closing !== undefined) return []
+    if (this.#partitions.bytes() >= this.#maxBytes) return []
     return this.#partitions.all().filter(({ waiting }) => waiting < this.#maxInFlight)
   }
 

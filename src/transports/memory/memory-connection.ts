@@ -19,7 +19,7 @@ interface Reader {
 export function memoryConnection({ broker, name, clock, order, visibilityMs }: MemoryConnectionOptions): Transport {
   const held = new Map<Delivery, { readonly entry: Entry; readonly reader: Reader }>()
   // Replaced by close(): readers of an earlier one end, and what it held is no longer here to be settled.
-  let incarnation = {}
+  let incarnation = new AbortController()
 
   /** Forgets those that are still held and answers their entries. */
   const letGo = (deliveries: Iterable<Delivery>): Entry[] => {
@@ -37,7 +37,8 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
   const hold = (entries: readonly Entry[], reader: Reader): readonly Delivery[] => {
     const deliveries = entries.map((entry) => {
       const lane = order === 'lane' ? laneOf(entry.message) : undefined
-      const delivery = { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1 }
+      const { signal: ended } = incarnation
+      const delivery = { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1, ended }
       held.set(delivery, { entry, reader })
       return delivery
     })
@@ -68,7 +69,8 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
       return messages.map(() => ({ kind: 'sent' as const }))
     },
     async close() {
-      incarnation = {}
+      incarnation.abort()
+      incarnation = new AbortController()
       broker.giveBack(letGo([...held.keys()]))
     },
   }

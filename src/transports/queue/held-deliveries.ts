@@ -3,6 +3,8 @@ import type { Clock, Delivery, Queue, QueuedMessage } from '../../contracts/inde
 /** One iteration and how many of its deliveries are unsettled. */
 export interface Reader {
   unsettled: number
+  /** Of their bodies. */
+  bytes: number
 }
 
 interface Held {
@@ -71,6 +73,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
       if (each === undefined) continue
       held.delete(delivery)
       each.reader.unsettled--
+      each.reader.bytes -= delivery.message.body.byteLength
     }
     onRoom()
   }
@@ -99,6 +102,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     add(delivery, { ticket, deliveries }, reader) {
       held.set(delivery, { ticket, deliveries, reader, settling: false })
       reader.unsettled++
+      reader.bytes += delivery.message.body.byteLength
       renewLater()
     },
     tickets: (deliveries) => present(deliveries).map(({ ticket }) => ticket),

@@ -73,14 +73,14 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   return {
     name: source,
     capabilities: { order: 'key', deliveryCount: 'count' },
-    async *deliveries({ signal: wanted, maxInFlight }) {
+    async *deliveries({ signal: wanted, maxInFlight, maxBytes }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
       if (signal.aborted) return
       const stopHearing = channel.onSent(news.ring)
       const listening = watch(listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.ring, onError }))
       try {
-        yield* readQueue(reading, { signal, maxInFlight })
+        yield* readQueue(reading, { signal, maxInFlight, maxBytes, ended: closing.signal })
       } finally {
         left.abort()
         stopHearing()

@@ -23,27 +23,37 @@ export interface QueueReadingOptions<Tx> {
   watch<T>(take: Promise<T>): Promise<T>
 }
 
+export interface ReadingLimits {
+  readonly signal: AbortSignal
+  readonly maxInFlight: number
+  readonly maxBytes?: number | undefined
+  /** Aborted when the transport is closed. */
+  readonly ended?: AbortSignal | undefined
+}
+
 /**
  * Takes what is there and yields it at once. A store that is down does not end it: it goes on when the store is back.
  * Nothing is taken ahead, so that all there is to give back at the end is what a take brings after the abort.
  */
 export async function* readQueue<Tx>(
   options: QueueReadingOptions<Tx>,
-  { signal, maxInFlight }: { readonly signal: AbortSignal; readonly maxInFlight: number },
+  { signal, maxInFlight, maxBytes = Number.MAX_SAFE_INTEGER, ended }: ReadingLimits,
 ): AsyncGenerator<readonly Delivery[], void, void> {
   const { pollMs, clock, news, room, onError, watch } = options
-  const reader: Reader = { unsettled: 0 }
+  const reader: Reader = { unsettled: 0, bytes: 0 }
   let failures = 0
 
   while (!signal.aborted) {
     // Before looking: a ring that comes while we look must not be missed.
     const [roomRings, newsRings] = [room.rings(), news.rings()]
     const limit = Math.min(maxInFlight - reader.unsettled, largestTake)
-    if (limit < 1) {
+    if (limit < 1 || reader.bytes >= maxBytes) {
       await room.rung(roomRings, signal)
       continue
     }
-    const deliveries = await watch(take(options, { reader, limit, signal })).catch(onError)
+    const deliveries = await watch(
+      take(options, { reader, limit, signal, maxBytes: maxBytes - reader.bytes, ended }),
+    ).catch(onError)
     if (deliveries === undefined) {
       await clock.sleep(backoffMs(failures++, clock), signal)
       continue
@@ -56,11 +66,11 @@ export async function* readQueue<Tx>(
 
 async function take<Tx>(
   { queue, name, source, visibilityMs, held, onError }: QueueReadingOptions<Tx>,
-  { reader, limit, signal }: { readonly reader: Reader; readonly limit: number; readonly signal: AbortSignal },
+  { reader, limit, signal, maxBytes, ended }: Omit<ReadingLimits, 'maxInFlight'> & { reader: Reader; limit: number },
 ): Promise<readonly Delivery[]> {
-  const taken = await queue.take(name, { limit, visibilityMs })
+  const taken = await queue.take(name, { limit, visibilityMs, ...(maxBytes !== undefined && { maxBytes }) })
   const deliveries = taken.map((queued) => {
-    const delivery = toDelivery(queued, source)
+    const delivery = toDelivery(queued, source, ended)
     held.add(delivery, queued, reader)
     return delivery
   })

@@ -1,8 +1,8 @@
 import type { Delivery, IncomingMessage, QueuedMessage } from '../../contracts/index.ts'
 import { unpackMessage } from '../../encoding/packed-message.ts'
 
-export function toDelivery(queued: QueuedMessage, source: string): Delivery {
-  return { message: unpack(queued, source), count: queued.deliveries, redelivered: queued.deliveries > 1 }
+export function toDelivery(queued: QueuedMessage, source: string, ended?: AbortSignal): Delivery {
+  return { message: unpack(queued, source), count: queued.deliveries, redelivered: queued.deliveries > 1, ended }
 }
 
 /** An envelope that cannot be read is not an error here: without an id the engine makes a dead letter of its message. */

@@ -37,6 +37,7 @@ export class Incarnation {
   readonly #inHands = new Set<AmqpMessage>()
   readonly #consumerTags: string[] = []
   readonly #ended = Promise.withResolvers<void>()
+  readonly #over = new AbortController()
   #wake: () => void = () => {}
   /** More than this many are not held back: they count as unsettled, and nothing would come any more. */
   #mostUntold = Number.POSITIVE_INFINITY
@@ -125,7 +126,7 @@ export class Incarnation {
     readonly message: AmqpMessage
     readonly subscription: Subscription
   }): Delivery {
-    const delivery = subscription.toDelivery(message)
+    const delivery = { ...subscription.toDelivery(message), ended: this.#over.signal }
     this.#inHands.add(message)
     this.#options.hold(delivery, message, this)
     return delivery
@@ -179,6 +180,7 @@ export class Incarnation {
   #end(): void {
     if (this.#closing === undefined) this.reason ??= new Error('the connection was lost')
     this.hasEnded = true
+    this.#over.abort()
     this.#telling?.cancel()
     this.#arrived.length = 0
     this.#ended.resolve()

@@ -58,15 +58,19 @@ export function simTransport(
           if (broker.isDown) await process.clock.sleep(500, signal)
           else {
             const incarnation = {}
+            const over = new AbortController()
             let since = 0
             connect(maxInFlight, (queued) => {
               // Where the broker does not tell, whatever may have lain with a dead process is suspect.
               const isSuspect = tells === 'none' && since++ < maxInFlight
-              arrived.push(toDelivery(queued, incarnation, tells, isSuspect))
+              arrived.push({ ...toDelivery(queued, incarnation, tells, isSuspect), ended: over.signal } as SimDelivery)
               wake()
             })
             incarnations.set(incarnation, current as NonNullable<typeof current>)
-            current?.link.onLost(() => wake())
+            current?.link.onLost(() => {
+              over.abort()
+              wake()
+            })
           }
           continue
         }
