@@ -75,6 +75,10 @@ export class AdaptiveBatch {
     }
   }
 
+  get isMeasured(): boolean {
+    return this.#messageMs !== undefined
+  }
+
   /** How many messages one worker handles within the budget of a batch. */
   get usualSize(): number {
     const { max, budgetMs } = this.#options

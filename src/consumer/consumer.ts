@@ -5,6 +5,7 @@ import { lostWith } from '../engine/partition-moves.ts'
 import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
+import { GrowingAppetite } from './appetite.ts'
 import type { TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
@@ -30,6 +31,7 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
   readonly #inHand: InHand
+  readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
   readonly #background = new Set<Promise<void>>()
   #idle = 0
@@ -50,6 +52,7 @@ export class Consumer<Tx> {
     this.#quarantine = quarantine
     this.#options = options
     this.#sizes = new AdaptiveBatch(options.batch)
+    this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
       clock: engine.clock,
       order: transport.capabilities.order,
@@ -57,6 +60,14 @@ export class Consumer<Tx> {
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
     })
+  }
+
+  /** What is soon handled, and what cannot be: that must not be in the way of others. */
+  #wanted(): number {
+    const { concurrency, inFlight } = this.#options
+    const soon = this.#sizes.usualSize * concurrency * (this.#sizes.isMeasured ? 2 : 1)
+    const fitting = Math.floor(inFlight.bytes / Math.max(1, this.#inHand.averageBytes))
+    return Math.max(1, Math.min(inFlight.messages, fitting, this.#inHand.stuck + soon))
   }
 
   start(): void {
@@ -80,7 +91,8 @@ export class Consumer<Tx> {
     const { messages: maxInFlight, bytes: maxBytes } = this.#options.inFlight
     while (!signal.aborted) {
       try {
-        const reading = { signal, maxInFlight, maxBytes, restore: this.#restore(), notice: this.#notice }
+        const appetite = this.#appetite
+        const reading = { signal, maxInFlight, maxBytes, appetite, restore: this.#restore(), notice: this.#notice }
         for await (const deliveries of this.#transport.deliveries(reading)) {
           this.#inHand.add(deliveries)
           await this.#gate.open(signal)
@@ -112,6 +124,7 @@ export class Consumer<Tx> {
       await this.#gate.open(signal)
       const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, this.#idle)
       this.#idle--
+      this.#appetite.look()
       if (batch !== undefined) await this.#process(batch)
     }
   }
@@ -137,6 +150,7 @@ export class Consumer<Tx> {
       this.#inHand.end(batch, (delivery) => (settled.has(delivery) ? undefined : 0), report)
       this.#gate.close(error, this.#stopping.signal)
     }
+    this.#appetite.look()
   }
 
   async #handle(batch: readonly Delivery[], report: Report): Promise<void> {

@@ -40,6 +40,7 @@ export class InHand {
   #wakes: (() => void)[] = []
   #patrol: { cancel(): void } | undefined
   #isClosed = false
+  #averageBytes = 0
 
   constructor(options: InHandOptions) {
     this.#options = options
@@ -48,8 +49,21 @@ export class InHand {
     this.heldBack = new HeldBack({ clock, messages: limits.messages, free, onRecovered: () => this.resumeStopped() })
   }
 
+  /** Moving average of their bodies. */
+  get averageBytes(): number {
+    return this.#averageBytes
+  }
+
+  /** Those that wait in chains which cannot go on. */
+  get stuck(): number {
+    return this.#chains.stuck
+  }
+
   add(deliveries: readonly Delivery[]): void {
-    for (const { ended } of deliveries) if (ended !== undefined) this.#watch(ended)
+    for (const { ended, message } of deliveries) {
+      if (ended !== undefined) this.#watch(ended)
+      this.#averageBytes += (message.body.byteLength - this.#averageBytes) / 16
+    }
     const stuck = this.#chains.add(deliveries, this.#options.clock.monotonicMs())
     for (const chain of stuck) this.#makeRoom(chain)
     this.#patrolLater()

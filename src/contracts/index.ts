@@ -60,6 +60,7 @@ export type {
 } from './store.ts'
 export type { Suspects } from './suspects.ts'
 export type {
+  Appetite,
   Delivery,
   InsideTransaction,
   Place,

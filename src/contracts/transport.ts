@@ -52,6 +52,14 @@ export interface TransportCapabilities {
   readonly positions?: 'exclusive' | undefined
 }
 
+/** How much a consumer wants to have unsettled, from moment to moment. */
+export interface Appetite {
+  /** At least one. Less while handlers are slow or messages large: what is here is not with other consumers. */
+  now(): number
+  /** Calls it when there is more than before. The result ends that. */
+  onGrown(wake: () => void): () => void
+}
+
 /** What a transport deals with by itself, but somebody should know. The code is in the catalogue. */
 export interface TransportNotice {
   readonly code: string
@@ -107,6 +115,8 @@ export interface Transport {
      * Of bodies, as far as the broker can be told; one message is always delivered, however large. Not given: any number.
      */
     readonly maxBytes?: number | undefined
+    /** For transports that others share: no more than this should be unsettled either. Not given: as many as may be. */
+    readonly appetite?: Appetite | undefined
     /**
      * Given where positions are kept in the store: asked for each partition that is assigned, or to be read again, before
      * anything of it is delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with

@@ -167,6 +167,10 @@ export const catalog = {
     title: 'A schema threw instead of saying whether a body fits it',
     fix: 'Mend the schema, then redrive the dead letter.',
   },
+  MESSAGES_MAY_BE_DROPPED: {
+    title: 'The broker drops messages that it has delivered too often, because it has nowhere else to put them',
+    fix: 'Give the queue a dead-letter exchange (deadLetterQueue), or take the delivery limit away; every process that dies with a message counts.',
+  },
   WAITS_FOR_BREAKER: {
     title: 'Its handler was failing on everything when the message came, and others needed the room',
     fix: 'It goes on by itself, without a lost attempt, when the breaker closes; see the event breaker-opened for what makes the handler fail.',

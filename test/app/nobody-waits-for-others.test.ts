@@ -177,3 +177,31 @@ test('good messages behind a long row of bad ones are found', async () => {
   await pass(clock, 60_000, 500)
   expect(good).toBe(100)
 })
+
+test('while handlers are slow, no more is taken than is soon handled: the rest is for other processes', async () => {
+  const { app, clock, transport } = openWorkers({ areApart: true, batch: { max: 100, budgetMs: 100 } })
+  app.on('note.created', 'tag-note', () => clock.sleep(1_000))
+  transport.send(many(700, 'm', 'note.created'))
+  await app.start()
+  await clock.advance(0)
+  expect(transport.unsettled().length).toBeLessThanOrEqual(32)
+  await pass(clock, 10_000)
+  expect(transport.unsettled().length).toBeLessThanOrEqual(8)
+  expect(transport.settled().length).toBeGreaterThan(30)
+  transport.send(many(1, 'end', 'note.created'))
+  await Promise.all([app.stop(), pass(clock, 2_000)])
+})
+
+test('what waits behind a slow message does not keep the appetite from the rest', async () => {
+  const { app, clock, transport, handle } = openWorkers({ areApart: true })
+  app.on('note.created', 'tag-note', () => {})
+  app.on('note.slow', { name: 'take-time', timeoutMs: 60_000 }, () => clock.sleep(20_000))
+  await handle(note('first'))
+  // So slow that hardly anything is wanted any more, and the next ones are all of one key.
+  transport.send(many(3, 's', 'note.slow', () => 'k0'))
+  transport.send(many(6, 'a', 'note.created', () => 'k0'))
+  transport.send(many(50, 'b', 'note.created'))
+  await pass(clock, 15_000)
+  expect(transport.settled().filter(({ key }) => key === undefined)).toHaveLength(51)
+  await pass(clock, 60_000, 500)
+})

@@ -156,10 +156,14 @@ export class Session {
     return deliveries
   }
 
-  /** A partition that stands still must leave room to the others: it gets no more than is left to them. */
-  #mostOf({ out }: PartitionLedger, room: number): number {
-    if (this.#settings.lanes === 'key' || this.#partitions.all().length === 1) return room
-    return Math.max(Math.floor((room - out) / 2), Math.ceil(this.#maxInFlight / 16) - out)
+  /** A partition may stand still: while others have something it gets no more than is left to them, and never all there is. */
+  #mostOf(ledger: PartitionLedger, room: number): number {
+    const others = this.#partitions.all().filter((each) => each !== ledger)
+    const kept = Math.floor(this.#maxInFlight / 16)
+    // So few that there is nothing to be shared.
+    if (this.#settings.lanes === 'key' || others.length === 0 || kept === 0) return room
+    if (others.every(({ waiting, out }) => waiting + out === 0)) return room - kept
+    return Math.max(Math.floor((room - ledger.out) / 2), kept + 1 - ledger.out)
   }
 
   #deliver(slot: Slot): Delivery {

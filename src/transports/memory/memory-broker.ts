@@ -22,6 +22,8 @@ export interface MemoryBroker {
   find(id: string): IncomingMessage | undefined
   /** Nothing is pending or unsettled. */
   isIdle(): boolean
+  /** Lets whoever waits for a change look again. */
+  stir(): void
   /** Resolves at the next change, or when the signal is aborted. */
   changed(signal?: AbortSignal): Promise<void>
 }
@@ -111,6 +113,7 @@ export function memoryBroker(order: TransportCapabilities['order']): MemoryBroke
     settled: () => [...settled],
     find: (id) => byId.get(id),
     isIdle: () => returned.length === 0 && fresh.length === freshFrom && held.size === 0,
+    stir: change,
     changed: (signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()

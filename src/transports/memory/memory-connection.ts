@@ -50,13 +50,19 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
   return {
     name,
     capabilities: { order, deliveryCount: 'count' },
-    async *deliveries({ signal, maxInFlight }) {
+    async *deliveries({ signal, maxInFlight, appetite }) {
       const reader: Reader = { unsettled: 0 }
       const mine = incarnation
-      while (!signal.aborted && incarnation === mine) {
-        const entries = broker.take(mine, maxInFlight - reader.unsettled)
-        if (entries.length === 0) await broker.changed(signal)
-        else yield hold(entries, reader)
+      const stopHearing = appetite?.onGrown(broker.stir)
+      try {
+        while (!signal.aborted && incarnation === mine) {
+          const most = Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
+          const entries = broker.take(mine, most - reader.unsettled)
+          if (entries.length === 0) await broker.changed(signal)
+          else yield hold(entries, reader)
+        }
+      } finally {
+        stopHearing?.()
       }
     },
     async settle(deliveries, settlement) {

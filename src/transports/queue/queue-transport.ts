@@ -73,17 +73,19 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   return {
     name: source,
     capabilities: { order: 'key', deliveryCount: 'count' },
-    async *deliveries({ signal: wanted, maxInFlight, maxBytes }) {
+    async *deliveries({ signal: wanted, maxInFlight, maxBytes, appetite }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
       if (signal.aborted) return
       const stopHearing = channel.onSent(news.ring)
+      const stopGrowing = appetite?.onGrown(room.ring)
       const listening = watch(listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.ring, onError }))
       try {
-        yield* readQueue(reading, { signal, maxInFlight, maxBytes, ended: closing.signal })
+        yield* readQueue(reading, { signal, maxInFlight, maxBytes, appetite, ended: closing.signal })
       } finally {
         left.abort()
         stopHearing()
+        stopGrowing?.()
         await listening
       }
     },

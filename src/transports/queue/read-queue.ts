@@ -1,4 +1,4 @@
-import type { Clock, Delivery, Queue } from '../../contracts/index.ts'
+import type { Appetite, Clock, Delivery, Queue } from '../../contracts/index.ts'
 import type { Bell } from './bell.ts'
 import type { HeldDeliveries, Reader } from './held-deliveries.ts'
 import { toDelivery } from './to-delivery.ts'
@@ -27,6 +27,7 @@ export interface ReadingLimits {
   readonly signal: AbortSignal
   readonly maxInFlight: number
   readonly maxBytes?: number | undefined
+  readonly appetite?: Appetite | undefined
   /** Aborted when the transport is closed. */
   readonly ended?: AbortSignal | undefined
 }
@@ -37,7 +38,7 @@ export interface ReadingLimits {
  */
 export async function* readQueue<Tx>(
   options: QueueReadingOptions<Tx>,
-  { signal, maxInFlight, maxBytes = Number.MAX_SAFE_INTEGER, ended }: ReadingLimits,
+  { signal, maxInFlight, maxBytes = Number.MAX_SAFE_INTEGER, appetite, ended }: ReadingLimits,
 ): AsyncGenerator<readonly Delivery[], void, void> {
   const { pollMs, clock, news, room, onError, watch } = options
   const reader: Reader = { unsettled: 0, bytes: 0 }
@@ -46,7 +47,8 @@ export async function* readQueue<Tx>(
   while (!signal.aborted) {
     // Before looking: a ring that comes while we look must not be missed.
     const [roomRings, newsRings] = [room.rings(), news.rings()]
-    const limit = Math.min(maxInFlight - reader.unsettled, largestTake)
+    const most = Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
+    const limit = Math.min(most - reader.unsettled, largestTake)
     if (limit < 1 || reader.bytes >= maxBytes) {
       await room.rung(roomRings, signal)
       continue

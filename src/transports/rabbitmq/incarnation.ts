@@ -2,6 +2,7 @@ import type { Clock, Delivery } from '../../contracts/index.ts'
 import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
 import { OpenTags, type Receipt } from './open-tags.ts'
 import { orGiveUp } from './or-give-up.ts'
+import { Rungs } from './rungs.ts'
 
 /** How long a broker may take to answer when we leave. */
 const farewellMs = 3_000
@@ -13,6 +14,8 @@ export interface Subscription {
   readonly queue: string
   readonly prefetch: number
   toDelivery(message: AmqpMessage): Delivery
+  /** How much of the prefetch is wanted now; not given: all of it. */
+  wanted?(): number
 }
 
 export interface IncarnationOptions {
@@ -38,9 +41,8 @@ export class Incarnation {
   readonly #consumerTags: string[] = []
   readonly #ended = Promise.withResolvers<void>()
   readonly #over = new AbortController()
+  readonly #rungs: { readonly rungs: Rungs; readonly most: number; wanted(): number }[] = []
   #wake: () => void = () => {}
-  /** More than this many are not held back: they count as unsettled, and nothing would come any more. */
-  #mostUntold = Number.POSITIVE_INFINITY
   #telling: { cancel(): void } | undefined
   #left = false
   #closing: Promise<void> | undefined
@@ -58,8 +60,31 @@ export class Incarnation {
   }
 
   async subscribe(subscription: Subscription): Promise<void> {
-    this.#mostUntold = Math.min(this.#mostUntold, subscription.prefetch / 2)
-    await this.#channel.prefetch(subscription.prefetch)
+    const { wanted = () => subscription.prefetch } = subscription
+    const rungs = new Rungs({
+      begin: (prefetch) => this.#consume(subscription, prefetch),
+      end: async (tag) => {
+        this.#consumerTags.splice(this.#consumerTags.indexOf(tag), 1)
+        await this.#answered(() => this.#channel.cancel(tag))
+      },
+    })
+    await rungs.adjust(wanted(), subscription.prefetch)
+    this.#rungs.push({ rungs, wanted, most: subscription.prefetch })
+  }
+
+  /** Lets the broker send as much as is wanted by now. */
+  adjust(): void {
+    if (this.#left || this.hasEnded) return
+    for (const { rungs, wanted, most } of this.#rungs) {
+      void rungs.adjust(wanted(), most).catch((error: unknown) => {
+        this.reason ??= error
+        void this.close()
+      })
+    }
+  }
+
+  async #consume(subscription: Subscription, prefetch: number): Promise<string> {
+    await this.#channel.prefetch(prefetch)
     const { consumerTag } = await this.#channel.consume(subscription.queue, (message) => {
       if (message === null) return this.#cancelled(subscription)
       this.#open.add(message)
@@ -67,6 +92,7 @@ export class Incarnation {
       this.#wake()
     })
     this.#consumerTags.push(consumerTag)
+    return consumerTag
   }
 
   /** All that has come, as soon as there is something; undefined at the end. */
@@ -82,7 +108,9 @@ export class Incarnation {
     if (this.hasEnded) return
     this.#forget(messages)
     this.#acknowledged(this.#open.done(messages))
-    if (this.#open.untold > this.#mostUntold) this.#tellTheRest()
+    // More are not held back: they count as unsettled, and nothing would come any more.
+    const mostUntold = Math.min(...this.#rungs.map(({ rungs }) => rungs.prefetch / 2))
+    if (this.#open.untold > mostUntold) this.#tellTheRest()
     else if (this.#open.untold > 0) {
       this.#telling ??= this.#options.clock.timer(togetherMs, () => this.#tellTheRest())
     }

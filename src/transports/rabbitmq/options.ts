@@ -27,6 +27,8 @@ export interface RabbitmqTransportOptions {
   readonly routingKeyAsType?: boolean
   /** A larger message is refused before it is sent. Default 16,777,216, the limit of RabbitMQ 4. */
   readonly maxMessageBytes?: number
+  /** What `consumer_timeout` of the broker is: what has waited for half of it is given back. Default 1,800,000. */
+  readonly consumerTimeoutMs?: number
   /** After this time a message that is not confirmed counts as lost. Default 30,000. */
   readonly confirmTimeoutMs?: number
   /** Default 10,000. */
@@ -67,6 +69,7 @@ const known = [
   'publishTo',
   'routingKeyAsType',
   'maxMessageBytes',
+  'consumerTimeoutMs',
   'confirmTimeoutMs',
   'connectTimeoutMs',
   'clock',
@@ -87,7 +90,7 @@ export function checkRabbitmqOptions(options: RabbitmqTransportOptions): void {
   if (publishTo !== undefined) checkOptions(publishTo, ['exchange', 'routingKey'], 'publishTo')
   if (publishTo !== undefined && typeof publishTo.exchange !== 'string')
     throw invalid('publishTo.exchange is not text.')
-  for (const name of ['maxMessageBytes', 'confirmTimeoutMs', 'connectTimeoutMs'] as const) {
+  for (const name of ['maxMessageBytes', 'consumerTimeoutMs', 'confirmTimeoutMs', 'connectTimeoutMs'] as const) {
     if (options[name] !== undefined) checkNumber(options[name], name, 1)
   }
   if (options.onError !== undefined) checkFunction(options.onError, 'onError')

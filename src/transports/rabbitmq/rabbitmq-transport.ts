@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock/index.ts'
-import type { Delivery, Transport } from '../../contracts/index.ts'
+import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import type { JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
@@ -11,7 +11,7 @@ import { orGiveUp } from './or-give-up.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
-import { declareTopology } from './topology.ts'
+import { declareTopology, dropsAtItsLimit } from './topology.ts'
 
 /** AMQP counts what may be unsettled in 16 bits; 0 would mean any number. */
 const largestPrefetch = 65_535
@@ -20,6 +20,11 @@ const deadPrefetch = 10
 
 /** A queue without a leader answers nothing until it has one. */
 const setupMs = 20_000
+
+interface Reading {
+  readonly maxInFlight: number
+  readonly appetite: Appetite | undefined
+}
 
 interface Held {
   readonly message: AmqpMessage
@@ -48,13 +53,15 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
   let closing = new AbortController()
 
-  const subscriptions = (maxInFlight: number): Subscription[] => {
+  const subscriptions = (maxInFlight: number, appetite: Appetite | undefined): Subscription[] => {
     const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
     const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
     const live = {
       queue,
       prefetch: Math.max(most - dead, 1),
       toDelivery: (each: AmqpMessage) => toDelivery(each, shape),
+      // A single active consumer has nobody to leave anything to.
+      ...(appetite !== undefined && !inOrder && { wanted: appetite.now }),
     }
     if (deadLetterQueue === undefined) return [live]
     const deadShape = { ...shape, source: `rabbitmq:${deadLetterQueue}` }
@@ -68,13 +75,13 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     held.set(delivery, { message, incarnation })
   }
 
-  const subscribe = async (connection: AmqpConnection, maxInFlight: number): Promise<Incarnation> => {
+  const subscribe = async (connection: AmqpConnection, { maxInFlight, appetite }: Reading): Promise<Incarnation> => {
     const channel = await connection.createChannel()
     const incarnation = new Incarnation(channel, { clock, inOrder, hold })
     incarnations.add(incarnation)
     try {
       await declareTopology(channel, options)
-      for (const subscription of subscriptions(maxInFlight)) await incarnation.subscribe(subscription)
+      for (const subscription of subscriptions(maxInFlight, appetite)) await incarnation.subscribe(subscription)
       return incarnation
     } catch (error) {
       await incarnation.close()
@@ -82,9 +89,9 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     }
   }
 
-  const open = async (maxInFlight: number, signal: AbortSignal): Promise<Incarnation> => {
+  const open = async (wanted: Reading, signal: AbortSignal): Promise<Incarnation> => {
     for (const each of incarnations) if (each.hasEnded) incarnations.delete(each)
-    const opening = incoming.open().then((connection) => subscribe(connection, maxInFlight))
+    const opening = incoming.open().then((connection) => subscribe(connection, wanted))
     try {
       const opened = await orGiveUp(opening, { clock, afterMs: setupMs, signal })
       if (opened !== undefined) return opened
@@ -109,13 +116,25 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       order: inOrder ? 'lane' : 'none',
       deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
     },
-    async *deliveries({ signal: wanted, maxInFlight, notice }) {
-      const signal = AbortSignal.any([wanted, closing.signal])
+    // RabbitMQ closes a channel on which something is unsettled for longer: better to give back what was not begun.
+    inFlight: { ageMs: (options.consumerTimeoutMs ?? 1_800_000) / 2 },
+    async *deliveries({ signal: wanted, maxInFlight, appetite, notice }) {
       const told = (error: JustonceError): void => {
         notice?.(error)
         onError(error)
       }
-      yield* readQueue({ clock, open, onError, notice: told }, { signal, maxInFlight })
+      const dropping = dropsAtItsLimit(options)
+      if (dropping !== undefined) told(dropping)
+      const signal = AbortSignal.any([wanted, closing.signal])
+      const stopHearing = appetite?.onGrown(() => {
+        for (const incarnation of incarnations) incarnation.adjust()
+      })
+      try {
+        const reading = { maxInFlight, appetite }
+        yield* readQueue({ clock, open: (until) => open(reading, until), onError, notice: told }, signal)
+      } finally {
+        stopHearing?.()
+      }
     },
     async settle(deliveries, { kind }) {
       for (const [incarnation, messages] of letGo(held, deliveries)) {

@@ -11,7 +11,7 @@ const longLifeMs = 10_000
 export interface ReadingOptions {
   readonly clock: Clock
   /** A new channel that is subscribed. Rejects when the signal is aborted before it is. */
-  open(maxInFlight: number, signal: AbortSignal): Promise<Incarnation>
+  open(signal: AbortSignal): Promise<Incarnation>
   onError(error: unknown): void
   /** What whoever reads should know. */
   notice(error: JustonceError): void
@@ -23,14 +23,14 @@ export interface ReadingOptions {
  */
 export async function* readQueue(
   { clock, open, onError, notice }: ReadingOptions,
-  { signal, maxInFlight }: { readonly signal: AbortSignal; readonly maxInFlight: number },
+  signal: AbortSignal,
 ): AsyncGenerator<readonly Delivery[], void, void> {
   let failures = 0
   let wasOpen = false
   while (!signal.aborted) {
     let incarnation: Incarnation
     try {
-      incarnation = await open(maxInFlight, signal)
+      incarnation = await open(signal)
     } catch (error) {
       if (signal.aborted) return
       if (!wasOpen || failures >= patience || isLasting(error)) throw error
@@ -45,6 +45,7 @@ export async function* readQueue(
         const deliveries = await incarnation.next(signal)
         if (deliveries === undefined) break
         yield deliveries
+        incarnation.adjust()
       }
     } finally {
       await incarnation.leave()

@@ -1,3 +1,4 @@
+import { JustonceError } from '../../errors/index.ts'
 import type { AmqpChannel } from './client-shapes.ts'
 import type { DeclareOptions, RabbitmqTransportOptions } from './options.ts'
 
@@ -29,4 +30,19 @@ function queueArguments(
     }),
     ...more,
   }
+}
+
+/**
+ * A queue that gives messages up after so many deliveries, and has nowhere to put them, drops them. Seen where it is
+ * declared here; what policies or the broker's default say only its management API tells.
+ */
+export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceError | undefined {
+  const { queue, declare } = options
+  if (declare === undefined) return undefined
+  const given = queueArguments(declare, options)
+  const limit = given['x-delivery-limit']
+  if (limit === undefined || Number(limit) < 0 || given['x-dead-letter-exchange'] !== undefined) return undefined
+  return new JustonceError('MESSAGES_MAY_BE_DROPPED', {
+    message: `The queue ${JSON.stringify(queue)} has a delivery limit of ${limit} and no dead-letter exchange.`,
+  })
 }
