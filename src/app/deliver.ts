@@ -29,6 +29,7 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
   const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(given) }])
   await Promise.all(report.background)
+  for (const { error } of report.stuck.values()) throw error
   if (report.held.length > 0) {
     throw new JustonceError('CLAIM_HELD', { message: `Message ${given.id} is being handled by someone else.` })
   }

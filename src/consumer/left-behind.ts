@@ -4,13 +4,13 @@ import { affinityOf, type LeftFor } from './chains.ts'
 
 /** What is left of a batch, and how long each has to wait before it is tried again. */
 export function leftBehind(
-  { again, held, stopped }: Report,
+  { again, held, stuck, stopped }: Report,
   { heldMs, stoppedMs }: { readonly heldMs: number; readonly stoppedMs: number },
 ): LeftFor {
   if (again.length + held.length + stopped.length === 0) return () => undefined
   const pauses = new Map<Delivery, number>()
   for (const delivery of again) pauses.set(delivery, 0)
-  for (const delivery of held) pauses.set(delivery, heldMs)
+  for (const delivery of held) pauses.set(delivery, stuck.get(delivery)?.pauseMs ?? heldMs)
   for (const delivery of stopped) pauses.set(delivery, stoppedMs)
   return (delivery) => pauses.get(delivery)
 }

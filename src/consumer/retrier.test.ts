@@ -63,13 +63,13 @@ test('while the store is down it waits at the gate; no attempt is counted', asyn
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
 })
 
-test('any other trouble is told, and it looks again a little later', async () => {
+test('any other trouble is reported, and it looks again a little later', async () => {
   const { retrier, clock, effects, state, eventsOf } = await openRetrier()
   const error = new Error('permission denied')
   state.trouble = error
   retrier.start()
   await clock.advance(1_400)
-  expect(eventsOf('loop-failed')).toEqual([{ kind: 'loop-failed', loop: 'retries', error }])
+  expect(eventsOf('stuck')).toMatchObject([{ messageId: 'm1', error }])
   state.trouble = undefined
   await clock.advance(500)
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })

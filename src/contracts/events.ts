@@ -33,11 +33,19 @@ export type JustonceEvent =
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
   | {
       readonly kind: 'undone'
-      readonly reason: 'failure' | 'culprit' | 'held' | 'conflict' | 'commit-unknown'
+      readonly reason: 'failure' | 'culprit' | 'held' | 'conflict' | 'commit-unknown' | 'connection-lost'
       readonly error: unknown
       readonly messages: number
     }
   | { readonly kind: 'claim-held'; readonly handler: string; readonly key: string }
+  /** It can be neither handled nor kept although the store answers. It is held, others go on, and it is tried again after the pause. */
+  | {
+      readonly kind: 'stuck'
+      readonly messageId: string | undefined
+      readonly type: string | undefined
+      readonly error: unknown
+      readonly pauseMs: number
+    }
   | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'store-down'; readonly error: unknown }
   | { readonly kind: 'store-up' }

@@ -17,6 +17,8 @@ export interface IncomingMessage {
   readonly source: string
   /** The broker's coordinate, for example `topic/3/1042`, for those who identify messages by position. */
   readonly position?: string | undefined
+  /** Of a dead letter that was too large to be kept: what its body was. There is nothing to handle. */
+  readonly cut?: { readonly bytes: number; readonly sha256: string } | undefined
 }
 
 export type Headers = Readonly<Record<string, string>>

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import type { IncomingMessage, OutboxMessage, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
+import { fittedText } from './fit-text.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -16,9 +18,33 @@ export function packMessage(message: IncomingMessage | OutgoingMessage, source?:
     sentAt: packTime(message.sentAt),
     expiresAt: packTime(message.expiresAt),
     position: 'position' in message ? message.position : undefined,
-    headers: Object.entries(message.headers),
+    headers: Object.entries(message.headers ?? {}),
   }
-  return { envelope: encoder.encode(JSON.stringify(envelope, asData)), body: message.body }
+  return { envelope: encoded(envelope), body: message.body }
+}
+
+/** What is kept of a message that is too large to be kept: everything but its headers and its body. */
+export function noteOf(message: IncomingMessage): PackedMessage {
+  const cut = { bytes: message.body.length, sha256: hash('sha256', message.body, 'hex') }
+  const { id, type, source, key, position } = message
+  const texts = Object.entries({ id, type, source, key, position }).map(([name, text]) => [name, shortened(text)])
+  const { envelope } = packMessage({ ...message, ...Object.fromEntries(texts), headers: {} })
+  const text = JSON.stringify({ ...JSON.parse(decoder.decode(envelope)), cut })
+  return { envelope: encoder.encode(text), body: encoder.encode(JSON.stringify(cut)) }
+}
+
+function shortened(text: string | undefined): string | undefined {
+  return text === undefined || text.length <= 1_000 ? text : fittedText(text)
+}
+
+/** Never throws: a header may be anything, and a message that cannot be packed could not be kept. */
+function encoded(envelope: { readonly headers: readonly (readonly [string, unknown])[] }): Uint8Array {
+  try {
+    return encoder.encode(JSON.stringify(envelope, asData))
+  } catch {
+    const headers = envelope.headers.map(([name, value]) => [name, typeof value === 'string' ? value : typeof value])
+    return encoder.encode(JSON.stringify({ ...envelope, headers }))
+  }
 }
 
 /** A message as the outbox keeps it. */
@@ -47,6 +73,7 @@ export function unpackMessage(packed: PackedMessage): IncomingMessage {
     expiresAt?: number
     position?: string
     headers: [string, string][]
+    cut?: IncomingMessage['cut']
   }
   return {
     id: envelope.id,
@@ -58,6 +85,7 @@ export function unpackMessage(packed: PackedMessage): IncomingMessage {
     position: envelope.position,
     headers: Object.fromEntries(envelope.headers),
     body: packed.body,
+    ...(envelope.cut !== undefined && { cut: envelope.cut }),
   }
 }
 

@@ -50,6 +50,8 @@ export async function afterTheCommit<Tx>(
     source.committed?.(run.handler.name, outcome)
     if (wentWell.has(outcome.kind)) report.wentWell++
     if (outcome.kind === 'processed') {
+      // Not before: what fails at the commit has not succeeded.
+      engine.breakers.succeeded(run.handler)
       if (epoch !== undefined)
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
       startHooks(engine, run, outcome.products, report)
@@ -69,8 +71,10 @@ const wentWell: ReadonlySet<RunOutcome['kind']> = new Set<RunOutcome['kind']>([
 /** What was not begun is handled with the next batch. */
 function leaveTheRest<Tx>({ batch, outcomes }: Committed<Tx>, report: Report): void {
   for (const work of batch.works) {
-    if (isHandled(work, outcomes) || work.runs.some((run) => outcomes.get(run)?.kind === 'elsewhere')) continue
-    report.again.push(work.delivery)
+    if (isHandled(work, outcomes)) continue
+    // Others have it, or it is run alone next.
+    const isSeenTo = work.runs.some((run) => ['elsewhere', 'apart'].includes(outcomes.get(run)?.kind ?? ''))
+    if (!isSeenTo) report.again.push(work.delivery)
   }
 }
 
@@ -130,7 +134,7 @@ export async function runAfterAck<Tx>(
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
     await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
-      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false }
+      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, wentWell: new Set<string>() }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
       const works = [{ ...run.work, runs: [run] }]
       await writeBookkeeping(
@@ -143,6 +147,7 @@ export async function runAfterAck<Tx>(
     })
     const outcome = outcomes.get(run)
     if (outcome?.kind === 'processed') {
+      engine.breakers.succeeded(run.handler)
       announce(engine, source, outcome.products.outgoing.length)
       startHooks(engine, run, outcome.products, report)
     }

@@ -59,9 +59,9 @@ export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boole
   return true
 }
 
-function isLeft(outcome: RunOutcome | undefined): boolean {
+export function isLeft(outcome: RunOutcome | undefined): boolean {
   const kind = outcome?.kind ?? 'unstarted'
-  return kind === 'unstarted' || kind === 'elsewhere'
+  return kind === 'unstarted' || kind === 'apart' || kind === 'elsewhere'
 }
 
 function gatherRun<Tx>(
@@ -91,7 +91,7 @@ function gatherRun<Tx>(
       break
     case 'failed': {
       const row = run.owner ?? unclaimedLetter(run)
-      if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at))
+      if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at, run.isPlain))
       else books.parked.push(failedRow(run, outcome, at))
       // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
       if (run.owner === undefined && !isUnclaimed(outcome)) mark('parked')
@@ -111,7 +111,8 @@ function gatherRun<Tx>(
       return
     }
     case 'unstarted':
-      if (isRecorded(run) && run.owner === undefined && !outcome.unclaimed)
+    case 'apart':
+      if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
         for (const name of [run.handler.name, ...run.handler.formerly])
           books.released.push({ handler: name, key, born: bornOf(name) })
       return

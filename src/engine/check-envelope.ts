@@ -11,6 +11,11 @@ const controlCharacters = /[\u0000-\u001f\u007f]/
 
 /** Refuses what no handler should see: it looks at everything but the content of the body. */
 export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits): void {
+  if (message.cut !== undefined) {
+    throw new JustonceError('MESSAGE_NOT_KEPT', {
+      message: `The body had ${message.cut.bytes} bytes, too many to be kept; its SHA-256 is ${message.cut.sha256}.`,
+    })
+  }
   if (message.id !== undefined) checkKey(message.id, 'The id of the message')
   if (message.body.length > limits.maxBodyBytes) {
     throw new JustonceError('BODY_TOO_LARGE', {

@@ -16,6 +16,7 @@ export type Verdict = {
 /** Codes that no further attempt can mend: the message itself is wrong, came too late, or kills. */
 const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BODY_INVALID',
+  'MESSAGE_NOT_KEPT',
   'KEY_REUSED',
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',

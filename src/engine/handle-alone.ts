@@ -1,25 +1,31 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
+import { keepSomehow } from './keep-somehow.ts'
 import { orderKeyOf } from './key-order.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
-import { whyUndone } from './why-undone.ts'
+import { isPassing, triedAgain, whyUndone } from './why-undone.ts'
 import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
 
-/** Runs that are known to fail, and with what: they are parked without being run again. */
-export type KnownFailures<Tx> = ReadonlyMap<Run<Tx>, unknown>
+export interface InTurn<Tx> {
+  readonly report: Report
+  /** Runs that are known to fail, and with what: they are parked without being run again. */
+  readonly failures?: ReadonlyMap<Run<Tx>, unknown> | undefined
+  /** What has become of runs already: they are not run again. */
+  readonly done?: Outcomes<Tx> | undefined
+}
 
 /** Handles messages one after the other. Where one has to be tried later, those that must not overtake it are too. */
 export async function handleInTurn<Tx>(
   engine: Engine<Tx>,
   source: Source,
   works: readonly Work<Tx>[],
-  report: Report,
-  failures?: KnownFailures<Tx>,
+  how: InTurn<Tx>,
 ): Promise<void> {
+  const { report } = how
   // By order key, where a message of it was left: those that follow it are left there, too.
   const left = new Map<string, Delivery[]>()
   for (const work of works) {
@@ -30,7 +36,7 @@ export async function handleInTurn<Tx>(
       before.push(delivery)
       continue
     }
-    await handleAlone(engine, source, work, report, failures)
+    await handleAlone(engine, source, work, how)
     const list = [report.held, report.again].find((each) => each.at(-1) === delivery)
     if (orderKey !== undefined && list !== undefined) left.set(orderKey, list)
   }
@@ -41,13 +47,16 @@ async function handleAlone<Tx>(
   engine: Engine<Tx>,
   source: Source,
   work: Work<Tx>,
-  report: Report,
-  failures: KnownFailures<Tx> = new Map(),
+  { report, failures, done }: InTurn<Tx>,
 ): Promise<void> {
   const earlier: Outcomes<Tx> = new Map()
-  for (const run of work.runs) {
-    const known = failures.has(run) ? { error: failures.get(run) } : run.failure
-    const outcome = await settleRun(engine, source, { run, earlier, known, report })
+  for (const run of work.runs) if (done?.has(run)) earlier.set(run, done.get(run) as RunOutcome)
+  const left = work.runs.filter((run) => !earlier.has(run))
+  for (const run of left) {
+    const known = failures?.has(run) ? { error: failures.get(run) } : run.failure
+    const isLast = run === left.at(-1)
+    const outcome = await settleRun(engine, source, { run, earlier, known, isLast, report })
+    if (outcome === 'settled') return
     if (outcome === 'held') {
       engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
       report.held.push(work.delivery)
@@ -63,43 +72,58 @@ interface RunAlone<Tx> {
   readonly run: Run<Tx>
   readonly earlier: Outcomes<Tx>
   readonly known: Run<Tx>['failure']
+  readonly isLast: boolean
   readonly report: Report
 }
 
-/** Tries until the run is decided: processed, parked or a duplicate. Conflicts are bounded; then they are a failure. */
-async function settleRun<Tx>(engine: Engine<Tx>, source: Source, alone: RunAlone<Tx>): Promise<RunOutcome | 'held'> {
-  const { timing, clock } = engine
+/**
+ * Tries until the run is decided: processed, parked or a duplicate. Conflicts are bounded; then they are a failure.
+ * `settled`: all of its message is, in another way.
+ */
+async function settleRun<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  alone: RunAlone<Tx>,
+): Promise<RunOutcome | 'held' | 'settled'> {
   let failure = alone.known
-  for (let tries = 1; ; tries++) {
-    const run: Run<Tx> = { ...alone.run, failure }
+  let isPlain = false
+  for (let tries = 1, rounds = 1; ; tries++, rounds++) {
+    const run: Run<Tx> = { ...alone.run, failure, isPlain }
     try {
-      const committed = await processBatch(engine, source, batchOfOne(engine, run, alone, tries))
+      const committed = await processBatch(engine, source, batchOfOne(engine, run, alone, rounds))
       await afterTheCommit(engine, source, committed, alone.report)
       return committed.outcomes.get(run) as RunOutcome
     } catch (error) {
-      const why = whyUndone(engine, error)
+      const why = await whyUndone(engine, error)
       if (why === 'held') return 'held'
-      if (why === 'unavailable') throw unwrapped(error)
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
-      const again = why === 'conflict' || why === 'commit-unknown'
-      // Known to fail and failing even without being run: then it is the store's failure, not the message's.
-      if (!again && failure !== undefined) throw error
-      if (!again || tries >= timing.conflictsPerAttempt) failure = { error: unwrapped(error) }
-      else await clock.sleep(2 ** Math.min(tries, 6) * (1 + clock.random()))
+      if (await triedAgain(engine, why, tries)) continue
+      // Known to fail and failing even without being run: what is left is to keep it in another way.
+      if (failure !== undefined) {
+        if (isPassing(why) && why !== 'connection-lost') return 'held'
+        if (why === 'failure' && !isPlain) {
+          isPlain = true
+          continue
+        }
+        await keepSomehow(engine, source, alone.run.work, { report: alone.report, failure, error: unwrapped(error) })
+        return 'settled'
+      }
+      failure = { error: unwrapped(error) }
+      tries = 0
     }
   }
 }
 
-function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, tries: number): Batch<Tx> {
+function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, rounds: number): Batch<Tx> {
   const { batchLockTimeoutMs, aloneLockTimeoutMs } = engine.timing
   return {
     works: [{ ...run.work, runs: [run] }],
     refusals: [],
     known: [],
     earlier: alone.earlier,
-    settles: run.work.runs.at(-1) === alone.run,
+    settles: alone.isLast,
     partSize: Number.POSITIVE_INFINITY,
     // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
-    lockTimeoutMs: Math.min(batchLockTimeoutMs * 2 ** (tries - 1), aloneLockTimeoutMs),
+    lockTimeoutMs: Math.min(batchLockTimeoutMs * 2 ** (rounds - 1), aloneLockTimeoutMs),
   }
 }

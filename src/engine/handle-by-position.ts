@@ -1,6 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
+import { keepSomehow } from './keep-somehow.ts'
 import { noteFailures } from './note-failures.ts'
 import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
@@ -8,7 +9,7 @@ import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
 import type { HoldsBack } from './sort-out.ts'
 import { Undone, unwrapped } from './undone.ts'
-import { whyUndone } from './why-undone.ts'
+import { isPassing, triedAgain, whyUndone } from './why-undone.ts'
 import type { Origin, Run, Work } from './work.ts'
 
 /**
@@ -24,53 +25,86 @@ export async function handleByPosition<Tx>(
   holdsBack: HoldsBack = () => true,
 ): Promise<Report> {
   const items = await itemsOf(engine, source, deliveries, report, suspicionOf, holdsBack)
-  if (items.length === 0) return report
-  if (!(await handledTogether(engine, source, items, report))) await handleOneByOne(engine, source, items, report)
+  const held = new Set<string>()
+  await handleItems(engine, source, items, { report, held })
   return report
 }
 
-/** Resolves to false when they have to be handled one by one. */
-async function handledTogether<Tx>(
+interface Handling {
+  readonly report: Report
+  /** Partitions of which something has to be tried later: nothing that follows may be handled before. */
+  readonly held: Set<string>
+}
+
+/** Together while that goes well; what fails beside others alone, between those before and those after it. */
+async function handleItems<Tx>(
+  engine: Engine<Tx>,
+  source: PositionSource,
+  given: readonly Item<Tx>[],
+  handling: Handling,
+): Promise<void> {
+  const { report, held } = handling
+  const items = given.filter(({ delivery }) => !held.has(partitionId(delivery)))
+  for (const { delivery } of given) if (held.has(partitionId(delivery))) report.held.push(delivery)
+  const [first, another] = items
+  if (first === undefined) return
+  if (another === undefined) return await handleAlone(engine, source, first, handling)
+  const failed = await failedTogether(engine, source, items, report)
+  if (failed === 'none') return
+  for (const piece of failed === 'any' ? items.map((item) => [item]) : piecesOf(items, failed))
+    await handleItems(engine, source, piece, handling)
+}
+
+/** Around each of those that failed. */
+function piecesOf<Tx>(items: readonly Item<Tx>[], failed: ReadonlySet<Work<Tx>>): Item<Tx>[][] {
+  const pieces: Item<Tx>[][] = [[]]
+  for (const item of items) {
+    if (item.work !== undefined && failed.has(item.work)) pieces.push([item], [])
+    else pieces.at(-1)?.push(item)
+  }
+  return pieces
+}
+
+/** Handles them in one transaction. Resolves to those that failed in it; `any`: nobody knows which. */
+async function failedTogether<Tx>(
   engine: Engine<Tx>,
   source: PositionSource,
   items: readonly Item<Tx>[],
   report: Report,
-): Promise<boolean> {
+): Promise<ReadonlySet<Work<Tx>> | 'none' | 'any'> {
   let { partSize } = engine.isolation
-  for (let lostCommits = 0; ; ) {
+  for (let lostCommits = 0, losses = 0; ; ) {
     try {
       const committed = await processBatch(engine, source, batchOf(engine, items, partSize))
       noteFailures(engine, committed)
       await afterTheCommit(engine, source, committed, report)
-      return true
+      return 'none'
     } catch (error) {
-      const why = whyUndone(engine, error)
-      if (why === 'unavailable') throw unwrapped(error)
+      const why = await whyUndone(engine, error)
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: items.length })
       if (why === 'commit-unknown' && lostCommits++ < 3) continue
       if (why === 'conflict' || why === 'held') report.conflicts++
-      if (why !== 'failure' || partSize !== Number.POSITIVE_INFINITY) return false
-      engine.isolation.saw(1, items.length)
+      const runs = error instanceof Undone && why !== 'conflict' ? (error.runs as readonly Run<Tx>[]) : []
+      if (why === 'failure') engine.isolation.saw(Math.max(1, runs.length), items.length)
+      const works = new Set(runs.map(({ work }) => work))
+      // All at once by one call, or nobody is known: only each alone will tell.
+      if (works.size > 0 && works.size < items.length) return works
+      if (why === 'connection-lost' && works.size === 0 && (await triedAgain(engine, why, ++losses))) continue
+      if (why !== 'failure' || partSize !== Number.POSITIVE_INFINITY) return 'any'
       partSize = engine.isolation.partSize
     }
   }
 }
 
-async function handleOneByOne<Tx>(
+async function handleAlone<Tx>(
   engine: Engine<Tx>,
   source: PositionSource,
-  items: readonly Item<Tx>[],
-  report: Report,
+  item: Item<Tx>,
+  { report, held }: Handling,
 ): Promise<void> {
-  const held = new Set<string>()
-  for (const item of items) {
-    const partition = partitionId(item.delivery)
-    if (held.has(partition)) report.held.push(item.delivery)
-    else if ((await settle(engine, source, item, report)) === 'held') {
-      report.held.push(item.delivery)
-      held.add(partition)
-    }
-  }
+  const isHeld = (await settle(engine, source, item, report)) === 'held'
+  if (isHeld) report.held.push(item.delivery)
+  if (isHeld || report.stuck.has(item.delivery)) held.add(partitionId(item.delivery))
 }
 
 /** Tries until it is decided. Conflicts are bounded; then they are a failure, as anything else is at once. */
@@ -80,45 +114,52 @@ async function settle<Tx>(
   given: Item<Tx>,
   report: Report,
 ): Promise<'held' | 'settled'> {
-  const { timing, clock } = engine
+  const { timing } = engine
   let item = given
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1, rounds = 1; ; tries++, rounds++) {
+    const batch = batchOf(engine, [item], 1)
+    const lockTimeoutMs = Math.min(timing.batchLockTimeoutMs * 2 ** (rounds - 1), timing.aloneLockTimeoutMs)
     try {
-      const batch = batchOf(engine, [item], 1)
-      const lockTimeoutMs = Math.min(timing.batchLockTimeoutMs * 2 ** (tries - 1), timing.aloneLockTimeoutMs)
       const committed = await processBatch(engine, source, { ...batch, lockTimeoutMs })
       await afterTheCommit(engine, source, committed, report)
       return 'settled'
     } catch (error) {
-      const why = whyUndone(engine, error)
+      const why = await whyUndone(engine, error)
       if (why === 'held') return 'held'
-      if (why === 'unavailable' || item.work === undefined) throw unwrapped(error)
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
-      const isAgain = why === 'conflict' || why === 'commit-unknown'
-      if (isAgain && tries < timing.conflictsPerAttempt)
-        await clock.sleep(2 ** Math.min(tries, 6) * (1 + clock.random()))
-      else {
-        // Known to fail and failing even without being run: then it is the store's failure, not the message's.
-        if (item.work.runs.every((run) => run.failure !== undefined)) throw error
-        const culprit = error instanceof Undone ? (error.run as Run<Tx> | undefined) : undefined
-        item = { ...item, work: withFailure(item.work, culprit, unwrapped(error)) }
+      if (await triedAgain(engine, why, tries)) continue
+      const { work, refusal, delivery } = item
+      // Known to fail and failing even without being run: what is left is to keep it in another way.
+      if (work === undefined || work.runs.every((run) => run.failure !== undefined)) {
+        if (isPassing(why) && why !== 'connection-lost') return 'held'
+        if (why === 'failure' && work !== undefined && !work.runs.some(({ isPlain }) => isPlain)) {
+          item = { ...item, work: changedRuns(work, (run) => ({ ...run, isPlain: true })) }
+          continue
+        }
+        const failure = refusal ?? work?.runs[0]?.failure ?? { error }
+        const message = { delivery, origin: work?.origin ?? {}, runs: work?.runs ?? [] }
+        await keepSomehow(engine, source, message, { report, failure, error: unwrapped(error), moves: batch.moves })
+        return 'settled'
       }
+      const [culprit, another] = error instanceof Undone ? (error.runs as readonly Run<Tx>[]) : []
+      item = { ...item, work: withFailure(work, another === undefined ? culprit : undefined, unwrapped(error)) }
+      tries = 0
     }
   }
 }
 
 /** The same work with the culprit, or all where that is not known, known to fail. */
-function withFailure<Tx>(
-  { delivery, origin, runs: before }: Work<Tx>,
-  culprit: Run<Tx> | undefined,
-  error: unknown,
-): Work<Tx> {
+function withFailure<Tx>(given: Work<Tx>, culprit: Run<Tx> | undefined, error: unknown): Work<Tx> {
+  return changedRuns(given, (run) => {
+    const fails = run.failure === undefined && (culprit === undefined || culprit === run)
+    return { ...run, failure: fails ? { error } : run.failure }
+  })
+}
+
+function changedRuns<Tx>({ delivery, origin, runs: before }: Work<Tx>, change: (run: Run<Tx>) => Run<Tx>): Work<Tx> {
   const runs: Run<Tx>[] = []
   const work: Work<Tx> = { delivery, origin, runs }
-  for (const run of before) {
-    const fails = run.failure === undefined && (culprit === undefined || culprit === run)
-    runs.push({ ...run, work, failure: fails ? { error } : run.failure })
-  }
+  for (const run of before) runs.push({ ...change(run), work })
   return work
 }
 

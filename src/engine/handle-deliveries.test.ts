@@ -222,7 +222,7 @@ test('conflicts that do not end are a failed attempt in the end, and others are 
   expect(await store.parking.list()).toMatchObject([{ key: 'm1', state: 'waiting', attempts: 1 }])
 })
 
-test('where parts of a transaction cannot be undone each message runs alone after a failure', async () => {
+test('where parts of a transaction cannot be undone whoever failed runs alone, and the rest together', async () => {
   const opened = openEngine()
   const { on, handle, engine, store, effects, acknowledged } = opened
   const { parts: _, ...withoutParts } = store
@@ -233,7 +233,7 @@ test('where parts of a transaction cannot be undone each message runs alone afte
   })
   await handle(note('m1'), note('poison'), note('m2'))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
-  expect(acknowledged()).toEqual(['m1', 'poison', 'm2'])
+  expect(acknowledged()).toEqual(['poison', 'm1', 'm2'])
 })
 
 test('a store that cannot cut a handler off runs one message to a transaction', async () => {
@@ -260,4 +260,26 @@ test('publishing where there is no outbox is a failure, not a message that nobod
   const [parked] = await store.parking.list()
   expect(parked).toMatchObject({ key: 'm1', state: 'waiting', reason: 'OPTION_INVALID' })
   expect(parked?.errors).toContain('memory has no outbox to keep it in')
+})
+
+test('a message that cannot be kept is not the fault of the one that was handled beside it', async () => {
+  const opened = openEngine()
+  const { on, handle, engine, store, effects, clock, eventsOf } = opened
+  const refused = new Error('invalid byte sequence')
+  const parking: typeof store.parking = {
+    ...store.parking,
+    async park(tx, messages) {
+      if (messages.some(({ type }) => type === 'nobody.knows')) throw refused
+      return store.parking.park(tx, messages)
+    },
+  }
+  Object.assign(engine, { store: { ...store, parking } })
+  on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx }) => write(tx, id))
+  const handled = handle(note('m1'), { ...note('m2'), type: 'nobody.knows' })
+  await clock.advance(60_000)
+  const report = await handled
+  expect(effects()).toEqual({ m1: 1 })
+  expect(await store.parking.count()).toBe(0)
+  expect(ids(report.held)).toEqual(['m2'])
+  expect(eventsOf('stuck')).toMatchObject([{ messageId: 'm2', error: refused, pauseMs: 1_000 }])
 })

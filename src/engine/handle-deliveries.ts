@@ -1,23 +1,26 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
+import { type Blame, blamedFor } from './blame.ts'
+import { isLeft } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
 import { handleInTurn } from './handle-alone.ts'
 import { handleByPosition } from './handle-by-position.ts'
+import { keepSomehow } from './keep-somehow.ts'
 import { orderKeyOf } from './key-order.ts'
 import { noteFailures } from './note-failures.ts'
-import { partlyAppliedRun } from './partly-applied.ts'
 import type { PositionSource } from './position-items.ts'
 import { type Batch, type Committed, processBatch } from './process-batch.ts'
 import { emptyReport, type Report } from './report.ts'
 import { type HoldsBack, type SortedOut, sortOut } from './sort-out.ts'
 import type { Source } from './source.ts'
-import { Undone, unwrapped } from './undone.ts'
-import { type WhyUndone, whyUndone } from './why-undone.ts'
-import type { Origin, Run, Work } from './work.ts'
+import { unwrapped } from './undone.ts'
+import { triedAgain, type WhyUndone, whyUndone } from './why-undone.ts'
+import type { Origin, Outcomes, Refusal, Run, Work } from './work.ts'
 
 /**
  * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
- * once something has failed, each alone when the store reports a conflict.
+ * once something has failed, each alone when the store reports a conflict. What fails beside others is run alone, and only
+ * a failure alone is one.
  * Resolves when every delivery is committed and acknowledged or listed in the report as not handled. Rejects when the
  * store is unavailable; the caller then keeps the deliveries, except those that the report has as settled by then, and
  * calls again with them: what was committed and could not be acknowledged shows as duplicates.
@@ -48,7 +51,7 @@ export async function handleSorted<Tx>(
 ): Promise<Report> {
   if (sorted.shared.length + sorted.refusals.length > 0) await handleTogether(engine, source, sorted, report)
   else await acknowledgeKnown(source, sorted, report)
-  await handleInTurn(engine, source, sorted.alone, report)
+  await handleInTurn(engine, source, sorted.alone, { report })
   // After what was not begun: a copy must not overtake its original.
   report.again.push(...sorted.again)
   report.stopped.push(...sorted.stopped)
@@ -70,31 +73,27 @@ async function handleTogether<Tx>(
     partSize: engine.isolation.partSize,
     lockTimeoutMs: engine.timing.batchLockTimeoutMs,
   }
-  for (let lostCommits = 0; ; ) {
+  for (let tries = 1, lostCommits = 0, losses = 0; ; tries++) {
     const attempt = await tryBatch(engine, source, batch)
     if (attempt.undone === undefined) {
       noteFailures(engine, attempt.committed)
       // A commit whose answer was lost may have stored messages that nobody was told of.
       if (lostCommits > 0) engine.wakeRelay()
-      return await afterTheCommit(engine, source, attempt.committed, report)
+      await afterTheCommit(engine, source, attempt.committed, report)
+      return await handleApart(engine, source, attempt.committed, report)
     }
     const { undone, error } = attempt
-    const owner = ownerOf(batch, undone, error)
+    const blamed = blamedFor(batch, undone, error)
     if (undone === 'commit-unknown' && lostCommits++ < 3) {
       // Nobody would redeliver it. Claiming again waits for our own lost transaction and finds out.
-    } else if (owner !== undefined) {
-      const { works } = batch
-      const culprit = works.indexOf(owner.work)
-      const first = works.filter((work, place) => place <= culprit && (place === culprit || sharesOrder(work, owner)))
-      await handleInTurn(engine, source, first, report, new Map([[owner, unwrapped(error)]]))
-      const rest = works.filter((work) => !first.includes(work))
-      const mustWait = report.held.includes(owner.work.delivery) ? rest.filter((work) => sharesOrder(work, owner)) : []
-      report.held.push(...mustWait.map(({ delivery }) => delivery))
-      batch = { ...batch, works: rest.filter((work) => !mustWait.includes(work)) }
+    } else if (blamed !== undefined && (engine.store.parts !== undefined || tries <= 3)) {
+      batch = { ...batch, works: await handleBlamed(engine, source, batch, { ...blamed, error }, report) }
       if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
-    } else if (undone === 'failure' && engine.store.parts !== undefined && batch.partSize > 1) {
-      if (batch.partSize === Number.POSITIVE_INFINITY) engine.isolation.saw(1, batch.works.length)
-      batch = { ...batch, partSize: batch.partSize === Number.POSITIVE_INFINITY ? engine.isolation.partSize : 1 }
+      if (undone === 'failure') batch = inParts(engine, batch)
+    } else if (undone === 'connection-lost' && (await triedAgain(engine, undone, ++losses))) {
+      // It was our own statement: nobody is to blame yet.
+    } else if (undone === 'failure' && engine.store.parts !== undefined && isBare(batch)) {
+      batch = inParts(engine, batch)
     } else {
       if (undone === 'conflict' || undone === 'held') report.conflicts++
       return await handleEachAlone(engine, source, batch, report)
@@ -102,29 +101,65 @@ async function handleTogether<Tx>(
   }
 }
 
+function isBare<Tx>({ partSize, works }: Batch<Tx>): boolean {
+  return partSize === Number.POSITIVE_INFINITY && works.length > 1
+}
+
+function inParts<Tx>({ isolation }: Engine<Tx>, batch: Batch<Tx>): Batch<Tx> {
+  if (!isBare(batch)) return batch
+  isolation.saw(1, batch.works.length)
+  return { ...batch, partSize: isolation.partSize }
+}
+
 type Attempt<Tx> =
   | { readonly undone: undefined; readonly committed: Committed<Tx> }
-  | { readonly undone: Exclude<WhyUndone, 'unavailable'>; readonly error: unknown }
+  | { readonly undone: WhyUndone; readonly error: unknown }
 
 async function tryBatch<Tx>(engine: Engine<Tx>, source: Source, batch: Batch<Tx>): Promise<Attempt<Tx>> {
   try {
     return { undone: undefined, committed: await processBatch(engine, source, batch) }
   } catch (error) {
-    const undone = whyUndone(engine, error)
-    if (undone === 'unavailable') throw unwrapped(error)
+    const undone = await whyUndone(engine, error)
     engine.events.emit({ kind: 'undone', reason: undone, error: unwrapped(error), messages: batch.works.length })
     return { undone, error }
   }
 }
 
-/** The run that has to answer for it, where that is certain: then it need not be run again to find out. */
-function ownerOf<Tx>(batch: Batch<Tx>, why: WhyUndone, error: unknown): Run<Tx> | undefined {
-  if (why === 'culprit' && error instanceof Undone) return error.run as Run<Tx> | undefined
-  const runs = batch.works.flatMap((work) => work.runs)
-  const partly = partlyAppliedRun(runs, error)
-  if (partly !== undefined) return partly
-  const [only, another] = runs
-  return why === 'failure' && another === undefined ? only : undefined
+/** What has failed beside others in a batch that went well without it. */
+async function handleApart<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  { batch, outcomes }: Committed<Tx>,
+  report: Report,
+): Promise<void> {
+  const apart = batch.works.filter(({ runs }) => runs.some((run) => outcomes.get(run)?.kind === 'apart'))
+  if (apart.length === 0) return
+  const done: Outcomes<Tx> = new Map([...outcomes].filter(([, outcome]) => !isLeft(outcome)))
+  await handleInTurn(engine, source, apart, { report, done })
+}
+
+interface Blamed<Tx> extends Blame<Tx> {
+  readonly error: unknown
+}
+
+/** Handles whoever is to blame, and what must come before it, alone. Resolves to what is left of the batch. */
+async function handleBlamed<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  { works }: Batch<Tx>,
+  { run, isFailed, error }: Blamed<Tx>,
+  report: Report,
+): Promise<readonly Work<Tx>[]> {
+  const place = works.indexOf(run.work)
+  const first = works.filter((work, each) => each === place || (each < place && sharesOrder(work, run)))
+  const failures = isFailed ? new Map([[run, unwrapped(error)]]) : undefined
+  await handleInTurn(engine, source, first, { report, failures })
+  const rest = works.filter((work) => !first.includes(work))
+  const mustWait = [report.held, report.again].find((list) => list.includes(run.work.delivery))
+  if (mustWait === undefined) return rest
+  const following = rest.filter((work) => sharesOrder(work, run))
+  mustWait.push(...following.map(({ delivery }) => delivery))
+  return rest.filter((work) => !following.includes(work))
 }
 
 async function handleEachAlone<Tx>(
@@ -134,17 +169,35 @@ async function handleEachAlone<Tx>(
   report: Report,
 ): Promise<void> {
   await acknowledgeKnown(source, batch, report)
-  for (const refusal of batch.refusals) {
-    const committed = await processBatch(engine, source, { ...batch, works: [], known: [], refusals: [refusal] })
-    await afterTheCommit(engine, source, committed, report)
+  for (const refusal of batch.refusals)
+    await handleRefusal(engine, source, { ...batch, works: [], known: [] }, refusal, report)
+  await handleInTurn(engine, source, batch.works, { report })
+}
+
+async function handleRefusal<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  batch: Batch<Tx>,
+  refusal: Refusal,
+  report: Report,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const committed = await processBatch(engine, source, { ...batch, refusals: [refusal] })
+      return await afterTheCommit(engine, source, committed, report)
+    } catch (error) {
+      if (await triedAgain(engine, await whyUndone(engine, error), tries)) continue
+      const message = { delivery: refusal.delivery, origin: refusal, runs: [] }
+      const options = { report, failure: refusal, error: unwrapped(error) }
+      return await keepSomehow(engine, source, message, options)
+    }
   }
-  await handleInTurn(engine, source, batch.works, report)
 }
 
 /** Whether a handler of the culprit keeps the order of a key that both have. */
 function sharesOrder<Tx>(work: Work<Tx>, culprit: Run<Tx>): boolean {
   const orderKey = culprit.work.runs.map(orderKeyOf).find((key) => key !== undefined)
-  return orderKey !== undefined && work.delivery.message.key === orderKey
+  return orderKey !== undefined && work.delivery.message.key === culprit.work.delivery.message.key
 }
 
 async function acknowledgeKnown(

@@ -1,4 +1,5 @@
 import type { OrderScope } from '../contracts/index.ts'
+import { fittedText } from '../encoding/fit-text.ts'
 import type { Engine } from './engine.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
 
@@ -54,6 +55,7 @@ export class KeyOrder<Tx> {
       if (other === run) return undefined
       const outcome = outcomes.get(other)
       if (outcome?.kind === 'unstarted') return outcome
+      if (outcome?.kind === 'apart') return { kind: 'unstarted' }
       if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) return { kind: 'waiting', behind: 'message' }
     }
     return undefined
@@ -76,7 +78,7 @@ export class KeyOrder<Tx> {
       let isLeft = false
       for (const run of runs) {
         const outcome = outcomes.get(run)
-        if (outcome?.kind === 'unstarted') isLeft = true
+        if (outcome?.kind === 'unstarted' || outcome?.kind === 'apart') isLeft = true
         else if (isLeft && isUnclaimed(outcome)) outcomes.set(run, { kind: 'unstarted', unclaimed: true })
       }
     }
@@ -93,9 +95,10 @@ function hasItsPlace<Tx>(run: Run<Tx>): boolean {
   return run.owner !== undefined || unclaimedLetter(run) !== undefined
 }
 
-/** The key whose order has to be kept for this run. */
+/** The key whose order has to be kept for this run, in the form in which every store can keep it. */
 export function orderKeyOf<Tx>({ handler, work }: Run<Tx>): string | undefined {
-  return handler.ordered === 'key' ? work.delivery.message.key : undefined
+  const { key } = work.delivery.message
+  return handler.ordered === 'key' && key !== undefined ? fittedText(key) : undefined
 }
 
 function scopeId(handler: string, orderKey: string): string {

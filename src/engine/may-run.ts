@@ -9,6 +9,8 @@ export interface Permits<Tx> {
   readonly order: KeyOrder<Tx>
   /** Tells when a batch must not begin another run. */
   timeIsUp(run: Run<Tx>): boolean
+  /** Names of handlers that have succeeded here: until the commit has shown it, only this batch may rely on that. */
+  readonly wentWell: Set<string>
 }
 
 /** Decides the runs that must not start; what was decided by the claim stays as it is. */
@@ -17,7 +19,7 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
   else if (permits.timeIsUp(run)) outcomes.set(run, { kind: 'unstarted' })
-  else if (!isAdmitted(engine, run)) outcomes.set(run, stoppedOutcome(run))
+  else if (!permits.wentWell.has(run.handler.name) && !isAdmitted(engine, run)) outcomes.set(run, stoppedOutcome(run))
   else return true
   return false
 }
@@ -49,7 +51,7 @@ function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome
   for (const other of run.work.runs) {
     if (other.handler.step >= run.handler.step) continue
     const kind = outcomes.get(other)?.kind
-    if (kind === 'unstarted') return { kind: 'unstarted' }
+    if (kind === 'unstarted' || kind === 'apart') return { kind: 'unstarted' }
     if (kind === 'failed' || kind === 'parked' || kind === 'waiting') return { kind: 'waiting', behind: 'handler' }
   }
   return undefined
@@ -74,4 +76,10 @@ export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unkno
   // Those say nothing about the handler.
   if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
   return { kind: 'failed', error, verdict: judge(error, handler.retry, owner?.attempts ?? 0, engine.clock.random()) }
+}
+
+/** The same where others had a part in it: it is parked for a run alone, and only that is an attempt. */
+export function uncounted<Tx>({ clock }: Engine<Tx>, { handler, owner }: Run<Tx>, error: unknown): RunOutcome {
+  const { reason } = judge(error, handler.retry, 0, clock.random())
+  return { kind: 'failed', error, verdict: { state: 'waiting', reason, attempts: owner?.attempts ?? 0, delayMs: 0 } }
 }

@@ -9,7 +9,7 @@ export function noteFailures<Tx>({ isolation }: Engine<Tx>, { batch, runs, outco
   let failed = 0
   for (const run of runs) {
     const kind = run.failure === undefined ? outcomes.get(run)?.kind : undefined
-    const isFailed = canFail && kind === 'failed'
+    const isFailed = canFail && (kind === 'failed' || kind === 'apart')
     if (isFailed) failed++
     if (isFailed || kind === 'processed') calls++
   }

@@ -6,8 +6,8 @@ import type {
   ParkedReason,
   StoredParkedMessage,
 } from '../contracts/index.ts'
-import { cleanText } from '../encoding/clean-text.ts'
-import { packMessage } from '../encoding/packed-message.ts'
+import { fittedText, plainText } from '../encoding/fit-text.ts'
+import { noteOf, packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { shapeOf } from './error-shape.ts'
@@ -21,7 +21,11 @@ export const unrouted = '-'
 type Failed = RunOutcome & { kind: 'failed' }
 
 export function failedRow<Tx>(run: Run<Tx>, { error, verdict }: Failed, at: Date): NewParkedMessage {
-  return { ...row(run, verdict), ...explained('', error, verdict, at) }
+  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at) })
+}
+
+function fitting<Tx>({ isPlain }: Run<Tx>, row: NewParkedMessage): NewParkedMessage {
+  return isPlain ? plainRow(row) : row
 }
 
 /** What becomes of a parked message whose attempt has failed. */
@@ -29,9 +33,11 @@ export function failedAgain(
   { handler, key, errors }: StoredParkedMessage,
   { error, verdict }: Pick<Failed, 'error' | 'verdict'>,
   at: Date,
+  isPlain = false,
 ): ParkedChange {
   const { attempts, delayMs } = verdict
-  const why = explained(errors, error, verdict, at)
+  const said = explained(errors, error, verdict, at)
+  const why = isPlain ? plainReason(said) : said
   return verdict.state === 'dead'
     ? { handler, key, kind: 'dead', attempts, ...why }
     : { handler, key, kind: 'again', attempts, delayMs, ...why }
@@ -61,7 +67,8 @@ export const waitsFor = {
 
 export function waitingRow<Tx>(run: Run<Tx>, { behind }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
   const reason = waitsFor[behind]
-  return { ...row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 }), reason, errors: '[]', shape: '' }
+  const bare = row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 })
+  return fitting(run, { ...bare, reason, errors: '[]', shape: '' })
 }
 
 /**
@@ -92,7 +99,7 @@ export function keyReused<Tx>(run: Run<Tx>, { record }: RunOutcome & { kind: 'co
  */
 export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
   const { message } = refusal.delivery
-  return {
+  const row: NewParkedMessage = {
     handler: unrouted,
     key: refusedKey(refusal),
     ...described(message),
@@ -104,6 +111,20 @@ export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
     delayMs: 0,
     ...explained('', refusal.error, { reason: refusal.error.code }, at),
   }
+  if (refusal.form === undefined) return row
+  return { ...plainRow(row), message: refusal.form === 'note' ? noteOf(message) : row.message }
+}
+
+/** Only ASCII but for the message itself, which is bytes: that fits every database. */
+function plainRow(row: NewParkedMessage): NewParkedMessage {
+  const ascii = (text: string): string => fittedText(plainText(text))
+  const { messageId, type, source } = row
+  return { ...row, messageId: ascii(messageId), type: ascii(type), source: ascii(source), ...plainReason(row) }
+}
+
+/** JSON stays the same JSON. */
+function plainReason({ reason, errors, shape }: ParkedReason): ParkedReason {
+  return { reason, errors: plainText(errors), shape: fittedText(plainText(shape)) }
 }
 
 function explained(
@@ -138,9 +159,9 @@ function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewP
 /** Nothing here may throw: a message that cannot be kept would block all others. */
 function described(message: IncomingMessage) {
   return {
-    messageId: cleanText(String(message.id ?? contentId(message)), 300),
-    type: cleanText(String(message.type ?? ''), 300),
-    source: cleanText(String(message.source), 300),
+    messageId: fittedText(String(message.id ?? contentId(message))),
+    type: fittedText(String(message.type ?? '')),
+    source: fittedText(String(message.source)),
     message: packMessage(message),
   }
 }
@@ -151,9 +172,9 @@ function described(message: IncomingMessage) {
  */
 const holdsUpNobody = 1_000_000
 
-export function refusedKey({ delivery: { message }, error }: Refusal): string {
+export function refusedKey({ delivery: { message }, error, form }: Refusal): string {
   const { id, type, source, body } = message
-  if (id === undefined || error.code === 'MESSAGE_ID_INVALID') return contentId(message)
+  if (id === undefined || error.code === 'MESSAGE_ID_INVALID' || form !== undefined) return contentId(message)
   const content = hash('sha256', Buffer.concat([Buffer.from(JSON.stringify([type, source])), body]), 'hex')
   return `${id}#${content.slice(0, 16)}`
 }

@@ -25,9 +25,11 @@ export function prepare<Tx>(
   origin: Origin = {},
 ): Prepared<Tx> | Promise<Prepared<Tx>> {
   try {
-    const handlers = handlersFor(engine, delivery.message)
-    if (handlers.length === 0) return { kind: 'ignored' }
+    const handlers = engine.handlersOf(delivery.message.type ?? '')
+    if (handlers.length === 0 && isIgnored(engine, delivery.message)) return { kind: 'ignored' }
+    // Before anything is concluded from it: whatever comes after may rely on what was checked.
     checkEnvelope(delivery.message, engine.limits)
+    checkType(handlers, delivery.message)
     checkIdentity(handlers, delivery.message)
     const schema = engine.schemaOf(delivery.message.type as string)
     const message = decodeMessage(delivery.message)
@@ -41,17 +43,17 @@ export function prepare<Tx>(
   }
 }
 
-function handlersFor<Tx>(engine: Engine<Tx>, message: IncomingMessage): readonly Handler<Tx>[] {
-  if (message.type === undefined || message.type === '') {
-    throw new JustonceError('MESSAGE_TYPE_MISSING', { message: `A message from ${message.source} has no type.` })
-  }
-  const handlers = engine.handlersOf(message.type)
-  if (handlers.length === 0 && engine.unknownTypes === 'dead-letter') {
-    throw new JustonceError('TYPE_UNKNOWN', {
-      message: `No handler is registered for the type ${JSON.stringify(message.type)} (message ${message.id}).`,
-    })
-  }
-  return handlers
+/** Of a type that nobody here wants; what has no type at all is a mistake. */
+function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage): boolean {
+  return unknownTypes === 'ignore' && type !== undefined && type !== ''
+}
+
+function checkType<Tx>(handlers: readonly Handler<Tx>[], { type, id, source }: IncomingMessage): void {
+  if (type === undefined || type === '')
+    throw new JustonceError('MESSAGE_TYPE_MISSING', { message: `A message from ${source} has no type.` })
+  if (handlers.length > 0) return
+  const message = `No handler is registered for the type ${JSON.stringify(type)} (message ${id}).`
+  throw new JustonceError('TYPE_UNKNOWN', { message })
 }
 
 function checkIdentity<Tx>(handlers: readonly Handler<Tx>[], message: IncomingMessage): void {

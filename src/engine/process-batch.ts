@@ -4,13 +4,14 @@ import { claimRuns } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { planExecutions } from './executions.ts'
 import { KeyOrder } from './key-order.ts'
+import { uncounted } from './may-run.ts'
 import { movePositions } from './move-positions.ts'
 import { beginAttempts } from './reservation.ts'
 import { runInParts, runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
 import { takeLetters } from './take-letters.ts'
 import { Undone } from './undone.ts'
-import type { Outcomes, Refusal, Run, Work } from './work.ts'
+import type { Outcomes, Refusal, Run, RunOutcome, Work } from './work.ts'
 
 /** What one transaction is to do. */
 export interface Batch<Tx> {
@@ -62,12 +63,18 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const refusals = await takeLetters(engine, tx, batch, outcomes)
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
-    const permits = { order: await KeyOrder.lock(engine, tx, inOrder), timeIsUp: overrun(engine, batch) }
+    const permits = {
+      order: await KeyOrder.lock(engine, tx, inOrder),
+      timeIsUp: overrun(engine, batch),
+      wentWell: new Set<string>(),
+    }
 
     if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY || runs.length === 1) {
       await runTogether(engine, tx, executions, outcomes, permits)
     } else {
-      await runInParts(engine, { parts, size: batch.partSize }, tx, executions, outcomes, permits)
+      const inParts = { parts, size: batch.partSize, inCompany: companyRule(engine, batch) }
+      await runInParts(engine, inParts, tx, executions, outcomes, permits)
+      if (batch.moves !== undefined) refuseToLeaveOut(outcomes)
     }
     permits.order.keepBehind(outcomes)
 
@@ -78,6 +85,30 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const published = books.outgoing.length
     return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
+}
+
+/**
+ * A run that fails beside others may have met what one of them left behind, so it is left out and runs again alone. Of one
+ * message whose position moves with all of its handlers none can be left out: its parked row gives it that run, uncounted.
+ */
+function companyRule<Tx>(
+  engine: Engine<Tx>,
+  { moves, works }: Batch<Tx>,
+): (run: Run<Tx>, error: unknown) => RunOutcome {
+  if (moves !== undefined && works.length === 1) return (run, error) => uncounted(engine, run, error)
+  return (_, error) => ({ kind: 'apart', error })
+}
+
+/** Positions move past all of a batch, so that whoever is to run alone has to be taken out of it before. */
+function refuseToLeaveOut<Tx>(outcomes: Outcomes<Tx>): void {
+  const apart = [...outcomes].flatMap(([run, outcome]) => (outcome.kind === 'apart' ? { run, ...outcome } : []))
+  const [first] = apart
+  if (first !== undefined)
+    throw new Undone(
+      'failure',
+      first.error,
+      apart.map(({ run }) => run),
+    )
 }
 
 export async function inTransaction<Tx, T>(

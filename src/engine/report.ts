@@ -6,6 +6,11 @@ export interface Report {
   readonly again: Delivery[]
   /** A rival holds their claim and does not finish: to be tried later, while others go on. */
   readonly held: Delivery[]
+  /**
+   * Those of the held that can be neither handled nor kept although the store answers: how long to wait before they are
+   * tried again, and why.
+   */
+  readonly stuck: Map<Delivery, { readonly pauseMs: number; readonly error: unknown }>
   /** A handler of theirs is failing on everything: to be tried when its breaker lets something through. */
   readonly stopped: Delivery[]
   /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
@@ -21,5 +26,15 @@ export interface Report {
 }
 
 export function emptyReport(): Report {
-  return { again: [], held: [], stopped: [], conflicts: 0, wentWell: 0, settled: [], lost: [], background: [] }
+  return {
+    again: [],
+    held: [],
+    stuck: new Map(),
+    stopped: [],
+    conflicts: 0,
+    wentWell: 0,
+    settled: [],
+    lost: [],
+    background: [],
+  }
 }

@@ -153,8 +153,7 @@ async function tryTogether<Tx>(
       .flatMap(({ origin }) => origin.reservation ?? [])
     return { untried, background: report.background }
   } catch (error) {
-    const reason = whyUndone(engine, error)
-    if (reason === 'unavailable') throw unwrapped(error)
+    const reason = await whyUndone(engine, error)
     engine.events.emit({ kind: 'undone', reason, error: unwrapped(error), messages: works.length })
     return undefined
   }

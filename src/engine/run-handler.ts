@@ -43,24 +43,21 @@ export async function runHandler<Tx>(
     const broken = loan.broken()
     if (broken !== undefined) throw broken
     if (products.failure !== undefined) throw products.failure.error
-    const tidied = loan.end()
-    if (tidied !== undefined) await time.within(tidied)
     const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
     // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
-    if (time.isUp) throw new Undone('culprit', time.error, runs.length === 1 ? first : undefined)
+    if (time.isUp) throw new Undone('culprit', time.error, runs)
     const trouble = loan.trouble()
-    if (trouble === 'unavailable') throw new Undone(trouble, loan.broken() ?? error)
-    if (trouble === 'conflict') throw new Undone(trouble, error)
+    if (trouble === 'unavailable') throw new Undone(trouble, loan.broken() ?? error, runs)
+    if (trouble === 'conflict') throw new Undone(trouble, error, runs)
     if (loan.openCalls() > 0 || isJustonceError(loan.broken(), 'TX_ENDED')) {
-      throw new Undone('culprit', loan.broken() ?? error, runs.length === 1 ? first : undefined)
+      throw new Undone('culprit', loan.broken() ?? error, runs)
     }
     throw loan.broken() ?? error
   } finally {
     products.end()
-    // After a failure everything is undone anyway.
-    loan.end()?.catch(() => {})
+    loan.end()
     time.stop()
   }
 }

@@ -15,20 +15,22 @@ test('more messages than a transaction may have parts still share one after a fa
   })
   await handle(...Array.from({ length: 150 }, (_, index) => note(`m${index}`)))
   expect(Object.keys(effects())).toHaveLength(149)
-  expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['failure'])
-  // Once with all the others, once in a part; those that shared the culprit's part once more.
-  expect(Math.max(...runs.values())).toBe(3)
+  // The batch, and the culprit alone.
+  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([150, 1])
+  // Those before the culprit once more without it; the culprit once more alone.
+  expect(Math.max(...runs.values())).toBe(2)
 })
 
 test('where there is one writer a transaction may have as many parts as there are failures', async () => {
   const { on, handle, effects, eventsOf } = openEngine()
-  on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx }) => {
+  on('note.created', { name: 'tag-note', breaker: false, ...later }, ({ id }, { tx }) => {
     write(tx, id)
     if (id.endsWith('7')) throw new Error('poison')
   })
   await handle(...Array.from({ length: 400 }, (_, index) => note(`m${index}`)))
   expect(Object.keys(effects())).toHaveLength(360)
-  expect(eventsOf('undone')).toHaveLength(1)
+  // The first failure undoes all of it; of the others each undoes its part, and then itself, alone.
+  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([400, ...Array(40).fill(1)])
 })
 
 test('a part that was undone is the part of the next calls', async () => {
@@ -48,10 +50,10 @@ test('a part that was undone is the part of the next calls', async () => {
   const ran: string[] = []
   on('note.created', { name: 'tag-note', ...later }, ({ id }) => {
     ran.push(id)
-    if (id === 'm2') throw new Error('poison')
+    if (id.startsWith('m2')) throw new Error('poison')
   })
-  await handle(note('m1'), note('m2'), note('m3'))
-  // All without parts; all in one part; who was before the culprit; the culprit; who comes after.
-  expect(ran).toEqual(['m1', 'm2', 'm1', 'm2', 'm1', 'm2', 'm3'])
-  expect(boundaries).toEqual(['next', 'undo', 'next', 'undo', 'next'])
+  await handle(note('m1'), note('m2'), note('m3'), note('m2b'), note('m4'))
+  // All without parts; the culprit alone; the rest in one part; who was before the next culprit; who comes after; it alone.
+  expect(ran).toEqual(['m1', 'm2', 'm2', 'm1', 'm3', 'm2b', 'm1', 'm3', 'm4', 'm2b'])
+  expect(boundaries).toEqual(['next', 'undo', 'next', 'next'])
 })

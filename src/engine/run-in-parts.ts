@@ -6,7 +6,7 @@ import { mostPartsOn } from './isolation.ts'
 import { failedOutcome, mayRun, type Permits } from './may-run.ts'
 import { runHandler } from './run-handler.ts'
 import { Undone } from './undone.ts'
-import type { Outcomes, Run, RunProducts } from './work.ts'
+import type { Outcomes, Run, RunOutcome, RunProducts } from './work.ts'
 
 /** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
 export async function runTogether<Tx>(
@@ -16,23 +16,41 @@ export async function runTogether<Tx>(
   outcomes: Outcomes<Tx>,
   permits: Permits<Tx>,
 ): Promise<void> {
+  let isFirst = true
   await withCallTimer(engine.clock, async (timer) => {
     for (const execution of executions) {
       const permitted = toBeRun(engine, execution, outcomes, permits)
       if (permitted === undefined) continue
       try {
-        processed(engine, permitted, await runHandler(engine, tx, permitted, timer), outcomes)
+        processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
       } catch (error) {
-        throw error instanceof Undone ? error : new Undone('failure', error)
+        throw undoneBy(error, permitted, isFirst)
       }
+      isFirst = false
     }
   })
 }
 
-/** Runs them in parts of the given size, so that a failure undoes only its part; a failed part is run again in smaller ones. */
+function undoneBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boolean): Undone<Tx> {
+  const undone = error instanceof Undone ? (error as Undone<Tx>) : new Undone('failure', error, runs)
+  undone.wasAlone = wasAlone
+  return undone
+}
+
+export interface InParts<Tx> {
+  readonly parts: Parts<Tx>
+  readonly size: number
+  /** What becomes of a run that has failed beside others: it may have met what one of them left behind. */
+  inCompany(run: Run<Tx>, error: unknown): RunOutcome
+}
+
+/**
+ * Runs them in parts of the given size, so that a failure undoes only its part. Whoever failed is left out, and the rest of
+ * a failed part is run again.
+ */
 export async function runInParts<Tx>(
   engine: Engine<Tx>,
-  { parts, size }: { readonly parts: Parts<Tx>; readonly size: number },
+  { parts, size, inCompany }: InParts<Tx>,
   tx: Tx,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes<Tx>,
@@ -40,17 +58,22 @@ export async function runInParts<Tx>(
 ): Promise<void> {
   // What has run once runs again when its part has failed, however late it is: otherwise a batch could end with nothing.
   const begun = new Set<Run<Tx>>()
-  const permits: Permits<Tx> = { order: given.order, timeIsUp: (run) => !begun.has(run) && given.timeIsUp(run) }
+  const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
   const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
   const most = mostPartsOn(engine.store.capabilities)
   const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
   const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
     for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
-    failedTogether(engine, { open, thrower, error }, outcomes, queue)
+    const [culprit, rest] = leftOut(open, thrower)
+    if (culprit !== undefined)
+      outcomes.set(culprit, isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error))
+    queue.unshift(...rest)
     open = []
   }
   let open: Execution<Tx>[] = []
+  /** Nobody was called before the call that was made last. */
+  let isFirst = false
   await withCallTimer(engine.clock, async (timer) => {
     // A part that was undone is open and empty, and the next calls can have it.
     let isEmpty = false
@@ -76,11 +99,12 @@ export async function runInParts<Tx>(
           running = execution
           const permitted = toBeRun(engine, execution, outcomes, permits)
           if (permitted === undefined) continue
+          isFirst = begun.size === 0
           for (const run of permitted.runs) begun.add(run)
-          processed(engine, permitted, await runHandler(engine, tx, permitted, timer), outcomes)
+          processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
         }
       } catch (error) {
-        if (error instanceof Undone) throw error
+        if (error instanceof Undone) throw undoneBy(error, running as Execution<Tx>, isFirst)
         await parts.undo(tx)
         setAside(error, running)
         isEmpty = true
@@ -89,41 +113,30 @@ export async function runInParts<Tx>(
   })
 }
 
-interface FailedPart<Tx> {
-  readonly open: readonly Execution<Tx>[]
-  /** Who threw, where that is known: a swallowed error shows only at the end of the part. */
-  readonly thrower: Execution<Tx> | undefined
-  readonly error: unknown
-}
-
 /**
- * A run that failed alone has failed. Of several, whoever threw goes again by itself, between those before and those after
- * it: it may have met what another one left behind. Where nobody threw, they go again in smaller parts.
+ * Who has failed of a part, where that is known, and what of it is to be run again. A batch handler is called again with
+ * fewer messages. Where nobody threw (a swallowed error shows only at the end of a part) they go again in smaller parts.
  */
-function failedTogether<Tx>(
-  engine: Engine<Tx>,
-  { open, thrower, error }: FailedPart<Tx>,
-  outcomes: Outcomes<Tx>,
-  queue: Execution<Tx>[][],
-): void {
-  const [first, another] = open.flatMap((execution) => execution.runs)
-  if (first === undefined) return
-  if (another === undefined) outcomes.set(first, failedOutcome(engine, first, error))
-  else if (thrower === undefined || open.length === 1) queue.unshift(...split(open))
-  else {
-    const place = open.indexOf(thrower)
-    const pieces = [open.slice(0, place), [thrower], open.slice(place + 1)]
-    queue.unshift(...pieces.filter((piece) => piece.length > 0))
-  }
+function leftOut<Tx>(
+  open: readonly Execution<Tx>[],
+  thrower: Execution<Tx> | undefined,
+): [Run<Tx> | undefined, Execution<Tx>[][]] {
+  const blamed = thrower ?? (open.length === 1 ? open[0] : undefined)
+  if (blamed === undefined) return [undefined, open.length === 0 ? [] : split(open)]
+  const place = open.indexOf(blamed)
+  const [only, another] = blamed.runs
+  const again = another === undefined ? [] : split([blamed])
+  const pieces = [open.slice(0, place), ...again, open.slice(place + 1)]
+  return [another === undefined ? only : undefined, pieces.filter((piece) => piece.length > 0)]
 }
 
 function processed<Tx>(
-  engine: Engine<Tx>,
   { handler, runs }: Execution<Tx>,
   products: RunProducts,
   outcomes: Outcomes<Tx>,
+  { wentWell }: Permits<Tx>,
 ): void {
-  engine.breakers.succeeded(handler)
+  wentWell.add(handler.name)
   for (const run of runs) {
     const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
     outcomes.set(run, { kind: 'processed', products: own })

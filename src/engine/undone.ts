@@ -6,18 +6,20 @@ import type { Run } from './work.ts'
  * - `culprit`: a run left the connection in a state that nothing else may share (a timeout, calls still open).
  * - `held`: a rival holds a claim and does not finish; nothing has run.
  * - `conflict`: the store chose us as the victim of a conflict, seen by a handler.
- * - `unavailable`: the store went away under a handler.
+ * - `unavailable`: a statement of a handler failed as if the store were away.
  */
 export class Undone<Tx> extends Error {
   readonly reason: 'failure' | 'culprit' | 'held' | 'conflict' | 'unavailable'
-  /** The culprit, where it is known. */
-  readonly run: Run<Tx> | undefined
+  /** Those in whose calls it happened, where that is known. */
+  readonly runs: readonly Run<Tx>[]
+  /** No handler had been called before in this transaction: whatever went wrong, no other message had a part in it. */
+  wasAlone = false
 
-  constructor(reason: Undone<Tx>['reason'], cause: unknown, run?: Run<Tx>) {
+  constructor(reason: Undone<Tx>['reason'], cause: unknown, runs: readonly Run<Tx>[] = []) {
     super(`undone: ${reason}`, { cause })
     this.name = 'Undone'
     this.reason = reason
-    this.run = run
+    this.runs = runs
   }
 }
 

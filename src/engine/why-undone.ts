@@ -1,15 +1,47 @@
 import { isJustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
-import { Undone } from './undone.ts'
+import { Undone, unwrapped } from './undone.ts'
 
-export type WhyUndone = Undone<unknown>['reason'] | 'commit-unknown'
+/** `connection-lost`: it looked as if the store were away, but it answers. */
+export type WhyUndone = Exclude<Undone<unknown>['reason'], 'unavailable'> | 'commit-unknown' | 'connection-lost'
 
-/** Reads from what a transaction rejected with why it did not happen. */
-export function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): WhyUndone {
+/**
+ * Reads from what a transaction rejected with why it did not happen. Rejects with it when the store is away: that is
+ * concluded from an unanswered ping alone, because a message can make any statement fail as if it were, each time anew.
+ */
+export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise<WhyUndone> {
+  const why = reasonOf(engine, error)
+  if (why !== 'unavailable') return why
+  try {
+    await engine.store.ping()
+  } catch {
+    throw unwrapped(error)
+  }
+  return 'connection-lost'
+}
+
+function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): Undone<unknown>['reason'] | 'commit-unknown' {
   if (error instanceof Undone) return error.reason
   if (isJustonceError(error, 'COMMIT_UNKNOWN')) return 'commit-unknown'
   // The transaction could not even begin because of others.
   if (isJustonceError(error, 'STORE_BUSY')) return 'held'
   const trouble = engine.store.classify(error)
   return trouble === 'none' ? 'failure' : trouble
+}
+
+/** Worth another try of the same thing, which need not fail again. */
+export function isPassing(why: WhyUndone): boolean {
+  return why === 'conflict' || why === 'commit-unknown' || why === 'connection-lost'
+}
+
+/** How often a message may lose its connection, alone, before that is its failure. */
+const lossesPerAttempt = 3
+
+/** Whether the same is to be tried again, after a pause; it has been tried so many times. */
+export async function triedAgain<Tx>({ timing, clock }: Engine<Tx>, why: WhyUndone, tries: number): Promise<boolean> {
+  if (!isPassing(why)) return false
+  const isLost = why === 'connection-lost'
+  if (tries >= (isLost ? lossesPerAttempt : timing.conflictsPerAttempt)) return false
+  await clock.sleep((isLost ? 25 * 4 ** tries : 2 ** Math.min(tries, 6)) * (1 + clock.random()))
+  return true
 }

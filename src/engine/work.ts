@@ -45,6 +45,8 @@ export interface Run<Tx> {
   readonly expired: boolean
   /** Set when it is known to fail (it does not fit the handler's schema, or its time was up before): it is not run. */
   readonly failure: { readonly error: unknown } | undefined
+  /** The store has refused its row: the texts in it are to be ASCII, which every database can hold. */
+  readonly isPlain?: boolean | undefined
 }
 
 /** A delivery that no handler can take, and why; it becomes a dead letter. */
@@ -53,6 +55,11 @@ export interface Refusal {
   readonly error: JustonceError
   /** The parked row that it was taken from. */
   readonly letter: StoredParkedMessage | undefined
+  /**
+   * For what could not be kept otherwise. `plain`: all of it, with nothing in the row's texts that a database could refuse.
+   * `note`: only what it was, because it is too large.
+   */
+  readonly form?: 'plain' | 'note' | undefined
 }
 
 /** What became of a run in one attempt at a transaction. */
@@ -71,6 +78,8 @@ export type RunOutcome =
   | { readonly kind: 'elsewhere' }
   /** At most once: recorded now, run after the acknowledgement. */
   | { readonly kind: 'after-ack' }
+  /** It failed beside others: its claim is given back, and it runs again alone before it counts as failed. */
+  | { readonly kind: 'apart'; readonly error: unknown }
   /** The batch's time was up before it began; its claim is given back, unless it is `unclaimed`. */
   | { readonly kind: 'unstarted'; readonly unclaimed?: true }
 

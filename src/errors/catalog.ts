@@ -191,6 +191,11 @@ export const catalog = {
     title: 'A retry policy threw, or answered with something that is no delay',
     fix: "Let backoff answer milliseconds of at least 0 or 'dead', and classify 'permanent' or 'temporary'; the default backoff was used instead.",
   },
+  MESSAGE_NOT_KEPT: {
+    title:
+      'A message that failed could not be kept as it came: it is too large for the store, or the database cannot hold its texts',
+    fix: 'Read the error history for both reasons. Where the body was too large only its size and hash are kept: have the producer send it again, smaller. Otherwise all of it is in the letter: redrive it when the database can hold it.',
+  },
   ORDER_NOT_KEPT: {
     title: 'A handler wants messages of a key in order, but a transport does not deliver them in order',
     fix: "Configure the transport so that it does (its page says how), or drop ordered: 'key'.",

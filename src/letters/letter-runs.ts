@@ -46,8 +46,10 @@ export async function runsOfLetters<Tx>(
 /** By the body that was received: that is the one which the other handlers were given. */
 async function candidatesOf<Tx>(
   engine: Engine<Tx>,
-  { message, originalBody }: StoredParkedMessage,
+  { message, originalBody, reason }: StoredParkedMessage,
 ): Promise<readonly Candidate<Tx>[]> {
+  // The store could not hold its key, and to ask for it could fail the look at all the others.
+  if (reason === 'MESSAGE_NOT_KEPT') return []
   const received = unpackLetter({ ...message, body: originalBody ?? message.body })
   const prepared = await prepare(engine, { message: received })
   if (prepared.kind === 'work') return prepared.work.runs

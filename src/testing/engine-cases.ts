@@ -1,12 +1,15 @@
 import { afterCommitCases } from './engine-cases/after-commit.ts'
 import { breakerCases } from './engine-cases/breaker.ts'
+import { companyCases } from './engine-cases/company.ts'
 import { expiryCases } from './engine-cases/expiry.ts'
 import { failureCases } from './engine-cases/failure.ts'
 import { futureCases } from './engine-cases/future.ts'
 import { handlerMisuseCases } from './engine-cases/handler-misuse.ts'
+import { hostileCases } from './engine-cases/hostile.ts'
 import { identityCases } from './engine-cases/identity.ts'
 import { insideCases } from './engine-cases/inside.ts'
 import { keyOrderCases } from './engine-cases/key-order.ts'
+import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
 import { retentionCases } from './engine-cases/retention.ts'
@@ -19,6 +22,9 @@ import type { StoreCase } from './store-case.ts'
 export const engineCases: readonly StoreCase[] = [
   ...identityCases,
   ...failureCases,
+  ...companyCases,
+  ...looksAwayCases,
+  ...hostileCases,
   ...retryCases,
   ...redriveCases,
   ...stepCases,

@@ -5,7 +5,7 @@ import { Faults } from '../simulator/faults.ts'
 import { SimProcess } from '../simulator/process.ts'
 import { Scheduler } from '../simulator/scheduler.ts'
 import { simStore } from '../simulator/store/sim-store.ts'
-import type { SimClient, SimTx } from '../simulator/store/sim-tx.ts'
+import type { SimTx } from '../simulator/store/sim-tx.ts'
 import { keepStepWithRealTime } from './real-time.ts'
 
 /** A database in memory with many transactions open at once, as a context for the cases. */
@@ -30,7 +30,7 @@ export async function openSimulated(): Promise<StoreCaseContext<SimTx>> {
       prepareWrite({ insert }) {
         return async (name) => void (await insert('effects', `${name}|${rows++}`, { name }))
       },
-      cut: async (tx) => (tx as SimClient).connection.discard(),
+      cut: (tx) => tx.cut(),
     },
     async backUp() {
       const restore = database.backUp()

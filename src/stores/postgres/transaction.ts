@@ -80,8 +80,8 @@ async function runOn<Tx, T>(
     return value
   } catch (error) {
     transactions.close(transaction)
-    // After a commit that failed only this error tells for certain that the transaction is still there.
-    if (isCommitting && !isJustonceError(error, 'TX_ABORTED')) connection.discard()
+    // After a commit that failed only an answer of the server tells for certain what a rollback will find.
+    if (isCommitting && !isAnswer(error)) connection.discard()
     else await undo(transaction, watch)
     throw error
   }
@@ -114,6 +114,11 @@ async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
   }
   if (tag === 'COMMIT') return
   throw new JustonceError('COMMIT_ROLLED_BACK', { message: `Postgres answered the commit with ${tag}.` })
+}
+
+/** A deferred constraint, or an earlier failure: the server has said no, and the connection is as good as before. */
+function isAnswer(error: unknown): boolean {
+  return isJustonceError(error, 'TX_ABORTED') || sqlState(error) !== undefined
 }
 
 function commitError(error: unknown): unknown {

@@ -11,11 +11,6 @@ export const otherToken = '·'
  * of SQLite, Postgres and MySQL to never take the inside of a literal, a quoted name or a comment for words.
  */
 export function* sqlTokens(sql: string): Generator<string, void> {
-  for (const [token] of sqlPieces(sql)) yield token
-}
-
-/** The same, each with how it was written. */
-export function* sqlPieces(sql: string): Generator<readonly [token: string, text: string], void> {
   let at = 0
   while (at < sql.length) {
     const start = at
@@ -24,14 +19,13 @@ export function* sqlPieces(sql: string): Generator<readonly [token: string, text
     if (gap > start) at = gap
     else if (bare > start && sql[bare] === "'" && bare === start + 1 && /e/i.test(sql[start] as string)) {
       at = endOfEscapedString(sql, bare)
-      yield [otherToken, sql.slice(start, at)]
+      yield otherToken
     } else if (bare > start) {
       at = bare
-      const text = sql.slice(start, bare)
-      yield [text.toUpperCase(), text]
+      yield sql.slice(start, bare).toUpperCase()
     } else {
       at = endOfOther(sql, start, sql[start] as string)
-      yield [sql[start] === ';' ? ';' : otherToken, sql.slice(start, at)]
+      yield sql[start] === ';' ? ';' : otherToken
     }
   }
 }

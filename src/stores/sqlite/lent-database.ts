@@ -1,4 +1,3 @@
-import { mayUseSavepoint } from '../sql/savepoints.ts'
 import type { Guard } from './guard.ts'
 import { idleStatementsOf, mostIdle } from './idle-statements.ts'
 import { type Lending, LentStatement } from './lent-statement.ts'
@@ -72,7 +71,6 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
       if (head !== undefined) {
         guard.check()
         guard.checkText(`${head}${values[0]}`)
-        if (name === 'exec' && mayUseSavepoint(values[0])) guard.checkSavepoints(String(values[0]))
       }
       const result: unknown = guard.call(() => Reflect.apply(member, database, values))
       if (name === 'transaction') return this.#lendFunction(result as Method)
@@ -89,11 +87,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     // Options make it another statement. One who prepares without end must not have them all kept until the end.
     // One that makes temporary tables is looked at again by each who prepares it.
     const isPlain =
-      typeof sql === 'string' &&
-      values.length === 1 &&
-      statements.length < mostIdle &&
-      !mayMakeTempObject(sql) &&
-      !mayUseSavepoint(sql)
+      typeof sql === 'string' && values.length === 1 && statements.length < mostIdle && !mayMakeTempObject(sql)
     const place = isPlain ? idleStatementsOf(database).placeOf(sql) : undefined
     let native = place?.statement
     if (place !== undefined) place.statement = undefined
@@ -101,7 +95,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
       guard.checkText(sql)
       native = guard.call(() => Reflect.apply(database.prepare, database, values)) as SqliteStatement
     }
-    const statement = new LentStatement(native, place, this, mayUseSavepoint(sql) ? String(sql) : undefined)
+    const statement = new LentStatement(native, place, this)
     if (isPlain) statements.push(statement)
     return statement.proxy
   }

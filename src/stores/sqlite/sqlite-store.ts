@@ -95,7 +95,12 @@ export function sqliteStore(
     // A real write: a full or read-only disk lets a transaction begin, but not commit.
     ping: () =>
       transactions.short((statements) => {
-        if (hasTables(statements)) statements.run(touch)
+        if (!hasTables(statements)) return
+        statements.run(touch)
+        // A full file has room for that still, and for nothing that a message brings.
+        statements.exec('SAVEPOINT justonce_ping')
+        statements.run(`INSERT INTO main.justonce_meta (name, value) VALUES ('room', zeroblob(1048576))`)
+        statements.exec('ROLLBACK TO justonce_ping')
       }),
     async close() {
       watch.close()
@@ -133,10 +138,7 @@ function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateC
     tx: lentDatabase(database, guard),
     openCalls: noCalls,
     settled: nothingToWaitFor,
-    end() {
-      guard.end()
-      return undefined
-    },
+    end: () => guard.end(),
     broken: () => guard.broken(),
     trouble: () => guard.trouble(),
   }

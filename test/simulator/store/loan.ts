@@ -51,6 +51,8 @@ export function lend(client: SimClient, { borrower, onLateCall }: LoanOptions): 
       hiddenCommit: guarded(client.hiddenCommit),
       commit: guarded(refused('commit')),
       rollback: guarded(refused('roll back')),
+      looksAway: guarded(client.looksAway),
+      cut: guarded(client.cut),
     },
     openCalls: () => open.size,
     settled: async () => void (await Promise.all(open)),

@@ -15,6 +15,10 @@ export interface SimTx {
   /** The same where no facade can see it: in a procedure, in the middle of a text. */
   hiddenCommit(): Promise<void>
   rollback(): Promise<void>
+  /** A statement that the server answers as if it were away, with nothing wrong but this statement: a full table. */
+  looksAway(): Promise<void>
+  /** What ends its own connection. */
+  cut(): Promise<void>
 }
 
 /** The client with what only the store may use. */
@@ -52,5 +56,13 @@ export function simClient(connection: SimConnection): SimClient {
     commit: async () => void (await connection.call('query', commit(false))),
     hiddenCommit: async () => void (await connection.call('query', commit(false))),
     rollback: () => connection.call('query', rollback()),
+    looksAway: () =>
+      connection.call(
+        'query',
+        inTransaction(() => {
+          throw new SimError('server-down', 'the table is full')
+        }),
+      ),
+    cut: async () => connection.discard(),
   }
 }

@@ -10,18 +10,9 @@ import type { JsQuery } from './query.ts'
 export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
-  options: Omit<LedgerOptions, 'lost' | 'tidy'>,
+  options: Omit<LedgerOptions, 'lost'>,
 ): Loan<Sql> {
-  const native = connection?.native ?? sql
-  const ledger = new CallLedger(
-    {
-      ...options,
-      lost: () => connection?.lost(),
-      tidy: async (statements) =>
-        await (connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
-    },
-    ledgerRules,
-  )
+  const ledger = new CallLedger({ ...options, lost: () => connection?.lost() }, ledgerRules)
 
   function follow(query: JsQuery): void {
     const call = ledger.begin()
@@ -37,7 +28,7 @@ export function lentSql<Sql extends PostgresJsShape>(
     })
   }
 
-  const tx = guardedSql(native, {
+  const tx = guardedSql(connection?.native ?? sql, {
     refusal: (text) => ledger.refusal(text),
     controlled: (what) => ledger.controlled(what),
     started: follow,

@@ -1,0 +1,33 @@
+import { isJustonceError } from '../errors/index.ts'
+import { partlyAppliedRun } from './partly-applied.ts'
+import type { Batch } from './process-batch.ts'
+import { Undone } from './undone.ts'
+import type { WhyUndone } from './why-undone.ts'
+import type { Run } from './work.ts'
+
+export interface Blame<Tx> {
+  readonly run: Run<Tx>
+  /** It need not be run again to find out whether it fails alone. */
+  readonly isFailed: boolean
+}
+
+/** The one run in which a batch has come to grief, where that is known. */
+export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, error: unknown): Blame<Tx> | undefined {
+  const runs = works.flatMap((work) => work.runs)
+  const partly = partlyAppliedRun(runs, error)
+  if (partly !== undefined) return { run: partly, isFailed: true }
+  if (why !== 'failure' && why !== 'culprit' && why !== 'connection-lost') return undefined
+  const [only, another] = runs
+  // What it has not thrown may be the fault of a message that is only to be kept.
+  const isOnly = another === undefined && (refusals.length === 0 || error instanceof Undone)
+  if (only !== undefined && isOnly) return { run: only, isFailed: why !== 'connection-lost' }
+  if (!(error instanceof Undone)) return undefined
+  const [thrower, second] = error.runs as readonly Run<Tx>[]
+  if (thrower === undefined || second !== undefined) return undefined
+  return { run: thrower, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
+}
+
+/** What a handler has done, or not done in time, whoever was with it. */
+function isItsOwn(error: unknown): boolean {
+  return isJustonceError(error, 'HANDLER_TIMEOUT') || isJustonceError(error, 'TX_ENDED')
+}

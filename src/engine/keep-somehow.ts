@@ -1,0 +1,108 @@
+import type { Delivery, PositionMove } from '../contracts/index.ts'
+import { packMessage } from '../encoding/packed-message.ts'
+import { JustonceError } from '../errors/index.ts'
+import { afterTheCommit } from './after-the-commit.ts'
+import type { Engine } from './engine.ts'
+import { type Batch, processBatch } from './process-batch.ts'
+import type { Report } from './report.ts'
+import type { Source } from './source.ts'
+import { takesOthers } from './takes-others.ts'
+import { unwrapped } from './undone.ts'
+import { triedAgain, whyUndone } from './why-undone.ts'
+import type { Origin, Refusal, Run } from './work.ts'
+
+export interface NotKept<Tx> {
+  readonly delivery: Delivery
+  readonly origin: Pick<Origin, 'letter'>
+  readonly runs: readonly Run<Tx>[]
+}
+
+export interface KeepingOptions {
+  readonly report: Report
+  /** Why the message itself has failed. */
+  readonly failure: { readonly error: unknown }
+  /** Why it could not be parked in the ordinary way. */
+  readonly error: unknown
+  readonly moves?: readonly PositionMove[] | undefined
+}
+
+/**
+ * The last resort for a message that can be neither handled nor parked. It alone is held, for longer each time, and
+ * everything else goes on. If that does not help although the store takes others, the message is to blame, and becomes a
+ * dead letter in a form that fits every database; where it is too large, a note of it, at once.
+ */
+export async function keepSomehow<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  message: NotKept<Tx>,
+  { report, failure, error, moves }: KeepingOptions,
+): Promise<void> {
+  const { delivery, origin, runs } = message
+  // Only what is known to be too large loses its body: a full disk takes small rows, too.
+  const isNote = await isTooLarge(engine, delivery)
+  const isToBlame = isNote || ((timesStuck.get(delivery) ?? 0) >= patience && (await takesOthers(engine, runs[0])))
+  if (!isToBlame) return stuck(engine, delivery, error, report)
+  const form = isNote ? 'note' : 'plain'
+  const refusal = { delivery, letter: origin.letter, error: notKept(failure.error, error), form } as const
+  const unkept = await parked(engine, source, refusal, report, moves)
+  if (unkept !== undefined) stuck(engine, delivery, unkept.error, report)
+}
+
+async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Promise<boolean> {
+  const limits = await store.limits?.()
+  if (limits === undefined) return false
+  const { envelope, body } = packMessage(message)
+  return envelope.length + body.length > limits.messageBytes
+}
+
+/** Resolves to why it could not be, or to undefined: it is. */
+async function parked<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  refusal: Refusal,
+  report: Report,
+  moves: readonly PositionMove[] | undefined,
+): Promise<{ readonly error: unknown } | undefined> {
+  const batch: Batch<Tx> = {
+    works: [],
+    refusals: [refusal],
+    known: [],
+    earlier: new Map(),
+    settles: true,
+    partSize: 1,
+    lockTimeoutMs: engine.timing.aloneLockTimeoutMs,
+    ...(moves !== undefined && { moves }),
+  }
+  for (let tries = 1; ; tries++) {
+    try {
+      await afterTheCommit(engine, source, await processBatch(engine, source, batch), report)
+      return undefined
+    } catch (error) {
+      if (!(await triedAgain(engine, await whyUndone(engine, error), tries))) return { error: unwrapped(error) }
+    }
+  }
+}
+
+const shortestPauseMs = 1_000
+const longestPauseMs = 60_000
+/** So often it may be a bad moment. */
+const patience = 2
+const timesStuck = new WeakMap<Delivery, number>()
+
+function stuck<Tx>({ events }: Engine<Tx>, delivery: Delivery, error: unknown, report: Report): void {
+  const before = timesStuck.get(delivery) ?? 0
+  const pauseMs = Math.min(shortestPauseMs * 2 ** Math.min(before, 20), longestPauseMs)
+  timesStuck.set(delivery, before + 1)
+  const { id: messageId, type } = delivery.message
+  events.emit({ kind: 'stuck', messageId, type, error, pauseMs })
+  report.held.push(delivery)
+  report.stuck.set(delivery, { pauseMs, error })
+}
+
+function notKept(failure: unknown, reason: unknown): JustonceError {
+  const why = reason instanceof Error ? reason.message : String(reason)
+  return new JustonceError('MESSAGE_NOT_KEPT', {
+    message: `The store could not keep the message as it came: ${why}`,
+    cause: failure,
+  })
+}
