@@ -1,4 +1,5 @@
 import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
+import { Housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
 import { StoreGate } from '../consumer/store-gate.ts'
@@ -25,6 +26,7 @@ const hooksEndWithinMs = 5_000
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown>
+  readonly #housekeeper: Housekeeper<unknown>
   readonly #redriver: Redriver<unknown> | undefined
   readonly #relay: Relay | undefined
   readonly #maintainer: Maintainer | undefined
@@ -49,6 +51,7 @@ export class Running {
       batch: Math.min(options.consumer.batch.max, 200),
       concurrency: retriesAtOnce(store, options),
     })
+    this.#housekeeper = new Housekeeper(engine, shared.gate)
     if (store.redrives !== undefined)
       this.#redriver = new Redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
     const { retention } = store
@@ -68,6 +71,7 @@ export class Running {
   start(): void {
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier.start()
+    this.#housekeeper.start()
     this.#redriver?.start()
     this.#relay?.start()
     this.#maintainer?.start()
@@ -89,6 +93,7 @@ export class Running {
           finishing.wait(`messages of ${this.#transports[index]?.name}`, consumer.stop()),
         ),
         finishing.wait('retries', this.#retrier.stop()),
+        finishing.wait('housekeeping', this.#housekeeper.stop()),
         finishing.wait('redrives', this.#redriver?.stop()),
         finishing.wait('maintenance', this.#maintainer?.stop()),
       ])

@@ -28,6 +28,8 @@ export type JustonceEvent =
   | { readonly kind: 'warning'; readonly code: string; readonly message: string }
   /** Old records were removed. */
   | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
+  /** So many messages wait for handlers that no running app has. After a while they become dead letters. */
+  | { readonly kind: 'handlers-unknown'; readonly waiting: Readonly<Record<string, number>> }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }

@@ -163,4 +163,6 @@ export interface Parking<Tx> {
     page?: { readonly limit?: number; readonly after?: number },
   ): Promise<readonly StoredParkedMessage[]>
   count(filter?: ParkedFilter): Promise<number>
+  /** How many messages wait for each handler that has any. */
+  waiting(): Promise<readonly { readonly handler: string; readonly count: number }[]>
 }

@@ -65,6 +65,18 @@ export const waitsFor = {
   breaker: 'WAITS_FOR_BREAKER',
 } as const
 
+/** A row that nobody can try any more, as a dead letter that holds up no later handler of its message. */
+export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, at: Date): NewParkedMessage {
+  const { handler, key, messageId, type, source, message, attempts, independent, orderKey } = letter
+  const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
+  return {
+    ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, step },
+    ...explained(letter.errors, error, { reason: error.code }, at),
+    state: 'dead',
+    delayMs: 0,
+  }
+}
+
 export function waitingRow<Tx>(run: Run<Tx>, { behind }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
   const reason = waitsFor[behind]
   const bare = row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 })

@@ -50,6 +50,10 @@ export const catalog = {
     title: 'A handler took longer than its timeoutMs',
     fix: 'Make it faster, or raise timeoutMs; heed context.signal so that work stops in time.',
   },
+  HANDLER_UNKNOWN: {
+    title: 'A message waits for a handler that no running app has',
+    fix: 'Redrive it when an app has the handler again (with formerly: [name] if it was renamed), or discard it.',
+  },
   HOOK_TIMEOUT: {
     title: 'What a handler registered with afterCommit() did not end in time, and is no longer waited for',
     fix: 'Give what it calls a time limit; what must happen belongs into the transaction or into a message of its own.',

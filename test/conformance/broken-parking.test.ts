@@ -110,6 +110,16 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'counts dead letters among those that wait',
+    caught: 'waiting: how many messages wait for each handler, without dead letters',
+    break: parking(({ list }) => ({
+      async waiting() {
+        const byHandler = Map.groupBy(await list(), ({ handler }) => handler)
+        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+      },
+    })),
+  },
+  {
     name: 'lets others follow past a dead letter',
     caught: 'following: a dead letter between them ends it, unless its handler goes on past dead letters',
     break: parking(({ follow }) => ({ follow: (head, options) => follow(head, { ...options, pastDead: true }) })),

@@ -103,6 +103,12 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
           .map(messageOf),
       ),
     count: (filter = {}) => transactions.read((database) => committedRows(database).filter(fits(filter)).length),
+    waiting: () =>
+      transactions.read((database) => {
+        const rows = committedRows(database).filter(({ state }) => state === 'waiting')
+        const byHandler = Map.groupBy(rows, ({ handler }) => handler)
+        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+      }),
   }
 }
 

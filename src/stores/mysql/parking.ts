@@ -139,6 +139,10 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       const rows = await short.read(`SELECT COUNT(*) FROM ${parked} WHERE ${conditionOf(filter, tables)}`)
       return numberIn(rows[0]?.[0])
     },
+    async waiting() {
+      const rows = await short.read(`SELECT handler, COUNT(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler`)
+      return rows.map(([handler, count]) => ({ handler: textIn(handler), count: numberIn(count) }))
+    },
   }
 }
 

@@ -11,6 +11,7 @@ export interface ParkingStatements {
   readonly remove: Statement
   readonly change: Statement
   readonly lockScopes: Statement
+  readonly waiting: Statement
   readonly lookAtScopes: Statement
 }
 
@@ -124,6 +125,7 @@ export function parkingStatements(tables: Tables): ParkingStatements {
             AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
+    waiting: statement(`SELECT handler, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler`),
     // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
     // however its schema was named.
     lockScopes: statement(

@@ -102,6 +102,10 @@ export function postgresParking<Tx>(
       const { rows } = await source.runAlone(statement(`SELECT count(*) FROM ${tables.parked} WHERE ${where}`), values)
       return Number(rows[0]?.[0])
     },
+    async waiting() {
+      const { rows } = await source.runAlone(statements.waiting, [])
+      return rows.map(([handler, count]) => ({ handler: String(handler), count: Number(count) }))
+    },
   }
 }
 

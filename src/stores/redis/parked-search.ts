@@ -44,6 +44,13 @@ export async function countRows(connection: Connection, filter: ParkedFilter): P
   return count
 }
 
+export async function countWaiting(connection: Connection): Promise<{ handler: string; count: number }[]> {
+  const counts = new Map<string, number>()
+  for await (const { handler = '' } of search(connection, { state: 'waiting' }, 0))
+    counts.set(handler, (counts.get(handler) ?? 0) + 1)
+  return [...counts].map(([handler, count]) => ({ handler, count }))
+}
+
 async function* search(connection: Connection, filter: ParkedFilter, after: number): AsyncGenerator<SearchedRow> {
   const isWanted = fits(filter)
   // Error histories are long, and seldom asked for.

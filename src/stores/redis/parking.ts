@@ -2,7 +2,7 @@ import type { OrderScope, Parking, StoredParkedMessage } from '../../contracts/i
 import { texts } from './connection.ts'
 import { pairName, rowName } from './names.ts'
 import { readRow } from './parked-row.ts'
-import { countRows, listRows } from './parked-search.ts'
+import { countRows, countWaiting, listRows } from './parked-search.ts'
 import { blockedScript, followScript, rebookScript, reserveScript, takeScript } from './scripts/parking.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
@@ -75,6 +75,7 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
     },
     list: (filter = {}, { limit = 1_000, after = 0 } = {}) => listRows(connection, filter, limit, after),
     count: (filter = {}) => countRows(connection, filter),
+    waiting: () => countWaiting(connection),
   }
 }
 

@@ -41,6 +41,7 @@ const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begu
 const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
+const countWaiting = `SELECT handler, count(*) AS count FROM main.justonce_parked WHERE state = 'waiting' GROUP BY handler`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
@@ -101,6 +102,12 @@ export function sqliteParking<Database extends SqliteDatabase>(
         const number = `SELECT count(*) AS parked FROM main.justonce_parked WHERE ${sql}`
         return statements.get<{ parked: number }>(number, ...values)?.parked ?? 0
       }),
+    waiting: () =>
+      reader.read((statements) =>
+        statements
+          .all<{ handler: string; count: number }>(countWaiting)
+          .map(({ handler, count }) => ({ handler, count })),
+      ),
   }
 }
 

@@ -122,6 +122,19 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'waiting: how many messages wait for each handler, without dead letters',
+    async run({ store, rival }) {
+      assert.deepEqual(await store.parking.waiting(), [])
+      await park(store, parkedMessage('m1'), parkedMessage('m2', { delayMs: 60_000 }), ofAnother('m1'))
+      await park(rival, parkedMessage('m1', { handler: 'third' }), parkedMessage('m3', { state: 'dead' }))
+      const waiting = (await rival.parking.waiting()).toSorted((a, b) => (a.handler < b.handler ? -1 : 1))
+      assert.deepEqual(waiting, [
+        { handler, count: 2 },
+        { handler: 'third', count: 1 },
+      ])
+    },
+  },
+  {
     name: 'paging: page by page everything comes once, in the order of parking, also when rows vanish between',
     async run({ store }) {
       for (const key of ['m5', 'm1', 'm4', 'm2', 'm3']) await park(store, parkedMessage(key), ofAnother(key))

@@ -155,6 +155,12 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
       }),
     count: (filter = {}) =>
       context.read(async (client) => (await scan(client)).filter((row) => fits(row, filter)).length),
+    waiting: () =>
+      context.read(async (client) => {
+        const rows = (await scan(client)).filter(({ state }) => state === 'waiting')
+        const byHandler = Map.groupBy(rows, ({ handler }) => handler)
+        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+      }),
   }
 }
 

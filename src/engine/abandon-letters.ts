@@ -1,0 +1,58 @@
+import type { StoredParkedMessage } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import type { Engine } from './engine.ts'
+import { abandonedRow, failedAgain } from './parked-rows.ts'
+
+const atOnce = 20
+
+/** Makes dead letters of all that waits for a handler which no running app has. Resolves to how many those are. */
+export async function abandonLetters<Tx>(engine: Engine<Tx>, handler: string, signal: AbortSignal): Promise<number> {
+  const { parking } = engine.store
+  const message = `No running app has the handler ${handler}.`
+  const error = new JustonceError('HANDLER_UNKNOWN', { message, details: { handler } })
+  let count = 0
+  for (let after = 0; !signal.aborted; ) {
+    const rows = await parking.list({ state: 'waiting', handler }, { limit: atOnce, after })
+    const last = rows.at(-1)
+    if (last === undefined) return count
+    after = last.sequence
+    for (const { key, attempts } of await abandon(engine, rows, error)) {
+      count++
+      const reason = error.code
+      engine.events.emit({ kind: 'parked', handler, key, reason, state: 'dead', attempts, error })
+    }
+  }
+  return count
+}
+
+/** What somebody else has by now is left to them. */
+async function abandon<Tx>(
+  { store, clock }: Engine<Tx>,
+  rows: readonly StoredParkedMessage[],
+  error: JustonceError,
+): Promise<readonly StoredParkedMessage[]> {
+  return await store.transaction(async (tx) => {
+    const taken = await store.parking.take(tx, rows)
+    const ours = rows.filter((_, index) => taken[index] === true)
+    // A redrive knows its letters by a mark on the row, so that has to stay.
+    const marked = ours.filter(({ redrive }) => redrive !== undefined)
+    const others = ours.filter(({ redrive }) => redrive === undefined)
+    const at = clock.now()
+    await store.parking.change(tx, [
+      ...marked.map((row) =>
+        failedAgain(
+          row,
+          { error, verdict: { state: 'dead', reason: error.code, attempts: row.attempts, delayMs: 0 } },
+          at,
+        ),
+      ),
+      ...others.map(({ handler, key }) => ({ handler, key, kind: 'done' as const })),
+    ])
+    if (others.length > 0)
+      await store.parking.park(
+        tx,
+        others.map((row) => abandonedRow(row, error, at)),
+      )
+    return ours
+  })
+}
