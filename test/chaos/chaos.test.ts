@@ -11,6 +11,7 @@ import { report } from './report.ts'
 import { type ChaosResult, isUnharmed } from './result.ts'
 
 const postgres = await requireBinaries('postgres')
+const mariadb = await requireBinaries('mariadb')
 const redis = await requireBinaries('redis')
 const canFillDisks = await mountSmallDisk().then(async (disk) => {
   await disk?.[Symbol.asyncDispose]()
@@ -30,6 +31,12 @@ describe('real processes while everything breaks at random', () => {
 
   test.skipIf(!postgres.available).concurrent(`postgres, seed ${seed}: one effect each`, async () => {
     const result = await runChaos({ ...short, seed, store: 'postgres', acknowledging: 'inside' })
+    expectUnharmed(result)
+    expectStruck(result, ofAServer)
+  })
+
+  test.skipIf(!mariadb.available).concurrent(`mysql, seed ${seed}: one effect each`, async () => {
+    const result = await runChaos({ ...short, seed, store: 'mysql', acknowledging: 'inside' })
     expectUnharmed(result)
     expectStruck(result, ofAServer)
   })

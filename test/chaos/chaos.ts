@@ -126,6 +126,7 @@ function throughProxy({ world, proxies }: Place, index: number): DatabaseAddress
   if (world.database.kind === 'sqlite') return world.database
   const url = new URL(proxies[index]?.url(world.database.url) ?? world.database.url)
   if (world.database.kind === 'redis') return { ...world.database, url: url.href, socketTimeoutMs: queryTimeoutMs }
+  if (world.database.kind === 'mysql') return { kind: 'mysql', url: url.href }
   url.searchParams.set('query_timeout', String(queryTimeoutMs))
   return { kind: 'postgres', url: url.href }
 }

@@ -5,7 +5,7 @@ import { acknowledgings, type StoreName, whyNoPlace } from './place.ts'
 import { report } from './report.ts'
 import { type ChaosResult, isUnharmed } from './result.ts'
 
-const usage = `npm run chaos -- [--minutes 5] [--store sqlite|postgres|redis|all] [--processes 3] [--rate 50] [--seed N] [--json FILE]
+const usage = `npm run chaos -- [--minutes 5] [--store sqlite|postgres|mysql|redis|all] [--processes 3] [--rate 50] [--seed N] [--json FILE]
 
 The minutes are shared by all the places it happens at. Ctrl-C ends it early, with the result so far.`
 

@@ -1,17 +1,20 @@
-import type { Acknowledging, World } from '../crash/world.ts'
+import type { Acknowledging, World, WorldOptions } from '../crash/world.ts'
 import { openWorld } from '../crash/world.ts'
 import { settledPlan } from '../servers/acquire.ts'
+import { mariadb, startMariadb } from '../servers/mariadb.ts'
+import type { OwnServer } from '../servers/own-server.ts'
 import { postgres, startPostgres } from '../servers/postgres.ts'
 import { type FaultProxy, startProxy } from '../servers/proxy.ts'
 import { redis, startRedis } from '../servers/redis.ts'
 import { mountSmallDisk, type SmallDisk } from '../servers/small-disk.ts'
 
-export type StoreName = 'sqlite' | 'postgres' | 'redis'
+export type StoreName = 'sqlite' | 'postgres' | 'mysql' | 'redis'
 
 /** What is possible with each: there is no queue in Redis that could be part of the commit. */
 export const acknowledgings = {
   sqlite: ['inside', 'separate'],
   postgres: ['inside', 'separate'],
+  mysql: ['inside', 'separate'],
   redis: ['separate'],
 } as const satisfies Record<StoreName, readonly Acknowledging[]>
 
@@ -34,7 +37,7 @@ export interface Place extends AsyncDisposable {
 /** Why there can be no place with this store here, if there cannot. */
 export async function whyNoPlace(store: StoreName): Promise<string | undefined> {
   if (store === 'sqlite') return undefined
-  const plan = await settledPlan(store === 'redis' ? redis : postgres, process.env, { mustBeOwn: true })
+  const plan = await settledPlan({ redis, postgres, mysql: mariadb }[store], process.env, { mustBeOwn: true })
   return plan.kind === 'start' ? undefined : 'reason' in plan ? plan.reason : 'it must be a server that can be killed'
 }
 
@@ -59,15 +62,28 @@ async function onServer(
   { store, acknowledging, processes }: PlaceOptions,
   opening: AsyncDisposableStack,
 ): Promise<Opened> {
-  const isRedis = store === 'redis'
-  // What was answered is on disk, as it is in Postgres.
-  const server = isRedis ? await startRedis({ settings: { appendfsync: 'always' } }) : await startPostgres()
+  const { server, address } = await startServer(store)
   opening.defer(() => server.stop())
   const proxies: FaultProxy[] = []
   opening.defer(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))))
   const { hostname, port } = new URL(server.url)
   for (let each = 0; each < processes; each++) proxies.push(await startProxy(hostname, Number(port)))
-  const address = isRedis ? { redis: { url: server.url } } : { postgresUrl: server.url }
   const world = opening.use(await openWorld({ acknowledging, ...address }))
   return { world, proxies, server }
+}
+
+async function startServer(
+  store: StoreName,
+): Promise<{ server: OwnServer; address: Omit<WorldOptions, 'acknowledging'> }> {
+  if (store === 'redis') {
+    // What was answered is on disk, as it is with the others.
+    const server = await startRedis({ settings: { appendfsync: 'always' } })
+    return { server, address: { redis: { url: server.url } } }
+  }
+  if (store === 'mysql') {
+    const server = await startMariadb()
+    return { server, address: { mariadbUrl: server.url } }
+  }
+  const server = await startPostgres()
+  return { server, address: { postgresUrl: server.url } }
 }

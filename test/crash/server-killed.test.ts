@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/testing/index.ts'
+import { startMariadb } from '../servers/mariadb.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -23,7 +24,9 @@ interface KilledServer {
   worldAt(url: string): Omit<WorldOptions, 'acknowledging'>
 }
 
-const [postgres, redis] = [await requireBinaries('postgres'), await requireBinaries('redis')]
+const postgres = await requireBinaries('postgres')
+const mariadb = await requireBinaries('mariadb')
+const redis = await requireBinaries('redis')
 const points: readonly CrashPoint[] = ['between-writes', 'before-commit', 'after-commit']
 const redisOver = (library: 'ioredis' | 'redis', points: readonly CrashPoint[]): KilledServer => ({
   name: `Redis over ${library === 'redis' ? 'node-redis' : library}`,
@@ -42,6 +45,14 @@ const servers: readonly KilledServer[] = [
     points,
     start: () => startPostgres(),
     worldAt: (url) => ({ postgresUrl: url }),
+  },
+  {
+    name: 'MariaDB',
+    isMissing: !mariadb.available,
+    acknowledgings: ['inside', 'separate'],
+    points,
+    start: () => startMariadb(),
+    worldAt: (url) => ({ mariadbUrl: url }),
   },
   redisOver('ioredis', points),
   // It does not send again what was not answered: that matters to the commit.

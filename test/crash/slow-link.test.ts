@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
-import { onPostgres, onRedis } from './stores.ts'
+import { onMysql, onPostgres, onRedis } from './stores.ts'
 import { openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
@@ -10,7 +10,7 @@ const delayMs = 120
 /** Nobody gets its claims because it was slow to renew them. */
 const idleTimeoutMs = 20_000
 
-describe.each([onPostgres, onRedis])('the link to $name of one of two processes becomes slow', (store) => {
+describe.each([onPostgres, onMysql, onRedis])('the link to $name of one of two processes becomes slow', (store) => {
   const title = '%s, both with the same messages: one effect each, and slow is not taken for down'
   test.skipIf(store.isMissing).concurrent.each(crashPoints)(title, async (point) => {
     await using opened = await openProxiedWorld(store, 'separate')

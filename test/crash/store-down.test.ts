@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { onNodeRedis, onPostgres, onRedis } from './stores.ts'
+import { onMysql, onNodeRedis, onPostgres, onRedis } from './stores.ts'
 import { openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
@@ -7,7 +7,7 @@ import { ids } from './world.ts'
 /** What was being taken when the connection broke comes back after this long; nobody knows that it was taken. */
 const visibilityMs = 2_000
 
-describe.each([onPostgres, onRedis, onNodeRedis])('$name is down for a while', (store) => {
+describe.each([onPostgres, onMysql, onRedis, onNodeRedis])('$name is down for a while', (store) => {
   const cases = store.acknowledgings.flatMap((acknowledging) =>
     [false, true].map((ownTransactions) => ({ acknowledging, ownTransactions })),
   )

@@ -1,5 +1,11 @@
+import type { Pool } from 'mysql2/promise'
 import type pg from 'pg'
 import type { Schema } from '../../src/contracts/index.ts'
+import { migrations as mysqlMigrations } from '../../src/stores/mysql/migrations/index.ts'
+import { mysqlSchema } from '../../src/stores/mysql/schema.ts'
+import { ShortTransactions } from '../../src/stores/mysql/short-transactions.ts'
+import { ConnectionSource } from '../../src/stores/mysql/source.ts'
+import { tableNames as mysqlTables } from '../../src/stores/mysql/tables.ts'
 import { migrations as postgresMigrations } from '../../src/stores/postgres/migrations/index.ts'
 import { pgSource } from '../../src/stores/postgres/pg/pg-source.ts'
 import { postgresSchema } from '../../src/stores/postgres/schema.ts'
@@ -40,4 +46,18 @@ export function nextPostgres(pool: pg.Pool, schema: string, broken = ''): Schema
   const tables = tableNames('justonce_', schema)
   const next = `${change(tables.inbox, `${schema}.${newTable}`)}${broken}`
   return postgresSchema(pgSource(pool, { prepare: true }), tables, [...postgresMigrations, () => next])
+}
+
+/** MySQL commits each of these by itself, so each must do no harm when it is run again. */
+export function nextMysql(pool: Pool, broken?: string): Schema {
+  const source = new ConnectionSource(pool)
+  const tables = mysqlTables('justonce_', undefined)
+  const table = tables.inbox.replace('justonce_inbox', newTable)
+  const next = [
+    `ALTER TABLE ${tables.inbox} ADD COLUMN IF NOT EXISTS ${newColumn} integer NOT NULL DEFAULT 7`,
+    ...(broken === undefined ? [] : [broken]),
+    `CREATE TABLE IF NOT EXISTS ${table} (name varchar(50) PRIMARY KEY)`,
+    `INSERT IGNORE INTO ${table} (name) VALUES ('made once')`,
+  ]
+  return mysqlSchema(source, new ShortTransactions(source), tables, [...mysqlMigrations, () => next])
 }

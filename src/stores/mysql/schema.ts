@@ -5,13 +5,11 @@ import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { numberIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
-import { createMeta, migrations, setVersion } from './migrations/index.ts'
+import { createMeta, type Migrations, migrations, setVersion } from './migrations/index.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import type { ConnectionSource } from './source.ts'
 import { atHome, type Tables } from './tables.ts'
-
-const wanted = migrations.length
 
 /** Somebody else's installation takes a few seconds at most. */
 const patienceSeconds = 60
@@ -20,7 +18,11 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
   source: ConnectionSource<Native>,
   short: ShortTransactions<Native>,
   tables: Tables,
+  steps: Migrations = migrations,
 ): Schema {
+  const wanted = steps.length
+  const pending = (from: number): string[] =>
+    steps.slice(from).flatMap((step, index) => [...step(tables), setVersion(tables, from + index + 1)])
   const isThere = `SELECT COUNT(*) FROM information_schema.tables
     WHERE table_schema = ${tables.databaseValue} AND table_name = '${tables.metaName}'`
   const readVersion = `SELECT COALESCE(MAX(version), 0) FROM ${tables.meta}`
@@ -37,7 +39,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
     const run = async (sql: string) => (await runner.run(sql)).rows
     const found = await version(run)
     checkNotNewer(found, wanted)
-    for (const sql of [...createMeta(tables), ...pending(tables, found)]) await runner.run(sql)
+    for (const sql of [...createMeta(tables), ...pending(found)]) await runner.run(sql)
   }
 
   async function underLock(connection: MysqlConnection<Native>): Promise<void> {
@@ -67,14 +69,8 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
       checkVersion(await version((sql) => short.read(sql)), wanted, `table ${tables.meta}`)
     },
     print() {
-      const statements = [...createMeta(tables), ...pending(tables, 0)].map((sql) => `${atHome(sql, undefined)};`)
+      const statements = [...createMeta(tables), ...pending(0)].map((sql) => `${atHome(sql, undefined)};`)
       return `${statements.join('\n\n')}\n`
     },
   }
-}
-
-function pending(tables: Tables, from: number): string[] {
-  return migrations
-    .slice(from)
-    .flatMap((migration, index) => [...migration(tables), setVersion(tables, from + index + 1)])
 }

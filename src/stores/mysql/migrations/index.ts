@@ -1,11 +1,13 @@
 import type { Tables } from '../tables.ts'
 import { createTables } from './0001-tables.ts'
 
+export type Migrations = readonly ((tables: Tables) => readonly string[])[]
+
 /**
  * Numbered from 1 by their place. What has been released is never changed, only followed by the next. Each is a list of
  * statements that do no harm when they are run again: MySQL commits every one of them by itself.
  */
-export const migrations: readonly ((tables: Tables) => readonly string[])[] = [createTables]
+export const migrations: Migrations = [createTables]
 
 /** Where the version, the epoch and the horizon are kept; made before the first migration. */
 export function createMeta({ meta }: Tables): string[] {
