@@ -107,6 +107,11 @@ export interface Store<Tx = unknown> {
    * Not your job: retrying.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * Changes how long the statements that come next in this transaction wait for locks of others; without a number: as long
+   * as where nothing was said when it was opened. Absent where nothing but claims waits inside a transaction.
+   */
+  setLockTimeout?(tx: Tx, lockTimeoutMs?: number): Promise<void>
   /** Absent where a part of a transaction cannot be undone: then every message runs alone. */
   readonly parts?: Parts<Tx>
   /** Lends the transaction's native client to a handler. */

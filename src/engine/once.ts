@@ -21,7 +21,7 @@ export interface OnceKey {
   readonly key: string
   /** Compared with that of the first call: the same key with other content is refused with `KEY_REUSED`. */
   readonly content?: unknown
-  /** How long to wait for a twin that is still running, before the outcome is `busy`. 10 s if not given. */
+  /** How long to wait for a twin that is still running, before the outcome is `busy`. 10 s if not given. No limit to the work. */
   readonly waitMs?: number
 }
 
@@ -120,6 +120,7 @@ async function runHooks(handler: string, hooks: readonly (() => unknown)[]): Pro
 }
 
 interface Claiming<Tx> {
+  setLockTimeout?(tx: Tx): Promise<void>
   readonly inbox: Inbox<Tx>
   lend(tx: Tx, options: LoanOptions): Loan<Tx>
   classify(error: unknown): StoreTrouble
@@ -128,12 +129,14 @@ interface Claiming<Tx> {
 async function claimAndRun<Tx, Value>(
   store: Claiming<Tx>,
   tx: Tx,
-  { handler, key, content }: OnceKey,
+  { handler, key, content, waitMs }: OnceKey,
   work: (tx: Tx) => Promise<Value> | Value,
 ): Promise<OnceOutcome<Value>> {
   const fingerprint = content === undefined ? undefined : fingerprintOf(content)
   const { existing }: ClaimAnswer = await store.inbox.claim(tx, [{ handler, key, fingerprint }])
   if (existing[0] !== undefined) return repeated(existing[0], fingerprint, handler, key)
+  // So far it was the wait for a twin; how long the work waits for what it wants itself is another matter.
+  if (waitMs !== undefined) await store.setLockTimeout?.(tx)
   const loan = store.lend(tx, {
     borrower: handler,
     onLateCall: (error) => diagnostics.publish({ kind: 'late-call', handler, error } satisfies JustonceEvent),

@@ -1,5 +1,6 @@
 import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
+import { defaultLimits } from '../sql/default-limits.ts'
 import { mysqlAudit } from './audit.ts'
 import { largestMessage } from './cells.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
@@ -20,6 +21,7 @@ import { mysqlQueue } from './queue.ts'
 import { mysqlRedrives } from './redrives.ts'
 import { mysqlRetention } from './retention.ts'
 import { mysqlSchema } from './schema.ts'
+import { lockTimeout } from './session.ts'
 import { ShortTransactions } from './short-transactions.ts'
 import { ConnectionSource } from './source.ts'
 import { mysqlSuspects } from './suspects.ts'
@@ -75,6 +77,9 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: source.max },
     transaction: (work, limits = {}) => runTransaction({ source, transactions, takeBack }, work, limits),
+    async setLockTimeout(tx, lockTimeoutMs = defaultLimits.lockTimeoutMs) {
+      await transactions.get(tx).connection.run(lockTimeout(lockTimeoutMs))
+    },
     parts: mysqlParts(transactions),
     lend: (tx, loan) => transactions.get(tx).lend(loan),
     within: (tx) => joinedStore({ name, transactions, inbox }, tx),

@@ -66,6 +66,11 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
   ]
 }
 
+/** For the rest of a transaction; the session is given back as it was, whatever is set in between. */
+export function lockTimeout(ms: number): string {
+  return `SET @@SESSION.innodb_lock_wait_timeout = ${seconds(ms)}`
+}
+
 /** Where the user's sessions have no database there is none to go back to. */
 function isAtHome({ sessionDatabase }: Server): string {
   return sessionDatabase === undefined ? 'TRUE' : `DATABASE() <=> x'${Buffer.from(sessionDatabase).toString('hex')}'`

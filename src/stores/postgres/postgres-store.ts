@@ -26,7 +26,7 @@ import { postgresRetention } from './retention.ts'
 import { postgresSchema } from './schema.ts'
 import { postgresSuspects } from './suspects.ts'
 import { tableNames } from './tables.ts'
-import { runTransaction, settingsStatement } from './transaction.ts'
+import { runTransaction, setLockTimeout, settingsStatement } from './transaction.ts'
 import { untilClosed } from './until-closed.ts'
 
 export interface PostgresStoreOptions {
@@ -108,6 +108,7 @@ function storeOn<Tx>(
       const settings = (await knowsStart()) ? withStart : withoutStart
       return await runTransaction({ source, transactions, settings }, work, options)
     },
+    setLockTimeout: (tx, lockTimeoutMs) => setLockTimeout(transactions.runner(tx), lockTimeoutMs),
     parts: postgresParts(transactions),
     lend: (tx, options) => transactions.get(tx).lend(source, options),
     within: (tx) => joinedStore(joined, tx),

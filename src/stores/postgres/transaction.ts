@@ -96,6 +96,13 @@ function opened<Tx>(connection: Connection<Tx>, opening: Opening): Promise<Answe
   }
 }
 
+export async function setLockTimeout(
+  runner: Runner,
+  lockTimeoutMs: number = defaultLimits.lockTimeoutMs,
+): Promise<void> {
+  await runner.script(`SET LOCAL lock_timeout = ${milliseconds(lockTimeoutMs)}`)
+}
+
 /** 0 would mean "for ever". */
 function milliseconds(ms: number): string {
   return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))

@@ -47,6 +47,31 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'once: waitMs is how long to wait for a twin, not for the locks that the work itself wants',
+    needs: ['row-locks', 'concurrent'],
+    async run({ store, rival, effects }) {
+      const holder = await hold(rival, async (tx) => {
+        await rival.inbox.claim(tx, [{ handler: 'another', key: 'e1', fingerprint: undefined }])
+        await effects.lock?.(tx, 'a row')
+      })
+      const begun = gate()
+      const working = once(store, { ...charge, waitMs: 100 }, async (tx) => {
+        begun.open()
+        await effects.lock?.(tx, 'a row')
+        await effects.write(tx, 'e1')
+      })
+      working.catch(() => {})
+      await begun.opened
+      // Some databases count whole seconds.
+      const longer = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), 1_800))
+      const early = await Promise.race([working.catch((error: unknown) => error), longer])
+      await holder.commit()
+      assert.equal(early, undefined)
+      assert.equal((await working).status, 'processed')
+      assert.equal(await effects.count('e1'), 1)
+    },
+  }),
+  engineCase({
     name: 'once: while a twin runs for longer than waitMs the outcome is busy, and later a duplicate',
     async run({ store, rival, effects }) {
       const twin = await hold(store, async (tx) => {

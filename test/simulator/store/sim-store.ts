@@ -71,6 +71,10 @@ export function simStore({ process, database, network, prepares = true }: SimSto
       },
       undo: (client) => client.connection.call('undo', rollbackTo('part')),
     },
+    setLockTimeout: (client, lockTimeoutMs = 10_000) =>
+      client.connection.call('set-lock-timeout', (session) => {
+        session.lockTimeoutMs = lockTimeoutMs
+      }),
     lend: lend as Store<SimClient>['lend'],
     within(client) {
       return {
