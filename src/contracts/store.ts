@@ -39,14 +39,22 @@ export interface TransactionOptions {
 
 /** A native transaction lent to one handler, and taken back when the handler settles. */
 export interface Loan<Tx> {
-  /** Looks and works like the native client; transaction control through it is refused with `TX_CONTROL`. */
+  /**
+   * Looks and works like the native client; transaction control through it is refused with `TX_CONTROL`, and so is going
+   * back to a savepoint that the borrower has not made itself.
+   */
   readonly tx: Tx
   /** Calls that were begun through `tx` and have not settled. */
   openCalls(): number
   /** Resolves when all open calls have succeeded; rejects with the first that failed. */
   settled(): Promise<void>
-  /** From now on every call through `tx` is refused with `TX_CLOSED` and reported. */
-  end(): void
+  /**
+   * From now on every call through `tx` is refused with `TX_CLOSED` and reported. What the borrower has left open (its
+   * savepoints) or changed of the session ends here, too, so that it reaches nobody else: where that takes time it answers
+   * with a promise, which rejects if it cannot be done; then nothing of the transaction may be committed. Transactions
+   * and parts that are undone anyway need not wait for it.
+   */
+  end(): Promise<void> | undefined
   /** Set when the borrower has ended or tried to end the transaction: then nothing of it may be committed. */
   broken(): Error | undefined
   /**

@@ -149,11 +149,13 @@ async function claimAndRun<Tx, Value>(
     while (loan.openCalls() > 0) await loan.settled()
     const broken = loan.broken()
     if (broken !== undefined) throw broken
+    await loan.end()
     const result = JSON.stringify(value) as string | undefined
     if (result !== undefined) await store.inbox.update(tx, [{ handler, key, state: 'processed', result }])
     return { status: 'processed', value: parsed(result) }
   } finally {
-    loan.end()
+    // After a failure everything is undone anyway.
+    loan.end()?.catch(() => {})
   }
 }
 

@@ -43,6 +43,8 @@ export async function runHandler<Tx>(
     const broken = loan.broken()
     if (broken !== undefined) throw broken
     if (products.failure !== undefined) throw products.failure.error
+    const tidied = loan.end()
+    if (tidied !== undefined) await time.within(tidied)
     const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (error) {
@@ -57,7 +59,8 @@ export async function runHandler<Tx>(
     throw loan.broken() ?? error
   } finally {
     products.end()
-    loan.end()
+    // After a failure everything is undone anyway.
+    loan.end()?.catch(() => {})
     time.stop()
   }
 }

@@ -25,6 +25,7 @@ export type CaseNeed =
   | 'commit'
   | 'controls'
   | 'own-savepoint'
+  | 'savepoint-names'
   | 'prepared-write'
   | 'cut'
   | 'native-transaction'
@@ -64,6 +65,12 @@ export interface Effects<Tx> {
   readonly controls?: readonly { readonly name: string; run(tx: Tx): Promise<unknown> }[]
   /** The work in a savepoint of the user's own, which is rolled back when the work rejects; then it rejects too. */
   inSavepoint?(tx: Tx, work: () => Promise<void>): Promise<void>
+  /** Single steps of that, by name. */
+  readonly savepoints?: {
+    make(tx: Tx, name: string): Promise<unknown>
+    undo(tx: Tx, name: string): Promise<unknown>
+    release(tx: Tx, name: string): Promise<unknown>
+  }
   /** A write that is made ready through `tx` now (a detached method, a prepared statement) and called later. */
   prepareWrite?(tx: Tx): (name: string) => Promise<void>
   /** Loses the connection under an open transaction, as a failing network does. */

@@ -12,6 +12,7 @@ import { letterCases } from './store-cases/letters.ts'
 import { limitCases } from './store-cases/limits.ts'
 import { loanCases } from './store-cases/loan.ts'
 import { loanControlCases } from './store-cases/loan-control.ts'
+import { loanSavepointCases } from './store-cases/loan-savepoints.ts'
 import { loanTroubleCases } from './store-cases/loan-trouble.ts'
 import { lockCases } from './store-cases/locks.ts'
 import { misuseCases } from './store-cases/misuse.ts'
@@ -60,6 +61,7 @@ export const storeCases: readonly StoreCase[] = [
   ...partsCases,
   ...loanCases,
   ...loanControlCases,
+  ...loanSavepointCases,
   ...loanTroubleCases,
   ...limitCases,
   ...parkingCases,

@@ -28,6 +28,7 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   commit: given('commit'),
   controls: given('controls'),
   'own-savepoint': given('inSavepoint'),
+  'savepoint-names': given('savepoints'),
   'prepared-write': given('prepareWrite'),
   cut: given('cut'),
   'native-transaction': given('transaction'),

@@ -127,6 +127,11 @@ bindBrokenStores([
     break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
   },
   {
+    name: 'lets all borrowers share the names of their savepoints',
+    caught: 'loan savepoints: what an earlier borrower left open cannot be gone back to, and its effect stays',
+    break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
+  },
+  {
     name: 'refuses a commit but does not remember it',
     caught: 'loan control: every way to begin, commit or roll back is refused with TX_CONTROL, and broken says so',
     break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), broken: () => undefined }) }),

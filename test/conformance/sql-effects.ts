@@ -25,6 +25,11 @@ export function sqlEffects<Tx>({ run, checkOut, release, begin, controls }: SqlC
         throw error
       }
     },
+    savepoints: {
+      make: (tx, name) => run(tx, `SAVEPOINT ${name}`),
+      undo: (tx, name) => run(tx, `ROLLBACK TO SAVEPOINT ${name}`),
+      release: (tx, name) => run(tx, `RELEASE SAVEPOINT ${name}`),
+    },
     async transaction(work, { repeatableRead = false } = {}) {
       const tx = await checkOut()
       try {

@@ -103,7 +103,7 @@ describe.skipIf(!postgres.available)('a database that does not hold all of Unico
     await app.start()
     await transport.idle()
     await app.stop()
-    expect(handled.toSorted()).toEqual(['m1', 'm2', 'm4'])
+    expect([...new Set(handled)].toSorted()).toEqual(['m1', 'm2', 'm4'])
     const letters = await app.deadLetters.list()
     expect(letters.map(({ messageId, reason }) => [messageId, reason]).toSorted()).toEqual([
       ['\\u2318 1', 'MESSAGE_NOT_KEPT'],

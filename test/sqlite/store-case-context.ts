@@ -68,6 +68,11 @@ function sqliteEffects(outside: TestDatabase, open: () => TestDatabase): Effects
         throw error
       }
     },
+    savepoints: {
+      make: async (tx, name) => tx.prepare(`SAVEPOINT ${name}`).run(),
+      undo: async (tx, name) => tx.exec(`ROLLBACK TO ${name}`),
+      release: async (tx, name) => tx.prepare(`RELEASE ${name}`).run(),
+    },
     prepareWrite(tx) {
       const statement = tx.prepare(insertEffect)
       return async (name) => void statement.run(name)

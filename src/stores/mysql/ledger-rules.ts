@@ -23,6 +23,7 @@ export function ledgerRules(rules: LoanRules): LedgerRules {
     classify,
     findTransactionControl: (sql) => findTransactionControl(sql, rules.reading) ?? findTrespass(sql, rules),
     endedBy: (error) => endsTransaction(error, rules.timeoutsEndTransactions),
+    savepoints: { sameNameReplaces: true },
     endedWith(result) {
       const status = statusOf(result)
       if (status === undefined) return false

@@ -22,7 +22,7 @@ interface PreparedStatement {
   close(): Promise<void>
 }
 
-export interface LentConnectionOptions extends LedgerOptions {
+export interface LentConnectionOptions extends Omit<LedgerOptions, 'tidy'> {
   readonly rules: LoanRules
   readonly keeper: Keeper
   /** The promise's own end, or that of the connection it is on. */
@@ -34,7 +34,7 @@ export function lentConnection<Native extends MysqlConnectionShape>(
   native: Native,
   { rules, keeper, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
 ): Loan<Native> {
-  const ledger = new CallLedger(options, ledgerRules(rules))
+  const ledger = new CallLedger({ ...options, tidy }, ledgerRules(rules))
   const watched = (sql: string | undefined, run: () => Promise<unknown>): Promise<unknown> =>
     ledger.watched(sql, () => {
       if (sql !== undefined && !isHarmless(sql)) keeper.before(sql, rules.reading)
@@ -49,7 +49,14 @@ export function lentConnection<Native extends MysqlConnectionShape>(
         ),
     ],
     ['execute', (sql, values) => watched(textOf(sql), () => silent(call(native, 'execute', sql, values), textOf(sql)))],
-    ['prepare', (sql) => watched(textOf(sql), () => call(native, 'prepare', sql)).then(lentStatement)],
+    [
+      'prepare',
+      (sql) => {
+        const refusal = ledger.preparing(textOf(sql))
+        const made = ledger.watched(undefined, () => untilGone(call(native, 'prepare', sql)), refusal)
+        return made.then((statement) => lentStatement(statement, textOf(sql)))
+      },
+    ],
     ['ping', () => watched(undefined, () => call(native, 'ping'))],
   ])
   const refuse = (what: string): unknown => rejected(ledger.controlled(what))
@@ -57,16 +64,21 @@ export function lentConnection<Native extends MysqlConnectionShape>(
   return {
     ...loan,
     end() {
-      loan.end()
+      const tidied = loan.end()
       keeper.end()
+      return tidied
     },
   }
 
+  async function tidy(statements: readonly string[]): Promise<void> {
+    for (const sql of statements) await untilGone(native.query(sql))
+  }
+
   /** A statement that was prepared in a transaction lives as long as the connection: it must not outlive the loan. */
-  function lentStatement(statement: unknown): unknown {
+  function lentStatement(statement: unknown, sql: string | undefined): unknown {
     return new Proxy(statement as PreparedStatement, {
       get(target, name) {
-        if (name === 'execute') return (values: unknown) => watched(undefined, () => silent(target.execute(values)))
+        if (name === 'execute') return (values: unknown) => watched(sql, () => silent(target.execute(values)))
         if (name === 'statement') return undefined
         const member: unknown = Reflect.get(target, name, target)
         return typeof member === 'function' ? member.bind(target) : member

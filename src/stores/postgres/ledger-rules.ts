@@ -2,4 +2,9 @@ import type { LedgerRules } from '../sql/call-ledger.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { classify, isBrokenSeal } from './errors.ts'
 
-export const ledgerRules: LedgerRules = { classify, findTransactionControl, endedBy: isBrokenSeal }
+export const ledgerRules: LedgerRules = {
+  classify,
+  findTransactionControl,
+  endedBy: isBrokenSeal,
+  savepoints: { sameNameReplaces: false },
+}

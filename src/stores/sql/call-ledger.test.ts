@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { CallLedger, type LedgerRules } from './call-ledger.ts'
 
-const loanOptions = { borrower: 'tag-note', onLateCall: () => {}, isOver: () => false }
-const rules: LedgerRules = { classify: () => 'none', findTransactionControl: () => undefined, endedBy: () => false }
+const loanOptions = { borrower: 'tag-note', onLateCall: () => {}, isOver: () => false, tidy: async () => {} }
+const rules: LedgerRules = {
+  classify: () => 'none',
+  findTransactionControl: () => undefined,
+  endedBy: () => false,
+  savepoints: { sameNameReplaces: false },
+}
 
 test('a call that the client throws out at once is not under way', async () => {
   const ledger = new CallLedger(loanOptions, rules)

@@ -1,6 +1,7 @@
 import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
 import { controlError, endedInsideError, lateCallError } from './loan-errors.ts'
 import { rejected } from './rejected.ts'
+import { type SavepointRules, Savepoints } from './savepoints.ts'
 
 export interface LedgerOptions extends LoanOptions {
   /** The transaction has ended, with or without an end of the loan. */
@@ -8,6 +9,8 @@ export interface LedgerOptions extends LoanOptions {
   /** The connection is gone. */
   lost?(): Error | undefined
   onCall?(): void
+  /** Runs statements of ours on the borrower's transaction, around the ledger. */
+  tidy(statements: readonly string[]): Promise<unknown>
 }
 
 /** What differs from one database and one client library to the next. */
@@ -20,6 +23,7 @@ export interface LedgerRules {
   endedWith?(result: unknown): boolean
   /** The client has seen the transaction end. */
   hasEnded?(): boolean
+  readonly savepoints: SavepointRules
 }
 
 /** One call under way. */
@@ -42,14 +46,26 @@ export class CallLedger {
   #ended = false
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
+  readonly #savepoints: Savepoints
 
   constructor(options: LedgerOptions, rules: LedgerRules) {
     this.#options = options
     this.#rules = rules
+    this.#savepoints = new Savepoints(rules.savepoints)
   }
 
-  /** Why a call with this text may not be made now, or undefined: it may. */
+  /** Why a call with this text may not be made now, or undefined: it may, and counts as made. */
   refusal(sql: string | undefined): Error | undefined {
+    return this.preparing(sql) ?? this.#foreignSavepoint(sql)
+  }
+
+  #foreignSavepoint(sql: string | undefined): Error | undefined {
+    const foreign = sql === undefined ? undefined : this.#savepoints.foreign(sql)
+    return foreign === undefined ? undefined : this.controlled(foreign)
+  }
+
+  /** The same for a statement that is only made ready. */
+  preparing(sql: string | undefined): Error | undefined {
     if (this.#ended || this.#options.isOver()) return this.#lateCall()
     const lost = this.#options.lost?.()
     if (lost !== undefined) return this.#note(lost)
@@ -93,8 +109,7 @@ export class CallLedger {
   }
 
   /** A call that answers with a promise, from its refusal or its beginning to its end. */
-  watched<T>(sql: string | undefined, run: () => Promise<T>): Promise<T> {
-    const refusal = this.refusal(sql)
+  watched<T>(sql: string | undefined, run: () => Promise<T>, refusal = this.refusal(sql)): Promise<T> {
     if (refusal !== undefined) return rejected(refusal)
     const result = run()
     const call = this.begin()
@@ -108,11 +123,27 @@ export class CallLedger {
       tx,
       openCalls: () => this.#open,
       settled: () => this.#settled(),
-      end: () => {
-        this.#ended = true
-      },
+      end: () => this.#end(),
       broken: () => this.#broken,
       trouble: () => this.#trouble,
+    }
+  }
+
+  #end(): Promise<void> | undefined {
+    const isFirst = !this.#ended
+    this.#ended = true
+    const { left } = this.#savepoints
+    if (!isFirst || left.length === 0 || this.#open > 0 || this.#broken !== undefined) return undefined
+    return this.#options.isOver() || this.#options.lost?.() !== undefined ? undefined : this.#tidy(left)
+  }
+
+  async #tidy(left: readonly string[]): Promise<void> {
+    try {
+      await this.#options.tidy(left)
+    } catch (error) {
+      this.#note(error)
+      if (this.#rules.endedBy(error)) this.#endedInside(error)
+      throw this.#broken ?? error
     }
   }
 

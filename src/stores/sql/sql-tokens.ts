@@ -11,6 +11,11 @@ export const otherToken = '·'
  * of SQLite, Postgres and MySQL to never take the inside of a literal, a quoted name or a comment for words.
  */
 export function* sqlTokens(sql: string): Generator<string, void> {
+  for (const [token] of sqlPieces(sql)) yield token
+}
+
+/** The same, each with how it was written. */
+export function* sqlPieces(sql: string): Generator<readonly [token: string, text: string], void> {
   let at = 0
   while (at < sql.length) {
     const start = at
@@ -19,13 +24,14 @@ export function* sqlTokens(sql: string): Generator<string, void> {
     if (gap > start) at = gap
     else if (bare > start && sql[bare] === "'" && bare === start + 1 && /e/i.test(sql[start] as string)) {
       at = endOfEscapedString(sql, bare)
-      yield otherToken
+      yield [otherToken, sql.slice(start, at)]
     } else if (bare > start) {
       at = bare
-      yield sql.slice(start, bare).toUpperCase()
+      const text = sql.slice(start, bare)
+      yield [text.toUpperCase(), text]
     } else {
       at = endOfOther(sql, start, sql[start] as string)
-      yield sql[start] === ';' ? ';' : otherToken
+      yield [sql[start] === ';' ? ';' : otherToken, sql.slice(start, at)]
     }
   }
 }

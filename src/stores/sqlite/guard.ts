@@ -1,5 +1,6 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { controlError, endedInsideError, lateCallError } from '../sql/loan-errors.ts'
+import { Savepoints } from '../sql/savepoints.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { findSessionChange } from './session-change.ts'
 import { inTransaction, isOpen, type SqliteDatabase } from './sqlite-database.ts'
@@ -23,6 +24,7 @@ export class Guard {
   #onEnd: (() => void) | undefined
   /** What was in the temporary schema before the borrower may have added to it. */
   #tempBefore: ReadonlyMap<string, unknown> | undefined
+  #savepoints: Savepoints | undefined
   #ended = false
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
@@ -70,6 +72,13 @@ export class Guard {
     const change = findSessionChange(sql)
     if (change !== undefined) this.decline(change)
     if (mayMakeTempObject(sql)) this.#tempBefore ??= tempObjects(this.database)
+  }
+
+  /** Throws when the text, which is about to be run, would go back to a savepoint that the borrower has not made. */
+  checkSavepoints(sql: string): void {
+    this.#savepoints ??= new Savepoints({ sameNameReplaces: false })
+    const foreign = this.#savepoints.foreign(sql)
+    if (foreign !== undefined) this.refuse(foreign)
   }
 
   /** For what would end the transaction: after the attempt nothing of it may be committed, even if it was swallowed. */
@@ -124,7 +133,22 @@ export class Guard {
     this.#openIterators = undefined
     this.#onEnd?.()
     this.#onEnd = undefined
-    if (!wasEnded) this.#dropTempObjects()
+    if (wasEnded) return
+    this.#releaseSavepoints()
+    this.#dropTempObjects()
+  }
+
+  /** Under their names somebody else would undo what the borrower did. */
+  #releaseSavepoints(): void {
+    const left = this.#savepoints?.left ?? []
+    if (left.length === 0 || this.#broken !== undefined || !inTransaction(this.database)) return
+    try {
+      this.database.exec(left.join('; '))
+    } catch (error) {
+      this.#breakAll(
+        endedInsideError(`the savepoints were released that were left by ${this.#options.borrower}`, error),
+      )
+    }
   }
 
   /** They would hide tables from those who come after the borrower. */

@@ -1,3 +1,4 @@
+import { mayUseSavepoint } from '../sql/savepoints.ts'
 import type { Guard } from './guard.ts'
 import { idleStatementsOf, mostIdle } from './idle-statements.ts'
 import { type Lending, LentStatement } from './lent-statement.ts'
@@ -71,6 +72,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
       if (head !== undefined) {
         guard.check()
         guard.checkText(`${head}${values[0]}`)
+        if (name === 'exec' && mayUseSavepoint(values[0])) guard.checkSavepoints(String(values[0]))
       }
       const result: unknown = guard.call(() => Reflect.apply(member, database, values))
       if (name === 'transaction') return this.#lendFunction(result as Method)
@@ -87,7 +89,11 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     // Options make it another statement. One who prepares without end must not have them all kept until the end.
     // One that makes temporary tables is looked at again by each who prepares it.
     const isPlain =
-      typeof sql === 'string' && values.length === 1 && statements.length < mostIdle && !mayMakeTempObject(sql)
+      typeof sql === 'string' &&
+      values.length === 1 &&
+      statements.length < mostIdle &&
+      !mayMakeTempObject(sql) &&
+      !mayUseSavepoint(sql)
     const place = isPlain ? idleStatementsOf(database).placeOf(sql) : undefined
     let native = place?.statement
     if (place !== undefined) place.statement = undefined
@@ -95,7 +101,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
       guard.checkText(sql)
       native = guard.call(() => Reflect.apply(database.prepare, database, values)) as SqliteStatement
     }
-    const statement = new LentStatement(native, place, this)
+    const statement = new LentStatement(native, place, this, mayUseSavepoint(sql) ? String(sql) : undefined)
     if (isPlain) statements.push(statement)
     return statement.proxy
   }

@@ -4,6 +4,9 @@ import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-data
 
 type Method = (...values: unknown[]) => unknown
 
+/** The members that run it. */
+const running = new Set<PropertyKey>(['get', 'all', 'iterate'])
+
 /** Gives `map`, `filter` and the like, and makes it iterable. */
 const iteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()))
 
@@ -18,12 +21,20 @@ export class LentStatement implements ProxyHandler<SqliteStatement> {
   readonly #statement: SqliteStatement
   readonly #lending: Lending
   readonly #place: IdlePlace | undefined
+  readonly #savepointText: string | undefined
   /** Nothing but a `run` that worked was done with it: it does not differ from a new one. */
   #isAsNew = true
   readonly proxy: SqliteStatement
 
   /** With the place where it goes when it is given back, if that may be. */
-  constructor(statement: SqliteStatement, place: IdlePlace | undefined, lending: Lending) {
+  constructor(
+    statement: SqliteStatement,
+    place: IdlePlace | undefined,
+    lending: Lending,
+    /** Its text, where that may have to do with savepoints. */
+    savepointText?: string | undefined,
+  ) {
+    this.#savepointText = savepointText
     this.#statement = statement
     this.#place = place
     this.#lending = lending
@@ -45,6 +56,7 @@ export class LentStatement implements ProxyHandler<SqliteStatement> {
     if (member === database) return lent
     if (typeof member !== 'function' || name === 'constructor') return member
     return (...values: unknown[]) => {
+      if (running.has(name)) this.#checkSavepoints()
       const result = guard.call(() => Reflect.apply(member as Method, statement, values))
       if (name === 'iterate') return lentIterator(result as Iterator<unknown>, guard)
       return result === statement ? this.proxy : result
@@ -56,10 +68,15 @@ export class LentStatement implements ProxyHandler<SqliteStatement> {
     return Reflect.set(this.#statement, name, value)
   }
 
+  #checkSavepoints(): void {
+    if (this.#savepointText !== undefined) this.#lending.guard.checkSavepoints(this.#savepointText)
+  }
+
   /** What most handlers do most of the time, so without a closure for every call. */
   #run(values: SqliteValue[]): unknown {
     const { guard } = this.#lending
     guard.check()
+    this.#checkSavepoints()
     try {
       return this.#statement.run(...values)
     } catch (error) {

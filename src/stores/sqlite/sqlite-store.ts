@@ -138,7 +138,10 @@ function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateC
     tx: lentDatabase(database, guard),
     openCalls: noCalls,
     settled: nothingToWaitFor,
-    end: () => guard.end(),
+    end() {
+      guard.end()
+      return undefined
+    },
     broken: () => guard.broken(),
     trouble: () => guard.trouble(),
   }

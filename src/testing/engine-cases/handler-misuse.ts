@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
+import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
@@ -106,6 +107,32 @@ export const handlerMisuseCases: readonly StoreCase[] = [
         ['m2', 'TX_CONTROL'],
         ['m4', 'TX_CONTROL'],
       ])
+    },
+  }),
+  engineCase({
+    name: 'handler misuse: going back to a savepoint of a neighbour is refused, and costs that neighbour nothing',
+    needs: ['revocable', 'savepoint-names'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events, stop } = app()
+      const { make, undo } = present(effects.savepoints, 'effects.savepoints')
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+        try {
+          if (id === 'm2') throw new Error('before it has made one')
+          await make(tx, 'sp')
+          await effects.write(tx, id)
+        } catch {
+          await undo(tx, 'sp').catch(() => {})
+        }
+      })
+      await handle(note('m1'), note('m2'), note('m3'))
+      await stop()
+      assert.equal(largestBatch(events), 3)
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 0, m3: 1 })
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key, reason }) => [key, reason]),
+        [['m2', 'TX_CONTROL']],
+      )
     },
   }),
   engineCase({

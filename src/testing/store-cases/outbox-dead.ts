@@ -35,7 +35,8 @@ export const outboxDeadCases: readonly StoreCase[] = [
     async run({ store }) {
       const outbox = outboxOf(store)
       for (const id of ['o1', 'o2', 'o3']) await die(store, id, 'refused')
-      assert.equal(await outbox.retryDead(['o2', 'unknown']), 1)
+      const unknown = Array.from({ length: 20_000 }, (_, index) => `unknown-${index}`)
+      assert.equal(await outbox.retryDead(['o2', ...unknown]), 1)
       assert.equal(await outbox.retryDead(['o2']), 0)
       assert.equal(await outbox.retryDead([]), 0)
       assert.deepEqual(await outbox.count(), { pending: 1, dead: 2 })

@@ -27,10 +27,10 @@ const hidden = new Set<PropertyKey>(['connection'])
 export function lentPgClient<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
-  options: Omit<LedgerOptions, 'lost'>,
+  options: Omit<LedgerOptions, 'lost' | 'tidy'>,
 ): Loan<Client> {
   const ledger = new CallLedger(
-    { ...options, lost: () => connection?.lost() },
+    { ...options, lost: () => connection?.lost(), tidy: (statements) => client.query(statements.join('; ')) },
     { ...ledgerRules, hasEnded: () => connection?.inTransaction() === false },
   )
   const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])

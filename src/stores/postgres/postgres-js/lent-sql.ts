@@ -10,9 +10,18 @@ import type { JsQuery } from './query.ts'
 export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
-  options: Omit<LedgerOptions, 'lost'>,
+  options: Omit<LedgerOptions, 'lost' | 'tidy'>,
 ): Loan<Sql> {
-  const ledger = new CallLedger({ ...options, lost: () => connection?.lost() }, ledgerRules)
+  const native = connection?.native ?? sql
+  const ledger = new CallLedger(
+    {
+      ...options,
+      lost: () => connection?.lost(),
+      tidy: async (statements) =>
+        await (connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
+    },
+    ledgerRules,
+  )
 
   function follow(query: JsQuery): void {
     const call = ledger.begin()
@@ -28,7 +37,7 @@ export function lentSql<Sql extends PostgresJsShape>(
     })
   }
 
-  const tx = guardedSql(connection?.native ?? sql, {
+  const tx = guardedSql(native, {
     refusal: (text) => ledger.refusal(text),
     controlled: (what) => ledger.controlled(what),
     started: follow,

@@ -144,7 +144,8 @@ export const reviveScript = script(
   preludeLua,
   rowsLua,
   `
-local ids = ARGV[2] == '1' and redis.call('ZRANGE', P .. 'outbox-dead', 0, -1) or { unpack(ARGV, 3) }
+local ids = ARGV[2] == '1' and redis.call('ZRANGE', P .. 'outbox-dead', 0, -1) or {}
+for i = 3, #ARGV do ids[#ids + 1] = ARGV[i] end
 local revived = 0
 for _, id in ipairs(ids) do
   if redis.call('ZREM', P .. 'outbox-dead', id) == 1 then
