@@ -3,9 +3,10 @@ import { type Command, UsageError } from './command.ts'
 import { migrateCommand } from './migrate/index.ts'
 import { newEpochCommand } from './new-epoch/index.ts'
 import { proveCommand } from './prove/index.ts'
+import { retentionCommand } from './retention/index.ts'
 import type { Terminal } from './terminal.ts'
 
-const commands: readonly Command[] = [migrateCommand, newEpochCommand, proveCommand]
+const commands: readonly Command[] = [migrateCommand, newEpochCommand, proveCommand, retentionCommand]
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args

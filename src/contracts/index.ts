@@ -42,7 +42,7 @@ export type {
 } from './parking.ts'
 export type { Partition, Position, PositionMove, Positions } from './positions.ts'
 export type { MessageToQueue, Queue, QueuedMessage } from './queue.ts'
-export type { Retention } from './retention.ts'
+export type { Raised, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {
   Guarantee,

@@ -216,6 +216,10 @@ export const catalog = {
     title: 'The time of messages is read from their ids in another way than when their records were made',
     fix: 'Keep the scheme; or give the handler a new name and list the old one in formerly: then both are looked at.',
   },
+  CLOCK_JUMPED: {
+    title: "The database's clock has moved further than it can have",
+    fix: 'Set the clock right, or wait: after a day that it goes on from there it is believed. If the horizon was raised too far, lower it with justonce retention repair-horizon.',
+  },
   RETENTION_TOO_SHORT: {
     title: 'Records are removed before the transport has stopped redelivering their messages',
     fix: 'Raise retention.days, or lower how long the broker keeps and redelivers messages.',

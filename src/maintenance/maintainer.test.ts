@@ -168,3 +168,50 @@ test('it stops at once, in a pause as between two steps, and frees the lease', a
   await resting.stop()
   expect(clock.waiting()).toBe(0)
 })
+
+test('a clock of the database that jumps is reported once, and nothing is removed by it', async () => {
+  const { clock, start, claim, has, done, events } = open()
+  await claim('today', 0)
+  const database = { aheadMs: 0 }
+  const real = memoryStore({ database: new MemoryDatabase({ clock: ahead(clock, database) }) }).retention
+  const raise: Retention['raise'] = (keepMs, steadyNow) => real.raise(keepMs, steadyNow)
+  start('a', keep, { raise })
+  await clock.advance(0)
+  expect(done).toEqual(['a prepare', 'a raise', 'a remove'])
+  database.aheadMs = 400 * aDay
+  await clock.advance(10 * aMinute)
+  expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
+  expect(events.filter(({ kind }) => kind === 'warning')).toEqual([
+    { kind: 'warning', code: 'CLOCK_JUMPED', message: expect.stringContaining('clock says') },
+  ])
+  database.aheadMs = 0
+  await clock.advance(2 * aMinute)
+  expect(done.filter((step) => step === 'a remove').length).toBeGreaterThan(1)
+  expect(await has('today')).toBe(true)
+})
+
+test('a jump is believed by a process that has seen that much time pass', async () => {
+  const { clock, start, done, events } = open()
+  const outage = gate()
+  let isFirst = true
+  start('a', keep, {
+    async prepare() {
+      if (!isFirst) await outage.opened
+      isFirst = false
+    },
+  })
+  await clock.advance(60 * aDay)
+  expect(done).toEqual(['a prepare', 'a raise', 'a remove', 'a prepare'])
+  outage.open()
+  await clock.advance(5 * aMinute)
+  expect(done.filter((step) => step === 'a remove').length).toBeGreaterThan(1)
+  expect(events.filter(({ kind }) => kind === 'warning')).toEqual([])
+})
+
+function ahead(clock: ReturnType<typeof fakeClock>, by: { readonly aheadMs: number }) {
+  return {
+    monotonicMs: () => clock.monotonicMs(),
+    timer: (ms: number, callback: () => void) => clock.timer(ms, callback),
+    now: () => new Date(clock.now().getTime() + by.aheadMs),
+  }
+}

@@ -1,4 +1,5 @@
 import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
 
 export interface MaintainerOptions {
   /** Records of ids with a time are removed when their message is older than this. Not given: never. */
@@ -26,6 +27,9 @@ export class Maintainer {
   readonly #options: MaintainerOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
+  /** The database's time when this process has last raised the horizon, and when that was by a clock that does not jump. */
+  #believed: { readonly now: Date; readonly at: number } | undefined
+  #hasTold = false
 
   constructor(
     store: Pick<Store, 'leases'> & { readonly retention: Retention },
@@ -77,7 +81,10 @@ export class Maintainer {
     await retention.prepare(aheadMs)
     if (keepMs === undefined) return
     // First and committed: from here on nobody takes a message of before for a new one.
-    const { horizon, now } = await retention.raise(keepMs)
+    const { horizon, now, doubt } = await retention.raise(keepMs, this.#steadyNow())
+    if (doubt !== undefined || horizon === undefined) return this.#tellOfDoubt(now, doubt?.seen)
+    this.#believed = { now, at: this.#clock.monotonicMs() }
+    this.#hasTold = false
     const bornBefore = new Date(horizon.getTime() - graceMs)
     const timelessBefore = keepTimelessMs === undefined ? undefined : new Date(now.getTime() - keepTimelessMs)
     for (let more = true; more && !signal.aborted; ) {
@@ -87,5 +94,21 @@ export class Maintainer {
       more = step.more
       if (more) await this.#clock.sleep(pauseMs, signal)
     }
+  }
+
+  /** What the database's clock should say now. */
+  #steadyNow(): Date | undefined {
+    if (this.#believed === undefined) return undefined
+    const { now, at } = this.#believed
+    return new Date(now.getTime() + this.#clock.monotonicMs() - at)
+  }
+
+  #tellOfDoubt(now: Date, seen: Date | undefined): void {
+    if (this.#hasTold) return
+    this.#hasTold = true
+    const { code, message } = new JustonceError('CLOCK_JUMPED', {
+      message: `The database's clock says ${now.toISOString()}; when it was last looked at it said ${seen?.toISOString()}. No records are removed by that until it has gone on from there for a while.`,
+    })
+    this.#events.emit({ kind: 'warning', code, message })
   }
 }

@@ -31,6 +31,7 @@ export type CaseNeed =
   | 'native-transaction'
   | 'empty-database'
   | 'backup'
+  | 'clock'
   | DeclaredNeed
 
 export type DeclaredNeed =
@@ -93,6 +94,11 @@ export interface StoreCaseContext<Tx> {
    * resolves to a store that was opened afterwards. `store` and `rival` stay open all the time.
    */
   backUp?(): Promise<() => Promise<Store<Tx>>>
+  /**
+   * Moves the database's clock by so much, or, where that cannot be done, every time that it has stored by as much the
+   * other way, which is the same to it.
+   */
+  moveClock?(ms: number): Promise<void>
   /** Closes both stores and whatever was opened for them, and removes the data. */
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import { abortCases } from './store-cases/abort.ts'
 import { auditCases } from './store-cases/audit.ts'
 import { basicCases } from './store-cases/basics.ts'
 import { claimCases } from './store-cases/claim.ts'
+import { clockCases } from './store-cases/clocks.ts'
 import { forgetCases } from './store-cases/forget.ts'
 import { horizonCases } from './store-cases/horizon.ts'
 import { keyCases } from './store-cases/keys.ts'
@@ -30,6 +31,7 @@ import { parkingStepCases } from './store-cases/parking-steps.ts'
 import { parkingTakeCases } from './store-cases/parking-take.ts'
 import { partsCases } from './store-cases/parts.ts'
 import { positionCases } from './store-cases/positions.ts'
+import { processClockCases } from './store-cases/process-clocks.ts'
 import { queueCases } from './store-cases/queue.ts'
 import { queueOrderCases } from './store-cases/queue-order.ts'
 import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
@@ -55,6 +57,8 @@ export const storeCases: readonly StoreCase[] = [
   ...restoredCases,
   ...lockCases,
   ...timeCases,
+  ...clockCases,
+  ...processClockCases,
   ...transactionCases,
   ...misuseCases,
   ...abortCases,

@@ -34,6 +34,7 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   'native-transaction': given('transaction'),
   'empty-database': { met: ({ openEmpty }) => openEmpty !== undefined, without: 'the driver gives no openEmpty' },
   backup: { met: ({ backUp }) => backUp !== undefined, without: 'the driver gives no backUp' },
+  clock: { met: ({ moveClock }) => moveClock !== undefined, without: 'the driver gives no moveClock' },
   poisoning: declared('poisoning', 'a failed statement does not spoil its transaction'),
   'async-calls': declared('async-calls', 'the native client is synchronous'),
   'idle-timeout': declared('idle-timeout', 'the database does not end silent holders'),

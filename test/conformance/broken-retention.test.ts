@@ -120,7 +120,12 @@ bindBrokenStores([
   {
     name: 'removes what was born later, too',
     caught: 'retention: remove removes what was born before, of every state, and nothing else',
-    break: retention(({ remove }) => ({ remove: (options) => remove({ ...options, bornBefore: farAhead }) })),
+    break: retention(({ raise, remove }) => ({
+      async remove(options) {
+        await raise(0)
+        return await remove({ ...options, bornBefore: farAhead })
+      },
+    })),
   },
   {
     name: 'removes by the day',

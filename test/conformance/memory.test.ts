@@ -1,9 +1,13 @@
 import { MemoryDatabase, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
+import { systemTimers } from '../../src/stores/sql/system-timers.ts'
 import type { StoreCaseContext } from '../../src/testing/index.ts'
 import { bindStoreCases } from './bind-store-cases.ts'
 
 async function open(): Promise<StoreCaseContext<MemoryTx>> {
-  const database = new MemoryDatabase({ busyTimeoutMs: 500 })
+  // Of its own, as a database has it: not that of the process, which cases set wrong.
+  let aheadMs = 0
+  const clock = { ...systemTimers, now: () => new Date(performance.timeOrigin + performance.now() + aheadMs) }
+  const database = new MemoryDatabase({ busyTimeoutMs: 500, clock })
   const store = memoryStore({ database })
   const rival = memoryStore({ database })
   const write = async (tx: MemoryTx, name: string) => tx.set(name, (tx.get<number>(name) ?? 0) + 1)
@@ -18,6 +22,9 @@ async function open(): Promise<StoreCaseContext<MemoryTx>> {
         return async (name) => set(name, (get<number>(name) ?? 0) + 1)
       },
       transaction: (work) => store.transaction(work),
+    },
+    async moveClock(ms) {
+      aheadMs += ms
     },
     async close() {
       await store.close()

@@ -32,6 +32,7 @@ export async function openSimulated(): Promise<StoreCaseContext<SimTx>> {
       },
       cut: (tx) => tx.cut(),
     },
+    moveClock: async (ms) => database.moveClock(ms),
     async backUp() {
       const restore = database.backUp()
       return async () => {

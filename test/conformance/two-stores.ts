@@ -13,13 +13,14 @@ export interface StorePlaces<Tx> {
   createSecondPlace?(): Promise<unknown>
   /** Keeps the first place as it is; what it resolves to puts it back to that. */
   backUp?(): Promise<() => Promise<unknown>>
+  moveClock?(ms: number): Promise<void>
   /** Closes what does not belong to a store and removes the data. */
   remove(): Promise<void>
 }
 
 /** The context of store cases in a database with tables. */
 export async function openTwoStores<Tx>(places: StorePlaces<Tx>): Promise<StoreCaseContext<Tx>> {
-  const { openStore, declares, effects, createEffects, createSecondPlace, backUp, remove } = places
+  const { openStore, declares, effects, createEffects, createSecondPlace, backUp, moveClock, remove } = places
   const [store, rival] = [openStore(0, 0), openStore(1, 0)]
   const empty = [openStore(0, 1), openStore(1, 1)] as const
   const opened = [store, rival, ...empty]
@@ -34,6 +35,7 @@ export async function openTwoStores<Tx>(places: StorePlaces<Tx>): Promise<StoreC
       await createSecondPlace?.()
       return empty
     },
+    ...(moveClock && { moveClock }),
     ...(backUp && {
       async backUp() {
         const restore = await backUp()

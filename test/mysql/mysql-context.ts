@@ -47,6 +47,14 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
       await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
       await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
     },
+    // The server's clock is that of the machine.
+    async moveClock(ms) {
+      const columns = ['horizon', 'removed_until', 'clock_seen', 'clock_doubted'].map(
+        (each) => `${each} = ${each} - (${ms})`,
+      )
+      await admin.query(`UPDATE justonce_meta SET ${columns.join(', ')}`)
+      await admin.query(`UPDATE justonce_leases SET held_until = held_until - (${ms})`)
+    },
     backUp: () => dumped(admin, databases[0]),
     createSecondPlace: () => admin.query(`CREATE DATABASE ${databases[1]}`),
     async remove() {

@@ -57,11 +57,21 @@ export function twoSchemas(url: string) {
     declares: ['poisoning', 'async-calls', 'idle-timeout', 'strict-isolation', 'tables'] as const,
     createEffects: () => admin.query(effectTables(schemas[0])),
     backUp: () => dumped(admin, schemas[0]),
+    moveClock: (ms: number) => moveStoredTimes(admin, schemas[0], ms),
     async remove() {
       await admin.query(schemas.map((schema) => `DROP SCHEMA IF EXISTS ${schema} CASCADE`).join(';'))
       await admin.end()
     },
   }
+}
+
+/** The server's clock is that of the machine. */
+async function moveStoredTimes(admin: pg.Pool, schema: string, ms: number): Promise<void> {
+  const by = `interval '${ms} milliseconds'`
+  await admin.query(`
+    UPDATE ${schema}.justonce_meta SET horizon = horizon - ${by}, removed_until = removed_until - ${by},
+      clock_seen = clock_seen - ${by}, clock_doubted = clock_doubted - ${by};
+    UPDATE ${schema}.justonce_leases SET expires_at = expires_at - ${by}`)
 }
 
 /** What pg_dump and pg_restore --clean do: the tables are dropped, made anew, and filled with what was kept. */

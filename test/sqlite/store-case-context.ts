@@ -25,6 +25,7 @@ export async function openStoreCase(library: Library): Promise<StoreCaseContext<
     declares: ['tables'],
     effects: sqliteEffects(outside, () => library.open(files[0])),
     createEffects: async () => outside.exec(createEffects),
+    moveClock: async (ms) => void outside.exec(storedTimesMoved(ms)),
     async backUp() {
       const kept = folder.file('backup.db')
       outside.exec(`VACUUM INTO '${kept}'`)
@@ -38,6 +39,14 @@ export async function openStoreCase(library: Library): Promise<StoreCaseContext<
       folder.remove()
     },
   })
+}
+
+/** SQLite's clock is that of the machine. */
+function storedTimesMoved(ms: number): string {
+  return `
+    UPDATE justonce_meta SET value = CAST(value AS integer) - (${ms})
+      WHERE name IN ('horizon', 'removed_until', 'clock_seen', 'clock_doubted');
+    UPDATE justonce_leases SET ends_at = ends_at - (${ms});`
 }
 
 function sqliteEffects(outside: TestDatabase, open: () => TestDatabase): Effects<TestDatabase> {

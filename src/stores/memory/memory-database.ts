@@ -71,7 +71,8 @@ export class MemoryDatabase {
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()
   readonly epoch = new Table<string>()
-  readonly leases = new Table<{ readonly fence: number; readonly endsAt: number }>()
+  readonly leases = new Table<{ readonly fence: number; readonly leaseMs: number; readonly endsAt: number }>()
+  /** The horizon, and what is known about the clock that it goes by. */
   readonly horizon = new Table<number>()
   readonly positions = new Table<Position>()
   readonly schemes = new Table<string>()

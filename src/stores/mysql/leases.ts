@@ -1,5 +1,5 @@
 import type { Leases } from '../../contracts/index.ts'
-import { bytes, nowMs, numberIn } from './cells.ts'
+import { bytes, integer, nowMs, numberIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { laterMs } from './parking-statements.ts'
 import type { Runner } from './runner.ts'
@@ -31,18 +31,24 @@ export function mysqlLeases<Native extends MysqlConnectionShape>(
     acquire: (name, leaseMs) =>
       short.run(async (runner) => {
         await runner.run(
-          `INSERT INTO ${leases} (name, fence, held_until) VALUES (${textValue(name)}, 0, 0)
+          `INSERT INTO ${leases} (name, fence, lease_ms, held_until) VALUES (${textValue(name)}, 0, 0, 0)
            ON DUPLICATE KEY UPDATE name = ${leases}.name`,
         )
         const row = await locked(runner, name)
+        if (row?.isHeld)
+          // None ends later than its length from now, unless the clock was ahead when it was taken.
+          await runner.run(
+            `UPDATE ${leases} SET held_until = LEAST(held_until, ${nowMs} + lease_ms) WHERE name = ${bytes(name)}`,
+          )
         if (row === undefined || row.isHeld) return undefined
         const fence = Math.max(row.fence + 1, row.micros)
         await runner.run(
-          `UPDATE ${leases} SET fence = ${fence}, held_until = ${laterMs(leaseMs)} WHERE name = ${bytes(name)}`,
+          `UPDATE ${leases} SET fence = ${fence}, lease_ms = ${integer(leaseMs)}, held_until = ${laterMs(leaseMs)}
+           WHERE name = ${bytes(name)}`,
         )
         return { fence }
       }),
-    renew: (name, fence, leaseMs) => change(name, fence, laterMs(leaseMs)),
+    renew: (name, fence, leaseMs) => change(name, fence, laterMs(leaseMs), `, lease_ms = ${integer(leaseMs)}`),
     release: (name, fence) => change(name, fence, '0'),
   }
 }

@@ -1,5 +1,6 @@
+import { believedClock, clockPatienceMs } from '../../clock/index.ts'
 import type { Retention } from '../../contracts/index.ts'
-import { dateIn, integer, nowMs, numberIn, optionalDateIn, textIn } from './cells.ts'
+import { integer, nowMs, numberIn, optionalDateIn, optionalNumberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, foundByValue, handlerValue, textValue } from './statement-parts.ts'
@@ -19,11 +20,15 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
   const removeChunk = (condition: string): Promise<number> =>
     short.run(async (runner) => {
       const { rows } = await runner.run(
-        `SELECT handler, \`key\` FROM ${inbox} FORCE INDEX (inbox_born) WHERE ${condition}
+        `SELECT handler, \`key\`, born FROM ${inbox} FORCE INDEX (inbox_born) WHERE ${condition}
          LIMIT ${chunkSize} FOR UPDATE SKIP LOCKED`,
       )
       if (rows.length === 0) return 0
       const keys = rows.map(([handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
+      const youngest = rows.reduce((latest, row) => Math.max(latest, optionalNumberIn(row[2]) ?? -1), -1)
+      // With the records goes what says up to where they are gone: a repair of the horizon must not fall behind it.
+      if (youngest >= 0)
+        await runner.run(`UPDATE ${meta} SET removed_until = GREATEST(COALESCE(removed_until, 0), ${youngest + 1})`)
       return (await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', keys)}`)).count
     })
 
@@ -41,18 +46,34 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
     async horizon() {
       return optionalDateIn((await short.read(`SELECT horizon FROM ${meta}`))[0]?.[0])
     },
-    raise: (keepMs) =>
+    raise: (keepMs, steadyNow) =>
       short.run(async (runner) => {
-        const now = numberIn((await runner.run(`SELECT ${nowMs}`)).rows[0]?.[0])
-        const wanted = integer(Math.floor(now - keepMs))
-        await runner.run(`UPDATE ${meta} SET horizon = GREATEST(COALESCE(horizon, ${wanted}), ${wanted})`)
-        const { rows } = await runner.run(`SELECT horizon FROM ${meta}`)
-        return { horizon: dateIn(rows[0]?.[0]), now: new Date(now) }
+        const { rows } = await runner.run(`SELECT ${nowMs}, horizon, clock_seen, clock_doubted FROM ${meta} FOR UPDATE`)
+        const row = rows[0] ?? []
+        const now = numberIn(row[0])
+        const known = { seen: optionalNumberIn(row[2]), doubted: optionalNumberIn(row[3]) }
+        const patience = { patienceMs: clockPatienceMs(keepMs), steadyNow: steadyNow?.getTime() }
+        const { isBelieved, memory } = believedClock(now, known, patience)
+        const before = optionalNumberIn(row[1])
+        const horizon = isBelieved ? Math.max(before ?? Number.NEGATIVE_INFINITY, Math.floor(now - keepMs)) : before
+        await runner.run(
+          `UPDATE ${meta} SET horizon = ${integer(horizon)}, clock_seen = ${integer(memory.seen)},
+             clock_doubted = ${integer(memory.doubted)}`,
+        )
+        const raised = { horizon: horizon === undefined ? undefined : new Date(horizon), now: new Date(now) }
+        return isBelieved ? raised : { ...raised, doubt: { seen: new Date(memory.seen ?? now) } }
+      }),
+    repairHorizon: () =>
+      short.run(async (runner) => {
+        const { rows } = await runner.run(`SELECT horizon, removed_until FROM ${meta} FOR UPDATE`)
+        await runner.run(`UPDATE ${meta} SET horizon = removed_until`)
+        return { before: optionalDateIn(rows[0]?.[0]), horizon: optionalDateIn(rows[0]?.[1]) }
       }),
     // Rows of any time fit into one table.
     async prepare() {},
     async remove({ bornBefore, timelessBefore, budgetMs }) {
-      const conditions = [`born < ${integer(bornBefore.getTime())}`]
+      // As it is at each step: what the horizon does not refuse must stay. A NULL is before nothing.
+      const conditions = [`born < LEAST(${integer(bornBefore.getTime())}, (SELECT horizon FROM ${meta}))`]
       if (timelessBefore !== undefined)
         conditions.push(`born IS NULL AND processed_at < ${integer(timelessBefore.getTime())} AND state <> 'parked'`)
       const until = performance.now() + budgetMs

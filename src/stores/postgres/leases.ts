@@ -9,17 +9,25 @@ export function postgresLeases<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'
   const isHeld = 'name = $1::text AND fence = $2::bigint AND expires_at > clock_timestamp()'
   const micros = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
   const acquire = statement(
-    `INSERT INTO ${leases} AS known (name, fence, expires_at) VALUES ($1::text, ${micros}, ${later('$2')})
-     ON CONFLICT (name) DO UPDATE SET fence = greatest(known.fence + 1, ${micros}), expires_at = ${later('$2')}
+    `INSERT INTO ${leases} AS known (name, fence, lease_ms, expires_at)
+       VALUES ($1::text, ${micros}, $2::float8, ${later('$2')})
+     ON CONFLICT (name) DO UPDATE SET fence = greatest(known.fence + 1, ${micros}), lease_ms = excluded.lease_ms,
+       expires_at = ${later('$2')}
      WHERE known.expires_at <= clock_timestamp() RETURNING fence`,
   )
-  const renew = statement(`UPDATE ${leases} SET expires_at = ${later('$3')} WHERE ${isHeld}`)
+  // None ends later than its length from now, unless the clock was ahead when it was taken.
+  const shorten = statement(
+    `UPDATE ${leases} SET expires_at = ${later('lease_ms')} WHERE name = $1::text AND expires_at > ${later('lease_ms')}`,
+  )
+  const renew = statement(`UPDATE ${leases} SET lease_ms = $3::float8, expires_at = ${later('$3')} WHERE ${isHeld}`)
   const release = statement(`UPDATE ${leases} SET expires_at = '-infinity' WHERE ${isHeld}`)
   return {
     async acquire(name, leaseMs) {
       const { rows } = await source.runAlone(acquire, [name, String(leaseMs)])
       const fence = rows[0]?.[0]
-      return fence === undefined ? undefined : { fence: Number(fence) }
+      if (fence !== undefined) return { fence: Number(fence) }
+      await source.runAlone(shorten, [name])
+      return undefined
     },
     async renew(name, fence, leaseMs) {
       const { count } = await source.runAlone(renew, [name, String(fence), String(leaseMs)])

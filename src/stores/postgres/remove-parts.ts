@@ -31,7 +31,7 @@ const overtaken = new Set(['42P01', '55000', '42809', '55006'])
  */
 export function partRemoval<Tx>(
   source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
-  { inbox, part, partPrefix }: Tables,
+  { inbox, part, partPrefix, meta }: Tables,
 ): (before: Date, endsAt: number) => Promise<Removed> {
   const list = statement(
     `SELECT substr(relname, ${partPrefix.length + 1}),
@@ -43,9 +43,26 @@ export function partRemoval<Tx>(
      ORDER BY 1`,
   )
 
+  // The row decides: a repair that has lowered the horizon meanwhile is seen, and from here on none can lower it below.
+  const mark = statement(
+    `UPDATE ${meta} SET removed_until = greatest(removed_until, $1::timestamptz) WHERE horizon >= $1::timestamptz`,
+  )
+
+  /** Empty ones that nothing comes after stay: nothing is gone with them, so the horizon could still be lowered. */
   async function removable(before: Date): Promise<FoundPart[]> {
     const { rows } = await source.runAlone(list, [])
-    return rows.map(foundPart).filter((found) => found !== undefined && found.until <= before) as FoundPart[]
+    const parts = rows.map(foundPart).filter((found) => found !== undefined && found.until <= before) as FoundPart[]
+    const last = await lastFilled(parts.filter(({ state }) => state !== 'detached'))
+    const mayGo = last !== undefined && (await source.runAlone(mark, [last.until.toISOString()])).count === 1
+    return parts.filter(({ state, until }) => state === 'detached' || (mayGo && until <= last.until))
+  }
+
+  async function lastFilled(parts: readonly FoundPart[]): Promise<FoundPart | undefined> {
+    for (const found of parts.toReversed()) {
+      const { rows } = await source.runAlone(statement(`SELECT EXISTS (SELECT FROM ${part(found.name)})`), [])
+      if (rows[0]?.[0] === 't') return found
+    }
+    return undefined
   }
 
   async function detach({ name, state }: FoundPart, endsAt: number): Promise<boolean> {
@@ -64,7 +81,11 @@ export function partRemoval<Tx>(
 
   return async (before, endsAt) => {
     let removed = 0
-    const parts = await removable(before)
+    const parts = await removable(before).catch((error: unknown) => {
+      if (isOvertaken(error)) return undefined
+      throw error
+    })
+    if (parts === undefined) return { removed, more: true }
     for (const [index, found] of parts.entries()) {
       if (index > 0 && performance.now() >= endsAt) return { removed, more: true }
       try {

@@ -1,9 +1,11 @@
+import { clockPatienceMs } from '../../clock/index.ts'
 import type { Retention } from '../../contracts/index.ts'
-import { dateIn, textIn } from './cells.ts'
+import { type Cell, dateIn, textIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import { partsBetween } from './days.ts'
 import { inMs } from './parked-columns.ts'
 import type { Partitions } from './partitions.ts'
+import { raiseStatement } from './raise-horizon.ts'
 import { partRemoval } from './remove-parts.ts'
 import { timelessRemoval } from './remove-timeless.ts'
 import { statement } from './statement.ts'
@@ -22,11 +24,11 @@ export function postgresRetention<Tx>(
   const removeTimeless = timelessRemoval(source, tables)
   const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
   const horizon = statement(`SELECT ${inMs('horizon')} FROM ${meta}`)
-  // To the millisecond, which is how exactly ids tell the time. A NULL is less than anything.
-  const raise = statement(
-    `UPDATE ${meta} SET horizon = greatest(horizon,
-       date_trunc('milliseconds', statement_timestamp() - $1::float8 * interval '1 millisecond'))
-     RETURNING ${inMs('horizon')}, ${inMs('statement_timestamp()')}`,
+  const raise = raiseStatement(tables)
+  const repair = statement(
+    `UPDATE ${meta} AS known SET horizon = known.removed_until
+     FROM (SELECT horizon FROM ${meta} FOR UPDATE) AS before
+     RETURNING ${inMs('before.horizon')}, ${inMs('known.horizon')}`,
   )
   const pinned = statement(`SELECT scheme FROM ${schemes} WHERE handler = $1::text`)
   const pin = statement(
@@ -35,16 +37,21 @@ export function postgresRetention<Tx>(
   )
 
   async function readHorizon(): Promise<Date | undefined> {
-    const { rows } = await source.runAlone(horizon, [])
-    const cell = rows[0]?.[0] ?? undefined
-    return cell === undefined ? undefined : dateIn(cell)
+    return optionalDateIn((await source.runAlone(horizon, [])).rows[0]?.[0])
   }
 
   return {
     horizon: readHorizon,
-    async raise(keepMs) {
-      const { rows } = await source.runAlone(raise, [String(keepMs)])
-      return { horizon: dateIn(rows[0]?.[0]), now: dateIn(rows[0]?.[1]) }
+    async raise(keepMs, steadyNow) {
+      const steady = steadyNow === undefined ? null : steadyNow.toISOString()
+      const { rows } = await source.runAlone(raise, [String(keepMs), String(clockPatienceMs(keepMs)), steady])
+      const [horizon, now, seen, isBelieved] = rows[0] ?? []
+      const raised = { horizon: optionalDateIn(horizon), now: dateIn(now) }
+      return isBelieved === 't' ? raised : { ...raised, doubt: { seen: dateIn(seen) } }
+    },
+    async repairHorizon() {
+      const [before, after] = (await source.runAlone(repair, [])).rows[0] ?? []
+      return { before: optionalDateIn(before), horizon: optionalDateIn(after) }
     },
     async prepare(aheadMs) {
       const today = dateIn((await source.runAlone(now, [])).rows[0]?.[0])
@@ -67,4 +74,8 @@ export function postgresRetention<Tx>(
       return textIn((await source.runAlone(pin, [handler, scheme])).rows[0]?.[0])
     },
   }
+}
+
+function optionalDateIn(cell: Cell | undefined): Date | undefined {
+  return cell === undefined || cell === null ? undefined : dateIn(cell)
 }

@@ -1,18 +1,20 @@
+import { believedClock, clockPatienceMs } from '../../clock/index.ts'
 import type { Retention } from '../../contracts/index.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
-const selectHorizon = `SELECT value FROM main.justonce_meta WHERE name = 'horizon'`
-const raiseHorizon = `INSERT INTO main.justonce_meta (name, value) VALUES ('horizon', ?)
-  ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE CAST(value AS integer) < CAST(excluded.value AS integer)`
+const selectTime = `SELECT value FROM main.justonce_meta WHERE name = ?`
+const setTime = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+const clearTime = `DELETE FROM main.justonce_meta WHERE name = ?`
 const selectNow = `SELECT ${now} AS now`
 const pinOne = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
 const pinnedOne = `SELECT value FROM main.justonce_meta WHERE name = ?`
 const removeSome = (condition: string): string =>
   `DELETE FROM main.justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM main.justonce_inbox WHERE ${condition} LIMIT ?)`
-const removeBorn = removeSome('born < ?')
+const removeBorn = `${removeSome('born < ?')} RETURNING born`
 const removeTimeless = removeSome(`born IS NULL AND state <> 'parked' AND processed_at < ?`)
 
 /** Few enough that whoever waits for the write lock meanwhile hardly notices. */
@@ -24,22 +26,36 @@ export function sqliteRetention<Database extends SqliteDatabase>(
 ): Retention {
   return {
     horizon: () => reader.read(horizonIn),
-    raise: (keepMs) =>
+    raise: (keepMs, steadyNow) =>
       transactions.short((statements) => {
         const time = statements.get<{ now: number }>(selectNow)?.now as number
-        statements.run(raiseHorizon, String(Math.floor(time - keepMs)))
-        return { horizon: horizonIn(statements) as Date, now: new Date(time) }
+        const known = { seen: timeIn(statements, 'clock_seen'), doubted: timeIn(statements, 'clock_doubted') }
+        const patience = { patienceMs: clockPatienceMs(keepMs), steadyNow: steadyNow?.getTime() }
+        const { isBelieved, memory } = believedClock(time, known, patience)
+        const wanted = Math.max(timeIn(statements, 'horizon') ?? Number.NEGATIVE_INFINITY, Math.floor(time - keepMs))
+        if (isBelieved) keepTime(statements, 'horizon', wanted)
+        keepTime(statements, 'clock_seen', memory.seen)
+        keepTime(statements, 'clock_doubted', memory.doubted)
+        const raised = { horizon: horizonIn(statements), now: new Date(time) }
+        return isBelieved ? raised : { ...raised, doubt: { seen: new Date(memory.seen ?? time) } }
+      }),
+    repairHorizon: () =>
+      transactions.short((statements) => {
+        const before = horizonIn(statements)
+        keepTime(statements, 'horizon', timeIn(statements, 'removed_until'))
+        return { before, horizon: horizonIn(statements) }
       }),
     prepare: async () => {},
     async remove({ bornBefore, timelessBefore, budgetMs }) {
       const endsAt = performance.now() + budgetMs
-      const steps = [{ sql: removeBorn, before: bornBefore }]
-      if (timelessBefore !== undefined) steps.push({ sql: removeTimeless, before: timelessBefore })
+      const steps = [(statements: Statements) => removeChunk(statements, bornBefore.getTime())]
+      if (timelessBefore !== undefined)
+        steps.push((statements) => statements.run(removeTimeless, timelessBefore.getTime(), chunk))
       let removed = 0
-      for (const { sql, before } of steps) {
+      for (const step of steps) {
         for (let gone = chunk; gone === chunk; ) {
           if (performance.now() > endsAt) return { removed, more: true }
-          gone = await transactions.short((statements) => statements.run(sql, before.getTime(), chunk))
+          gone = await transactions.short(step)
           removed += gone
         }
       }
@@ -60,6 +76,31 @@ export function sqliteRetention<Database extends SqliteDatabase>(
 }
 
 export function horizonIn(statements: Statements): Date | undefined {
-  const row = statements.get<{ value: string }>(selectHorizon)
-  return row && new Date(Number(row.value))
+  const time = timeIn(statements, 'horizon')
+  return time === undefined ? undefined : new Date(time)
+}
+
+/** With the records goes what says up to where they are gone: a repair of the horizon must not fall behind it. */
+function removeChunk(statements: Statements, bornBefore: number): number {
+  const before = Math.min(bornBefore, timeIn(statements, 'horizon') ?? Number.NEGATIVE_INFINITY)
+  if (before === Number.NEGATIVE_INFINITY) return 0
+  const gone = statements.all<{ born: number }>(removeBorn, before, chunk)
+  const youngest = gone.reduce(
+    (latest, { born }) => Math.max(latest, born + 1),
+    timeIn(statements, 'removed_until') ?? 0,
+  )
+  if (gone.length > 0) keepTime(statements, 'removed_until', youngest)
+  return gone.length
+}
+
+type Time = 'horizon' | 'removed_until' | 'clock_seen' | 'clock_doubted'
+
+function timeIn(statements: Statements, name: Time): number | undefined {
+  const row = statements.get<{ value: string }>(selectTime, name)
+  return row && Number(row.value)
+}
+
+function keepTime(statements: Statements, name: Time, time: number | undefined): void {
+  if (time === undefined) statements.run(clearTime, name)
+  else statements.run(setTime, name, String(time))
 }

@@ -25,7 +25,16 @@ export const futureCases: readonly StoreCase[] = [
         rows.map(({ key, state, reason, attempts }) => [key, state, reason, attempts]),
         [[id, 'waiting', 'ID_FROM_THE_FUTURE', 0]],
       )
-      assert.ok((rows[0]?.nextAt.getTime() ?? 0) > Date.now() + aDay)
+      // No longer than an hour: perhaps it is the clock here that is wrong, and soon right, or another process takes it.
+      const waitsMs = (rows[0]?.nextAt.getTime() ?? 0) - Date.now()
+      assert.ok(waitsMs > anHour / 2 && waitsMs < 1.5 * anHour, `it waits for ${waitsMs} ms`)
+      await makeDue({ store })
+      await eventually(async () => {
+        const [row] = await store.parking.list()
+        return row !== undefined && row.nextAt.getTime() > Date.now() + anHour / 2 ? true : undefined
+      }, 'another look, and another wait')
+      assert.equal((await store.parking.list())[0]?.attempts, 0)
+      assert.equal(await effects.count(id), 0)
       assert.equal(await store.inbox.find({ handler: 'tag-note', key: id }), undefined)
       assert.equal(transport.settled().length, 3)
     },
@@ -183,7 +192,7 @@ export const futureCases: readonly StoreCase[] = [
       await eventually(async () => ((await effects.count(failing)) === 1 ? true : undefined), 'the retry')
       const isPutOff = async () => {
         const [row] = await store.parking.list({ key: waiting })
-        return row !== undefined && row.nextAt.getTime() > Date.now() + anHour
+        return row !== undefined && row.nextAt.getTime() > Date.now() + anHour / 2
       }
       await eventually(async () => ((await isPutOff()) ? true : undefined), 'another wait')
       assert.deepEqual(
@@ -199,7 +208,7 @@ export const futureCases: readonly StoreCase[] = [
 ]
 
 /** As if the time had come by the database's clock, which nobody can wait for. */
-async function makeDue({ store }: Bench): Promise<void> {
+async function makeDue({ store }: Pick<Bench, 'store'>): Promise<void> {
   for (const { handler, key, attempts, reason, errors, shape, state } of await store.parking.list())
     if (state === 'waiting')
       await store.transaction((tx) =>

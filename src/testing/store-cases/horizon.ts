@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
-import { aDay, born, claimAll, daysFromNow, found, retentionOf, verdicts } from './retention-steps.ts'
+import { aDay, born, claimAll, daysFromNow, found, raised, retentionOf, verdicts } from './retention-steps.ts'
 
 /** Until when there may have been records that are there no more, and what that makes of a claim. */
 export const horizonCases: readonly StoreCase[] = [
@@ -11,7 +11,7 @@ export const horizonCases: readonly StoreCase[] = [
     needs: ['retention'],
     async run({ store, rival }) {
       assert.equal(await retentionOf(store).horizon(), undefined)
-      const { horizon, now } = await retentionOf(store).raise(3 * aDay)
+      const { horizon, now } = await raised(store, 3 * aDay)
       assert.equal(now.getTime() - horizon.getTime(), 3 * aDay)
       assert.ok(Math.abs(now.getTime() - Date.now()) < aDay / 2, `${now.toISOString()} is not the time`)
       assert.deepEqual(await retentionOf(rival).horizon(), horizon)
@@ -22,12 +22,12 @@ export const horizonCases: readonly StoreCase[] = [
     name: 'horizon: it only grows, whoever wants to keep more',
     needs: ['retention'],
     async run({ store, rival }) {
-      const first = await retentionOf(store).raise(3 * aDay)
-      const lower = await retentionOf(rival).raise(30 * aDay)
+      const first = await raised(store, 3 * aDay)
+      const lower = await raised(rival, 30 * aDay)
       assert.deepEqual(lower.horizon, first.horizon)
       assert.ok(lower.now.getTime() - lower.horizon.getTime() < 4 * aDay)
       assert.deepEqual(await retentionOf(store).horizon(), first.horizon)
-      const higher = await retentionOf(rival).raise(2 * aDay)
+      const higher = await raised(rival, 2 * aDay)
       assert.ok(higher.horizon > first.horizon)
       await Promise.all([9, 1, 20, 5].map((days, turn) => retentionOf(turn % 2 ? store : rival).raise(days * aDay)))
       const highest = await retentionOf(store).horizon()
@@ -61,7 +61,7 @@ export const horizonCases: readonly StoreCase[] = [
     name: 'horizon: what was born at it or after it is claimed',
     needs: ['retention'],
     async run({ store, rival }) {
-      const { horizon } = await retentionOf(store).raise(10 * aDay)
+      const { horizon } = await raised(store, 10 * aDay)
       const after = new Date(horizon.getTime() + 1)
       const before = new Date(horizon.getTime() - 1)
       const requests = [born('after', after), born('at', horizon), born('before', before)]

@@ -16,6 +16,12 @@ export function retentionOf<Tx>(store: Store<Tx>): Retention {
   return present(store.retention, 'the retention of the store')
 }
 
+/** Where nothing is in doubt there is a horizon afterwards. */
+export async function raised<Tx>(store: Store<Tx>, keepMs: number): Promise<{ horizon: Date; now: Date }> {
+  const { horizon, now } = await retentionOf(store).raise(keepMs)
+  return { horizon: present(horizon, 'the horizon'), now }
+}
+
 export function claimAll<Tx>(store: Store<Tx>, ...requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {
   return store.transaction((tx) => store.inbox.claim(tx, requests))
 }

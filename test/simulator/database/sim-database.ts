@@ -28,6 +28,7 @@ export class SimDatabase {
   onCommit: ((transaction: ServerTransaction) => void) | undefined
 
   readonly #begunAt: number
+  #aheadMs = 0
 
   constructor(scheduler: Scheduler, begunAt = worldBegins) {
     this.scheduler = scheduler
@@ -36,7 +37,13 @@ export class SimDatabase {
 
   /** The database's own clock: the only one that processes share. */
   date(laterMs = 0): Date {
-    return new Date(this.#begunAt + this.scheduler.now + laterMs)
+    return new Date(this.#begunAt + this.scheduler.now + this.#aheadMs + laterMs)
+  }
+
+  /** Somebody sets it: ahead, or back. */
+  moveClock(ms: number): void {
+    this.#aheadMs += ms
+    this.scheduler.note('database', `CLOCK IS SET ${ms > 0 ? 'ahead' : 'back'} by ${Math.abs(ms)} ms`)
   }
 
   /** A number that was never given before, as an identity column does: also when its transaction is undone. */

@@ -3,7 +3,7 @@ import { dayMs, hourMs } from '../retained.ts'
 import { timedIds } from '../timed-ids.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
-import { horizonIn, onHorizon, onRetention, removeRows, retentionOf, wish } from './on-retention.ts'
+import { horizonIn, onHorizon, onRetention, removeByAge, removeRows, retentionOf, wish } from './on-retention.ts'
 
 /** The real engine on a store that removes records, or looks at the horizon, in a way that cannot work. */
 export const brokenRetention: readonly Exhibit[] = [
@@ -12,7 +12,11 @@ export const brokenRetention: readonly Exhibit[] = [
     flaw: 'Old records are deleted, and that is all: a copy that comes later is new to everybody.',
     caughtAs: 'DOUBLED',
     isRetained: true,
-    program: onRetention((retention, { store }) => ({ ...retention, raise: (keepMs) => wish(store, keepMs) })),
+    program: onRetention((retention, { store }) => ({
+      ...retention,
+      raise: (keepMs) => wish(store, keepMs),
+      remove: (options) => removeByAge(store, options),
+    })),
   },
   {
     name: 'horizon-raised-after-removal',
@@ -28,8 +32,8 @@ export const brokenRetention: readonly Exhibit[] = [
           return wish(store, keepMs)
         },
         async remove(options) {
-          const step = await retention.remove(options)
-          if (!step.more) await retention.raise(wanted)
+          const step = await removeByAge(store, options)
+          await retention.raise(wanted)
           return step
         },
       }

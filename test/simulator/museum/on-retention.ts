@@ -67,6 +67,18 @@ export function onHorizon(horizonOf: (environment: Environment) => (tx: SimTx) =
   }
 }
 
+/** What a store does that asks no horizon. */
+export async function removeByAge(
+  store: Store<SimTx>,
+  { bornBefore, timelessBefore }: Parameters<Retention['remove']>[0],
+): Promise<{ readonly removed: number; readonly more: boolean }> {
+  await removeRows(store, 'inbox', ({ born, state, processedAt }) => {
+    if (born !== undefined) return (born as Date) < bornBefore
+    return timelessBefore !== undefined && state !== 'parked' && (processedAt as Date) < timelessBefore
+  })
+  return { removed: 0, more: false }
+}
+
 export async function removeRows(
   store: Store<SimTx>,
   table: string,

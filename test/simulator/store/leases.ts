@@ -6,6 +6,7 @@ const table = 'leases'
 
 interface LeaseRow {
   readonly fence: number
+  readonly leaseMs: number
   readonly endsAt: number
 }
 
@@ -34,17 +35,18 @@ export function simLeases(context: SimStoreContext): Leases {
   return {
     acquire: (name, leaseMs) =>
       changeRow('acquire-lease', name, (row, now) => {
-        if (row !== undefined && row.endsAt > now) return [undefined]
+        if (row !== undefined && row.endsAt > now)
+          return [undefined, { ...row, endsAt: Math.min(row.endsAt, now + row.leaseMs) }]
         const fence = Math.max((row?.fence ?? 0) + 1, now * 1_000)
-        return [{ fence }, { fence, endsAt: now + leaseMs }]
+        return [{ fence }, { fence, leaseMs, endsAt: now + leaseMs }]
       }),
     renew: (name, fence, leaseMs) =>
       changeRow('renew-lease', name, (row, now) =>
-        row?.fence === fence && row.endsAt > now ? [true, { fence, endsAt: now + leaseMs }] : [false],
+        row?.fence === fence && row.endsAt > now ? [true, { fence, leaseMs, endsAt: now + leaseMs }] : [false],
       ),
     release: (name, fence) =>
       changeRow('release-lease', name, (row, now) =>
-        row?.fence === fence && row.endsAt > now ? [true, { fence, endsAt: 0 }] : [false],
+        row?.fence === fence && row.endsAt > now ? [true, { ...row, endsAt: 0 }] : [false],
       ),
   }
 }

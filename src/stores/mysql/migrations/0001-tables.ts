@@ -92,6 +92,7 @@ export function createTables(tables: Tables): string[] {
     `CREATE TABLE IF NOT EXISTS ${leases} (
   name       varbinary(1200) NOT NULL PRIMARY KEY,
   fence      bigint NOT NULL COMMENT 'grows with every acquisition',
+  lease_ms   bigint NOT NULL COMMENT 'how long its holder has asked for',
   held_until bigint NOT NULL
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${schemes} (

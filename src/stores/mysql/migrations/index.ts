@@ -1,3 +1,4 @@
+import { nowMs } from '../cells.ts'
 import type { Tables } from '../tables.ts'
 import { createTables } from './0001-tables.ts'
 
@@ -16,9 +17,12 @@ export function createMeta({ meta }: Tables): string[] {
   only_row tinyint unsigned NOT NULL PRIMARY KEY,
   version  int NOT NULL,
   horizon  bigint NULL COMMENT 'milliseconds since 1970; what was born before it and has no record is too old',
+  removed_until bigint NULL COMMENT 'records born before it may be gone; the horizon never falls below it',
+  clock_seen    bigint NOT NULL COMMENT 'what our clock said when it was last believed',
+  clock_doubted bigint NULL COMMENT 'what it said when it had jumped, for as long as it is not believed',
   epoch    varbinary(64) NOT NULL COMMENT 'changes whenever records may have vanished'
 ) ENGINE = InnoDB`,
-    `INSERT INTO ${meta} (only_row, version, epoch) VALUES (1, 0, SHA1(UUID())) ON DUPLICATE KEY UPDATE only_row = 1`,
+    `INSERT INTO ${meta} (only_row, version, clock_seen, epoch) VALUES (1, 0, ${nowMs}, SHA1(UUID())) ON DUPLICATE KEY UPDATE only_row = 1`,
   ]
 }
 

@@ -93,6 +93,7 @@ CREATE TABLE ${positions} (
 CREATE TABLE ${leases} (
   fence      bigint NOT NULL,                    -- grows with every acquisition; so a row stays when it is released
   expires_at timestamptz NOT NULL,
+  lease_ms   float8 NOT NULL,                    -- how long its holder has asked for
   name       text COLLATE "C" PRIMARY KEY
 );
 

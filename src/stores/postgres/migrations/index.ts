@@ -13,6 +13,9 @@ CREATE TABLE ${meta} (
   is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
   version     int NOT NULL,
   horizon     timestamptz,                       -- who was born before it may have had a record; it only grows
+  removed_until timestamptz,                     -- records born before it may be gone; the horizon never falls below it
+  clock_seen  timestamptz NOT NULL DEFAULT now(), -- what our clock said when it was last believed
+  clock_doubted timestamptz,                     -- what it said when it had jumped, for as long as it is not believed
   epoch       text NOT NULL                      -- changes whenever records may have vanished
 );
 INSERT INTO ${meta} (version, epoch) VALUES (0, ${newEpoch});

@@ -36,12 +36,19 @@ end
 export const acquireScript = script(
   `
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
-if redis.call('EXISTS', key) == 1 then return false end
+local length = ARGV[1] .. 'lease-ms:' .. ARGV[2]
+if redis.call('EXISTS', key) == 1 then
+  -- None ends later than its length from now, unless the clock was ahead when it was taken.
+  local most = tonumber(redis.call('GET', length) or 0)
+  if most > 0 and redis.call('PTTL', key) > most then redis.call('PEXPIRE', key, most) end
+  return false
+end
 local last = tonumber(redis.call('GET', ARGV[1] .. 'fence:' .. ARGV[2]) or 0)
 local time = redis.call('TIME')
 local fence = string.format('%.0f', math.max(last + 1, time[1] * 1000000 + time[2]))
 redis.call('SET', ARGV[1] .. 'fence:' .. ARGV[2], fence)
 redis.call('SET', key, fence, 'PX', ARGV[3])
+redis.call('SET', length, ARGV[3])
 return fence
 `,
 )
@@ -52,6 +59,7 @@ export const holdScript = script(
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 if redis.call('GET', key) ~= ARGV[3] then return 0 end
 if ARGV[4] == '0' then return redis.call('DEL', key) end
+redis.call('SET', ARGV[1] .. 'lease-ms:' .. ARGV[2], ARGV[4])
 return redis.call('PEXPIRE', key, ARGV[4])
 `,
 )

@@ -5,7 +5,8 @@ CREATE TABLE main.justonce_meta (
   value text NOT NULL
 ) WITHOUT ROWID;
 
-INSERT INTO main.justonce_meta (name, value) VALUES ('epoch', lower(hex(randomblob(8))));
+INSERT INTO main.justonce_meta (name, value) VALUES ('epoch', lower(hex(randomblob(8)))),
+  ('clock_seen', cast(round(unixepoch('subsec') * 1000) as integer));
 
 CREATE TABLE main.justonce_inbox (
   handler text NOT NULL,
@@ -31,6 +32,7 @@ CREATE TABLE main.justonce_positions (
 CREATE TABLE main.justonce_leases (
   name text PRIMARY KEY,
   fence integer NOT NULL,
+  lease_ms integer NOT NULL,
   ends_at integer NOT NULL
 ) WITHOUT ROWID;
 

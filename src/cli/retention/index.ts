@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util'
+import { type Command, UsageError } from '../command.ts'
+import { loadStore } from '../load-store.ts'
+import { reaching } from '../reaching.ts'
+
+const help = `Usage: justonce retention repair-horizon --store <file>
+
+Lowers the horizon to where records were really removed up to. Use it when a wrong clock has raised it too far, so that
+healthy messages are parked as TOO_OLD_TO_KNOW: set the clock right, repair the horizon, then redrive those letters. A
+running app raises it again by itself, to where it belongs. Nothing that was removed can run again by it.
+
+<file> exports the store, as default or under the name 'store'. The exit code is 0 if it was done, 2 if it could not be done.
+`
+
+export const retentionCommand: Command = {
+  name: 'retention',
+  summary: 'repairs the horizon after a wrong clock has raised it too far',
+  help,
+  async run(args, { out }) {
+    const file = parse(args)
+    const store = await loadStore(file)
+    try {
+      const { retention } = store
+      if (retention === undefined) throw new UsageError(`the ${store.name} store has no horizon.`)
+      const { before, horizon } = await reaching(store, async () => {
+        await store.schema.check()
+        return await retention.repairHorizon()
+      })
+      out.write(`The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`)
+      return 0
+    } finally {
+      await store.close().catch(() => {})
+    }
+  },
+}
+
+function said(horizon: Date | undefined): string {
+  return horizon === undefined ? 'not set: no record has been removed' : horizon.toISOString()
+}
+
+function parse(args: readonly string[]): string {
+  try {
+    const options = { store: { type: 'string' } } as const
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    if (positionals.join(' ') !== 'repair-horizon') throw new UsageError('say what to do: repair-horizon.')
+    if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
+    return values.store
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
+  }
+}

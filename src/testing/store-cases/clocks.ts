@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { present } from '../sample-records.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { aDay, born, claimAll, removeAll, retentionOf, verdicts } from './retention-steps.ts'
+
+const keepMs = 10 * aDay
+const after = (date: Date, ms: number) => new Date(date.getTime() + ms)
+const ageOf = ({ horizon, now }: { horizon: Date | undefined; now: Date }) =>
+  now.getTime() - (horizon?.getTime() ?? Number.NaN)
+
+/** The database's own clock is wrong for a while: that must not do what cannot be taken back. */
+export const clockCases: readonly StoreCase[] = [
+  {
+    name: 'clock: one that jumps ahead does not raise the horizon, and when it is back all is as it was',
+    needs: ['retention', 'clock'],
+    async run({ store, rival, moveClock }) {
+      assert.equal((await retentionOf(store).raise(keepMs)).doubt, undefined)
+      await moveClock?.(400 * aDay)
+      for (const each of [store, rival]) {
+        const jumped = await retentionOf(each).raise(keepMs)
+        assert.ok(ageOf(jumped) > 400 * aDay, 'the horizon has moved with the clock')
+        assert.ok(jumped.doubt, 'nobody is told')
+        assert.ok(jumped.now.getTime() - jumped.doubt.seen.getTime() > 399 * aDay)
+      }
+      await moveClock?.(-400 * aDay)
+      const back = await retentionOf(store).raise(keepMs)
+      assert.equal(back.doubt, undefined)
+      assert.equal(ageOf(back), keepMs)
+    },
+  },
+  {
+    name: 'clock: one that stays ahead is believed when it has gone on from there for a while',
+    needs: ['retention', 'clock'],
+    async run({ store, moveClock }) {
+      await retentionOf(store).raise(keepMs)
+      await moveClock?.(60 * aDay)
+      assert.ok((await retentionOf(store).raise(keepMs)).doubt)
+      await moveClock?.(aDay / 2)
+      assert.ok((await retentionOf(store).raise(keepMs)).doubt, 'it was believed too soon')
+      await moveClock?.(aDay / 2 + 60_000)
+      const believed = await retentionOf(store).raise(keepMs)
+      assert.equal(believed.doubt, undefined)
+      assert.equal(ageOf(believed), keepMs)
+    },
+  },
+  {
+    name: 'clock: two jumps with nothing between them are not a clock that has gone on',
+    needs: ['retention', 'clock'],
+    async run({ store, moveClock }) {
+      await retentionOf(store).raise(keepMs)
+      for (const days of [60, 60, 300]) {
+        await moveClock?.(days * aDay)
+        assert.ok((await retentionOf(store).raise(keepMs)).doubt, `after ${days} days`)
+      }
+    },
+  },
+  {
+    name: 'clock: a jump is believed at once if whoever raises has seen that much time pass',
+    needs: ['retention', 'clock'],
+    async run({ store, moveClock }) {
+      await retentionOf(store).raise(keepMs)
+      await moveClock?.(60 * aDay)
+      const { now } = await retentionOf(store).raise(keepMs)
+      assert.ok((await retentionOf(store).raise(keepMs, after(now, -2 * aDay))).doubt)
+      const vouched = await retentionOf(store).raise(keepMs, now)
+      assert.equal(vouched.doubt, undefined)
+      assert.equal(ageOf(vouched), keepMs)
+    },
+  },
+  {
+    name: 'clock: a lease that was taken while it was ahead does not outlive its length',
+    needs: ['clock'],
+    async run({ store, rival, moveClock }) {
+      await moveClock?.(aDay)
+      const { fence } = present(await store.leases.acquire('tidying', 50), 'the lease')
+      await moveClock?.(-aDay)
+      const next = await eventually(() => rival.leases.acquire('tidying', 50), 'the end of a lease of 50 ms')
+      assert.ok(next.fence > fence)
+    },
+  },
+  {
+    name: 'horizon: a repair lowers it to where records were removed up to, and not below',
+    needs: ['retention'],
+    async run({ store, rival }) {
+      const { now } = await retentionOf(store).raise(100 * aDay)
+      const old = born('old', after(now, -20 * aDay))
+      await claimAll(store, old, born('recorded', after(now, -5 * aDay)))
+      await retentionOf(store).raise(10 * aDay)
+      assert.equal(await removeAll(store, after(now, -11 * aDay)), 1)
+      const { horizon: wrong } = await retentionOf(store).raise(aDay / 24)
+
+      const repaired = await retentionOf(rival).repairHorizon()
+      assert.deepEqual(repaired.before, wrong)
+      const { horizon } = repaired
+      assert.deepEqual(await retentionOf(store).horizon(), horizon)
+      assert.ok(horizon && horizon > present(old.born, 'its time'), 'what was removed could run again')
+      assert.ok(
+        horizon <= after(now, -18 * aDay),
+        `it stays at ${horizon.toISOString()} although nothing of then is gone`,
+      )
+      const requests = [born('new', after(now, -3 * aDay)), old, born('recorded', after(now, -5 * aDay))]
+      assert.deepEqual(verdicts(await claimAll(store, ...requests)), ['first', 'too old', 'processed'])
+      assert.deepEqual(await retentionOf(store).repairHorizon(), { before: horizon, horizon })
+    },
+  },
+  {
+    name: 'horizon: where nothing was removed a repair leaves none, and whoever was about to remove finds nothing to do',
+    needs: ['retention'],
+    async run({ store, rival }) {
+      const { now } = await retentionOf(store).raise(100 * aDay)
+      await claimAll(store, born('m1', after(now, -5 * aDay)))
+      const { horizon } = await retentionOf(store).raise(aDay)
+      assert.deepEqual(await retentionOf(rival).repairHorizon(), { before: horizon, horizon: undefined })
+      assert.equal(await removeAll(store, after(present(horizon, 'the horizon'), -3_600_000)), 0)
+      assert.deepEqual(verdicts(await claimAll(store, born('m1', after(now, -5 * aDay)))), ['processed'])
+      assert.equal(await retentionOf(store).horizon(), undefined)
+    },
+  },
+]

@@ -1,0 +1,90 @@
+import type { Raised } from '../../src/contracts/index.ts'
+import { bindBrokenStores, leases, retention } from './break-store.ts'
+
+const jumped = 'clock: one that jumps ahead does not raise the horizon, and when it is back all is as it was'
+const repaired = 'horizon: a repair lowers it to where records were removed up to, and not below'
+/** What a store that does not ask its database might remember. */
+let isTaken = false
+const believing = ({ doubt, ...raised }: Raised): Raised => raised
+
+bindBrokenStores([
+  {
+    name: 'raises the horizon by whatever its clock says',
+    caught: jumped,
+    break: retention(({ raise }) => ({
+      raise: async (keepMs) => believing(await raise(keepMs, new Date('2999-01-01'))),
+    })),
+  },
+  {
+    name: 'tells nobody that its clock has jumped',
+    caught: jumped,
+    break: retention(({ raise }) => ({ raise: async (...given) => believing(await raise(...given)) })),
+  },
+  {
+    name: 'never believes its clock again',
+    caught: 'clock: one that stays ahead is believed when it has gone on from there for a while',
+    break: retention(({ raise }) => {
+      let doubt: Raised['doubt']
+      return {
+        async raise(...given) {
+          const raised = await raise(...given)
+          doubt ??= raised.doubt
+          return { ...raised, doubt }
+        },
+      }
+    }),
+  },
+  {
+    name: 'believes its clock the second time it is asked',
+    caught: 'clock: two jumps with nothing between them are not a clock that has gone on',
+    break: retention(({ raise }) => {
+      let doubts = 0
+      return {
+        async raise(keepMs, steadyNow) {
+          const raised = await raise(keepMs, steadyNow)
+          return raised.doubt !== undefined && ++doubts > 1 ? believing(await raise(keepMs, raised.now)) : raised
+        },
+      }
+    }),
+  },
+  {
+    name: 'does not listen to whoever has seen the time pass',
+    caught: 'clock: a jump is believed at once if whoever raises has seen that much time pass',
+    break: retention(({ raise }) => ({ raise: (keepMs) => raise(keepMs) })),
+  },
+  {
+    name: 'keeps a lease until the end that a wrong clock gave it',
+    caught: 'clock: a lease that was taken while it was ahead does not outlive its length',
+    break: leases(({ acquire }) => ({
+      async acquire(name, leaseMs) {
+        const lease = isTaken ? undefined : await acquire(name, leaseMs)
+        isTaken ||= lease !== undefined
+        return lease
+      },
+    })),
+  },
+  {
+    name: 'lowers the horizon below what was removed',
+    caught: repaired,
+    break: retention(({ horizon, repairHorizon }) => {
+      let isNone = false
+      return {
+        async repairHorizon() {
+          isNone = true
+          return { ...(await repairHorizon()), horizon: undefined }
+        },
+        horizon: async () => (isNone ? undefined : await horizon()),
+      }
+    }),
+  },
+  {
+    name: 'does not lower the horizon',
+    caught: repaired,
+    break: retention(({ horizon }) => ({
+      async repairHorizon() {
+        const now = await horizon()
+        return { before: now, horizon: now }
+      },
+    })),
+  },
+])

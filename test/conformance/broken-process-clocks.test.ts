@@ -1,0 +1,89 @@
+import { bindBrokenStores, inbox, leases, outbox, parking, queue, retention } from './break-store.ts'
+
+const held = new Map<string, { fence: number; endsAt: number }>()
+const leasedUntil = new Map<string, number>()
+const hiddenUntil = new Map<string, number>()
+
+/** Stores that write down and compare what the clock of their own process says, as is quickly done. */
+bindBrokenStores([
+  {
+    name: 'counts leases by the clock of the process',
+    caught: 'time: a lease lasts as long as was asked for, whatever the clock of its holder says',
+    break: leases(() => ({
+      async acquire(name, leaseMs) {
+        const known = held.get(name)
+        if (known !== undefined && known.endsAt > Date.now()) return undefined
+        const fence = (known?.fence ?? 0) + 1
+        held.set(name, { fence, endsAt: Date.now() + leaseMs })
+        return { fence }
+      },
+    })),
+  },
+  {
+    name: 'dates records by the clock of the process',
+    caught: 'time: what is recorded and parked is dated by the database, whatever the clock of the process says',
+    break: inbox(({ claim, find }) => {
+      const dates = new Map<string, Date>()
+      return {
+        async claim(tx, requests) {
+          for (const { key } of requests) dates.set(key, new Date())
+          return await claim(tx, requests)
+        },
+        async find(key) {
+          const record = await find(key)
+          return record && { ...record, processedAt: dates.get(key.key) ?? record.processedAt }
+        },
+      }
+    }),
+  },
+  {
+    name: 'says when the next attempt is by the clock of the process',
+    caught: 'time: what is recorded and parked is dated by the database, whatever the clock of the process says',
+    break: parking(({ park, list }) => {
+      const dates = new Map<string, number>()
+      return {
+        async park(tx, rows) {
+          for (const { key, delayMs } of rows) dates.set(key, Date.now() + delayMs)
+          return await park(tx, rows)
+        },
+        async list(...given) {
+          const rows = await list(...given)
+          return rows.map((row) => ({ ...row, nextAt: new Date(dates.get(row.key) ?? row.nextAt) }))
+        },
+      }
+    }),
+  },
+  {
+    name: 'counts the horizon from the clock of the process',
+    caught: 'time: the horizon is counted from the time of the database, whatever the clock of the process says',
+    break: retention(() => ({
+      raise: async (keepMs) => ({ horizon: new Date(Date.now() - keepMs), now: new Date() }),
+    })),
+  },
+  {
+    name: 'hides what was taken by the clock of the process',
+    caught:
+      'time: what was taken from the queue is hidden as long as was asked for, whatever the clock of the process says',
+    break: queue(({ take }) => ({
+      async take(name, options) {
+        if ((hiddenUntil.get(name) ?? 0) > Date.now()) return []
+        const taken = await take(name, { ...options, visibilityMs: 1 })
+        if (taken.length > 0) hiddenUntil.set(name, Date.now() + options.visibilityMs)
+        return taken
+      },
+    })),
+  },
+  {
+    name: 'leases outgoing messages by the clock of the process',
+    caught:
+      'time: what is leased from the outbox stays so as long as was asked for, whatever the clock of the process says',
+    break: outbox(({ lease }) => ({
+      async lease(limit, leaseMs) {
+        if ((leasedUntil.get('all') ?? 0) > Date.now()) return []
+        const leased = await lease(limit, 1)
+        if (leased.length > 0) leasedUntil.set('all', Date.now() + leaseMs)
+        return leased
+      },
+    })),
+  },
+])
