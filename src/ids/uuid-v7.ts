@@ -4,10 +4,12 @@ const pool = new Uint8Array(10 * 256)
 let used = pool.length
 let lastMs = 0
 let counter = 0
+const putBackMs = 60_000
 
 /**
  * A UUIDv7: 48 bits of time, so that ids sort by age and land beside each other in an index; a counter within the
- * millisecond, so that ids of one process are strictly increasing; the rest is random.
+ * millisecond, so that ids of one process are strictly increasing; the rest is random. A clock that is put back by a
+ * little is waited for; one that was far ahead is not, because ids of the future are held until their time has come.
  */
 export function uuidv7(now: number = Date.now()): string {
   if (used === pool.length) {
@@ -16,7 +18,7 @@ export function uuidv7(now: number = Date.now()): string {
   }
   const random = pool.subarray(used, used + 10)
   used += 10
-  if (now > lastMs) {
+  if (now > lastMs || now < lastMs - putBackMs) {
     lastMs = now
     counter = (((random[0] as number) & 0x07) << 8) | (random[1] as number)
   } else if (++counter > 0xfff) {
