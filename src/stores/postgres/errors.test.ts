@@ -62,8 +62,8 @@ describe('explained', () => {
     ['3F000', 'SCHEMA_MISSING'],
     ['42703', 'SCHEMA_OLD'],
     ['53100', 'STORE_FULL'],
-    ['26000', 'OPTION_INVALID'],
-    ['42P05', 'OPTION_INVALID'],
+    ['26000', 'STATEMENT_LOST'],
+    ['42P05', 'STATEMENT_LOST'],
   ])('%s becomes %s, and keeps its cause', (state, code) => {
     const cause = fromServer(state)
     expect(explained(cause)).toMatchObject({ code, cause })
