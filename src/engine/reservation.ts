@@ -1,4 +1,4 @@
-import type { ParkedBooking, StoredParkedMessage } from '../contracts/index.ts'
+import type { InboxRecord, ParkedBooking, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
 import type { Batch } from './process-batch.ts'
 
@@ -10,6 +10,8 @@ export class Reservation {
   readonly letter: StoredParkedMessage
   /** As we last knew it. Undefined: somebody else has the row by now. */
   revision: number | undefined
+  /** Set where it turns out that its message was processed by another copy. */
+  record: InboxRecord | undefined
 
   constructor(letter: StoredParkedMessage) {
     this.letter = letter
@@ -23,7 +25,9 @@ export class Reservation {
  */
 export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
   const reservations = works.flatMap(({ origin, runs }) =>
-    origin.reservation !== undefined && runs.some(({ failure, expired }) => failure === undefined && !expired)
+    origin.reservation !== undefined &&
+    origin.reservation.record === undefined &&
+    runs.some(({ failure, expired }) => failure === undefined && !expired)
       ? origin.reservation
       : [],
   )

@@ -1,4 +1,5 @@
-import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
+import type { Delivery, InboxRecord, StoredParkedMessage } from '../contracts/index.ts'
+import { sameFingerprint } from '../encoding/fingerprint.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { JustonceError } from '../errors/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
@@ -13,7 +14,7 @@ import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
 import { whyUndone } from './why-undone.ts'
-import { isOwnedBy, type Origin, type RunOutcome, type Work } from './work.ts'
+import { isOwnedBy, type Origin, type Run, type RunOutcome, type Work } from './work.ts'
 
 export interface ReserveOptions {
   readonly limit: number
@@ -188,6 +189,21 @@ async function restore<Tx>(
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   const work: Work<Tx> = { ...found, runs: [] }
-  const owned = runs.map((run) => ({ ...run, work, owner: isOwnedBy(letter, run.key) ? letter : undefined }))
+  reservation.record = await recordOf(engine, letter, runs)
+  const isOwned = (run: Run<Tx>): boolean => reservation.record === undefined && isOwnedBy(letter, run.key)
+  const owned = runs.map((run) => ({ ...run, work, owner: isOwned(run) ? letter : undefined }))
   return Object.assign(work, { runs: owned })
+}
+
+/** What was too old to know was parked without a claim: another copy, in work at that time, may have been processed. */
+async function recordOf<Tx>(
+  { store }: Engine<Tx>,
+  { reason }: StoredParkedMessage,
+  runs: readonly Run<Tx>[],
+): Promise<InboxRecord | undefined> {
+  const [run] = runs
+  if (reason !== 'TOO_OLD_TO_KNOW' || run === undefined) return undefined
+  const names = [run.handler.name, ...run.handler.formerly]
+  const records = await store.inbox.findMany(names.map((handler) => ({ handler, key: run.key })))
+  return records.find((record) => record?.state === 'processed' && sameFingerprint(record.fingerprint, run.fingerprint))
 }

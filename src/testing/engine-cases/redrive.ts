@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { packMessage } from '../../encoding/packed-message.ts'
 import { none } from '../../engine/backoff.ts'
+import { parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, gate } from '../waiting.ts'
 import { type Bench, type BenchApp, countsOf, engineCase, note } from './bench.ts'
@@ -39,6 +41,33 @@ export const redriveCases: readonly StoreCase[] = [
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
       await handle(note('m1'))
       assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 1, Hd: 1 })
+    },
+  }),
+  engineCase({
+    name: 'redrive: what was too old to know is looked up, and does not run again if its record is there after all',
+    needs: ['letters'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events } = app()
+      notes.on('note.created', { name: 'tag-note', ...atOnce }, ({ id }, { tx }) => effects.write(tx, id))
+      // The first copy was still in work when the second one was parked.
+      const parked = (key: string) =>
+        parkedMessage(key, {
+          handler: 'tag-note',
+          state: 'dead',
+          reason: 'TOO_OLD_TO_KNOW',
+          message: packMessage({
+            ...note(key),
+            source: 'notes',
+            body: Buffer.from(JSON.stringify(note(key).body)),
+            headers: {},
+          }),
+        })
+      await store.transaction((tx) => store.parking.park(tx, [parked('known'), parked('unknown')]))
+      await handle(note('known'))
+      await notes.deadLetters.redrive('all', ana)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letters')
+      assert.deepEqual(await countsOf(effects, 'known', 'unknown'), { known: 1, unknown: 1 })
+      assert.equal(events.filter((event) => event.kind === 'duplicate' && event.key === 'known').length, 1)
     },
   }),
   engineCase({
