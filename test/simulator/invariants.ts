@@ -21,9 +21,17 @@ export function violations(world: World, rested: boolean): string[] {
     mayCondemn: mayCondemn(world),
     watch: world.watch,
   }
+  const isReplaced = world.scenario.deployAt !== undefined
   for (const message of world.scenario.messages) {
+    if ((effects.get(`added|${message.id}`) ?? 0) > 1)
+      found.push(`DOUBLED: added|${message.id} took effect more than once`)
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
+      // Whether the old processes had come to it, the new ones cannot know: it has run once, or waits for a person, or never began.
+      if (isReplaced && handler === 'first') {
+        found.push(...aboutReplaced(run, effects.get(run) ?? 0, parked.get(run)))
+        continue
+      }
       found.push(
         ...aboutRun(message, facts, run, effects.get(run) ?? 0, records.get(run), parked.get(run), sent.get(run) ?? 0),
       )
@@ -41,6 +49,12 @@ export function violations(world: World, rested: boolean): string[] {
   for (const { key } of world.database.scan(undefined, 'escaped'))
     found.push(`ESCAPED: ${key} wrote after its transaction had ended`)
   return found
+}
+
+function aboutReplaced(run: string, effects: number, parked: Row | undefined): string[] {
+  if (effects > 1) return [`DOUBLED: ${run} took effect ${effects} times`]
+  if (effects === 1 && parked) return [`DOUBLED: ${run} took effect and is parked as well`]
+  return parked !== undefined && parked.state !== 'dead' ? [`STUCK: ${run} waits for a handler that nobody has`] : []
 }
 
 interface Facts {

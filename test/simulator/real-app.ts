@@ -34,9 +34,10 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
   // A broker that shuffles cannot keep an order, and then nobody may ask for one.
   const order =
     transport.capabilities.order === 'none' ? {} : ({ ordered: 'key', whenDead: scenario.whenDead } as const)
+  const isNew = scenario.deployAt !== undefined && process.clock.monotonicMs() >= scenario.deployAt
   for (const [type, name] of [
     ['single', 'one'],
-    ['double', 'first'],
+    ['double', isNew ? 'added' : 'first'],
     ['double', 'second'],
     ['ordered', 'line'],
   ] as const) {

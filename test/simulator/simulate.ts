@@ -18,8 +18,8 @@ export async function simulate(scenario: Scenario, program: Program = realApp, t
 
 /** The scenario of a seed as an exhibit can take it, and as it shows best. */
 export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' | 'program'>, seed: number): Scenario {
-  const { plain, broughtOutBy, deliveryLimit, frozenAt, isRetained = false, shape = 'queue' } = exhibit
-  const scenario = scenarioOf(seed, isRetained)
+  const { plain, broughtOutBy, deliveryLimit, frozenAt, isDeployed, isRetained = false, shape = 'queue' } = exhibit
+  const { deployAt: _, mendedAt, ...scenario } = scenarioOf(seed, isRetained)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
@@ -34,6 +34,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     ...(frozenAt !== undefined && {
       faults: [...scenario.faults, { step: frozenAt, nth: seed % 16, fault: 'pause-before' as const }],
     }),
+    ...(isDeployed ? { deployAt: 1_000 } : mendedAt !== undefined && { mendedAt }),
     ...(deliveryLimit === undefined ? {} : { deliveryLimit }),
   }
 }

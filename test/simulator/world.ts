@@ -81,6 +81,9 @@ export class World {
         scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
     }
     for (const disaster of scenario.disasters) scheduler.after(disaster.at, () => this.#strike(disaster))
+    if (scenario.deployAt !== undefined)
+      for (let index = 0; index < scenario.processes; index++)
+        scheduler.after(scenario.deployAt + index * 4_000, () => this.#processes[index]?.die())
     for (const { at, ms } of scenario.retention?.leaps ?? []) scheduler.after(at, () => scheduler.leap(ms))
     if (scenario.retention) scheduler.after(this.#lastLeapEnd + frozenMs, () => this.#sleepUntilAllAreBorn())
     scheduler.after(this.#lastLeapEnd + faultsEndAfter, () => {
@@ -169,7 +172,7 @@ export class World {
 }
 
 function isStep(other: Row, row: Row): boolean {
-  return other.messageId === row.messageId
+  return other.messageId === row.messageId && Number(other.step) < Number(row.step)
 }
 
 /** What follows a message that waits for a person waits, too. */

@@ -64,6 +64,14 @@ export const brokenFailures: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'removed-handlers-are-never-missed',
+    flaw: 'Nobody asks what waits for handlers that a deploy has removed: it stays there, and what follows it never runs.',
+    caughtAs: 'STUCK',
+    broughtOutBy: 'throws-once',
+    isDeployed: true,
+    program: onStore((store) => ({ ...store, parking: { ...store.parking, waiting: async () => [] } })),
+  },
+  {
     name: 'everyone-present-is-blamed',
     flaw: 'Whatever was near when a process died is counted as if it had been alone, and given up with the culprit.',
     caughtAs: 'GIVEN UP',

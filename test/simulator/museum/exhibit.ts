@@ -27,6 +27,8 @@ export interface Exhibit {
   readonly deliveryLimit?: number
   /** It is given a broker of this shape. */
   readonly shape?: Scenario['shape']
+  /** It is given worlds in which a handler is removed by a deploy. */
+  readonly isDeployed?: boolean
   /** Somebody is frozen just before this step. */
   readonly frozenAt?: string
   /** It is given worlds in which records are removed. */
