@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Delivery, IncomingMessage, Transport } from '../../src/contracts/index.ts'
+import type { Delivery, IncomingMessage, PublishResult, Transport } from '../../src/contracts/index.ts'
 import { runTransportCase, type TransportCaseContext, transportCases } from '../../src/testing/index.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { brokenOrders } from './broken-orders.ts'
@@ -35,6 +35,22 @@ const broken: readonly BrokenTransport[] = [
     name: 'forgets what it is told to send',
     caught: 'deliver: delivers what was published before anyone read',
     break: (connection) => ({ ...connection, publish: async (messages) => messages.map(() => ({ kind: 'sent' })) }),
+  },
+  {
+    name: 'sends what follows a refused message of its key',
+    caught: 'order: what follows a refused message of its key is not sent, and everything else is',
+    break: (connection) => ({
+      ...connection,
+      publish: async (messages) => (await Promise.all(messages.map((message) => connection.publish([message])))).flat(),
+    }),
+  },
+  {
+    name: 'stops sending at the first refused message',
+    caught: 'order: what follows a refused message of its key is not sent, and everything else is',
+    break: (connection) => ({
+      ...connection,
+      publish: (messages) => connection.publish(messages.map((message) => ({ ...message, key: 'one for all' }))),
+    }),
   },
   {
     name: 'answers a bulk with one result',
@@ -162,16 +178,38 @@ const broken: readonly BrokenTransport[] = [
   },
 ]
 
+/** Refuses what has this header, as it should be done. */
+const refused = { headers: { refuse: 'yes' } }
+function refusing(connection: Transport): Transport {
+  return {
+    ...connection,
+    async publish(messages) {
+      const results: PublishResult[] = []
+      const stopped = new Set<string | undefined>()
+      for (const message of messages) {
+        if (message.key !== undefined && stopped.has(message.key)) results.push({ kind: 'held' })
+        else if (message.headers.refuse === undefined) results.push(...(await connection.publish([message])))
+        else {
+          stopped.add(message.key)
+          results.push({ kind: 'refused', error: new Error('it says so') })
+        }
+      }
+      return results
+    },
+  }
+}
+
 function openWith(breakIt: Break, patienceMs: number): () => Promise<TransportCaseContext> {
   return async () => {
     const shared = memoryTransport()
-    const connect = async (): Promise<Transport> => breakIt(shared.connect(), shared)
+    const connect = async (): Promise<Transport> => breakIt(refusing(shared.connect()), shared)
     return {
       connect,
       connectMortal: async () => {
         const transport = await connect()
         return { transport, die: () => transport.close() }
       },
+      refused,
       patienceMs,
       close: async () => {},
     }
