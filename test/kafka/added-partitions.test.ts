@@ -49,8 +49,9 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
   test('are read by whoever has none, as soon as there are enough', async () => {
     const members = [topic.connect(), topic.connect()]
     const owners = new Map<string, number>()
+    const notices: TransportNotice[] = []
     for (const [index, member] of members.entries()) {
-      const reading = readingOf(member)
+      const reading = readingOf(member, { notice: (each) => notices.push(each) })
       void (async () => {
         for (;;) {
           const deliveries = await reading.take(1)
@@ -61,10 +62,20 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     }
     await sendRaw(topic, [eventIn(0, 'a1')])
     await vi.waitFor(() => expect(owners.size).toBe(1), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await membersOf(topic)).toBe(2), { timeout: 20_000 })
     await addPartitions(2)
-    await vi.waitFor(() => sendRaw(topic, [eventIn(1, 'b1')]), { timeout: 20_000 })
-    await vi.waitFor(() => expect(owners.size).toBe(2), { timeout: 30_000 })
-    expect(new Set(owners.values()).size).toBe(2)
+    await vi.waitFor(
+      async () => {
+        // Whoever has had the first partition may have got the second.
+        await sendRaw(topic, [eventIn(0, 'a2'), eventIn(1, 'b1')])
+        expect(new Set(owners.values()).size).toBe(2)
+      },
+      { timeout: 30_000, interval: 200 },
+    )
+    expect(owners.size).toBe(2)
+    // Each of them may have seen it, and nobody says the opposite because his knowledge is older.
+    const said = new Set(notices.map(({ message }) => message))
+    expect([...said]).toEqual([expect.stringContaining('had 1 partitions and now has 2.')])
   })
 
   test('of a topic that was made again are read too', async () => {
@@ -84,3 +95,11 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     while (!(ids.has('n0') && ids.has('n1'))) for (const id of idsOf(await reading.takeOrRestart(1))) ids.add(id)
   })
 })
+
+/** How many there are when the group has shared out everything. */
+function membersOf({ group, admin }: KafkaTopic): Promise<number | undefined> {
+  return admin(async (client) => {
+    const found = (await client.describeGroups({ groups: [group] })).get(group)
+    return found !== undefined && /STABLE/i.test(found.state) ? found.members.size : undefined
+  })
+}

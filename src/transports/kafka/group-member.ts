@@ -24,6 +24,7 @@ export class GroupMember {
   readonly #consumer: KafkaConsumer
   #isJoined = false
   #isJoining = false
+  #isComparing = false
   /** The partitions that were there when the group was joined, by topic. */
   #joinedWith: Readonly<Record<string, number>> = {}
   #hasLeft = false
@@ -77,18 +78,32 @@ export class GroupMember {
     this.#isJoining = false
   }
 
-  /** Joins again when topics have other partitions than the group has shared out. */
-  compare(metadata: KafkaMetadata): void {
-    if (!this.#isJoined || this.#isJoining || this.#hasLeft) return
-    const counts = countsOf(metadata)
-    const changed = Object.entries(counts).filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
-    if (changed.length === 0) return
-    for (const [topic, count] of changed) {
-      const message = `Topic ${topic} had ${this.#joinedWith[topic]} partitions and now has ${count}.`
-      this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
+  /**
+   * Joins again when topics have other partitions than the group has shared out. What was seen may be older than the
+   * join: before anything is done about it, it is looked at again.
+   */
+  async compare(seen: KafkaMetadata, lookAgain: () => Promise<KafkaMetadata>): Promise<void> {
+    if (this.#isComparing || this.#changedIn(seen).length === 0) return
+    this.#isComparing = true
+    try {
+      const metadata = await lookAgain()
+      const changed = this.#changedIn(metadata)
+      for (const [topic, count] of changed) {
+        const message = `Topic ${topic} had ${this.#joinedWith[topic]} partitions and now has ${count}.`
+        this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
+      }
+      if (changed.length > 0) await this.#joinAgain()
+      // Brokers may not all know it yet: not again at once.
+      await this.#settings.clock.sleep(1_000)
+    } finally {
+      this.#isComparing = false
     }
-    this.#joinedWith = { ...this.#joinedWith, ...counts }
-    void this.#joinAgain()
+  }
+
+  #changedIn(metadata: KafkaMetadata): [string, number][] {
+    if (!this.#isJoined || this.#isJoining || this.#hasLeft) return []
+    const counts = Object.entries(countsOf(metadata))
+    return counts.filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
   }
 
   /** From now on these are read. */

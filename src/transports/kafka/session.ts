@@ -61,7 +61,10 @@ export class Session {
       wanted: () => this.#withRoom(),
       room: () => this.#maxBytes - this.#partitions.bytes(),
       fetched: changed,
-      saw: (metadata) => this.#member.compare(metadata),
+      saw: (metadata) => {
+        const lookAgain = () => this.#fetcher.metadata(true)
+        this.#member.compare(metadata, lookAgain).catch((error: unknown) => settings.onError(error))
+      },
       outOfRange: (ledger) => this.#partitions.findAgain(ledger),
       replaced: (ledger, topicId) => this.#partitions.replace(ledger, topicId),
       failed: failOrReport,
