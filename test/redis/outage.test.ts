@@ -66,6 +66,20 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     expect(await Promise.all(ids.map(count))).toEqual(ids.map(() => 1))
   })
 
+  test('a ping says when the memory is full or the server has become a replica', async () => {
+    const { store } = open()
+    await client.configSet('maxmemory', '1')
+    const full = await store.ping().catch((reason: unknown) => reason)
+    await client.configSet('maxmemory', '0')
+    expect(full).toMatchObject({ code: 'STORE_FULL' })
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    const replica = await store.ping().catch((reason: unknown) => reason)
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    expect(replica).toMatchObject({ code: 'STORE_UNREACHABLE' })
+    expect([full, replica].map((error) => store.classify(error))).toEqual(['unavailable', 'unavailable'])
+    await store.ping()
+  })
+
   test.for([
     ['before', 0],
     ['after-forward', 1],

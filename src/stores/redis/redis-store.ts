@@ -71,7 +71,8 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     schema: redisSchema(connection, onWarning),
     warnings: () => serverWarnings(connection),
     classify,
-    ping: async () => void (await connection.send('PING')),
+    // A real write: a server whose memory is full, or that has become a replica, answers to PING all the same.
+    ping: async () => void (await connection.call('SET', `${connection.prefix}pinged`, '1', 'PX', 60_000)),
     close: async () => connection.close(),
   }
 }
