@@ -1,4 +1,4 @@
-import type { RowDataPacket } from 'mysql2/promise'
+import type { PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
@@ -85,6 +85,32 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     expect(await other.suspects.look(['s1'])).toEqual([1])
     const [rows] = await pool.query<RowDataPacket[]>('SELECT @@autocommit AS a')
     expect(rows[0]?.a).toBe(0)
+  })
+
+  test('a transaction with a claim takes seven statements, and asks who the server is only now and then', async () => {
+    const { pool } = open()
+    const sent: string[] = []
+    const counting = {
+      async getConnection() {
+        const connection = await pool.getConnection()
+        const { query } = connection
+        connection.query = ((options: { sql: string }) => {
+          sent.push(options.sql)
+          return Reflect.apply(query, connection, [options])
+        }) as typeof connection.query
+        return connection
+      },
+    }
+    const store = mysqlStore<PoolConnection>({ pool: counting })
+    await store.transaction((tx) => store.inbox.claim(tx, [request('first of all')]))
+    sent.length = 0
+    for (const key of ['counted 1', 'counted 2']) await store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
+    await store.ping()
+    expect(sent.slice(0, 14).map((sql) => sql.trim().split(' ')[0])).toEqual([
+      ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
+      ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
+    ])
+    expect(sent.filter((sql) => sql.includes('UPTIME')).length).toBeLessThan(2)
   })
 
   test('a server that is not strict does not cut keys: what does not fit is refused', async () => {

@@ -40,6 +40,11 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     this.#lost ??= Object.assign(new Error('Connection lost: it has ended'), { code: 'PROTOCOL_CONNECTION_LOST' })
   }
 
+  /** The same object as long as the session lasts: pools with promises wrap it anew for each who gets it. */
+  get session(): object {
+    return (this.native as { readonly connection?: object }).connection ?? this.native
+  }
+
   async run(sql: string): Promise<Answer> {
     if (this.#lost !== undefined) throw this.#lost
     return await this.untilGone(runOn(this.native, sql, this.server))

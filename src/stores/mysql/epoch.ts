@@ -36,15 +36,15 @@ export class Identities {
   async read(
     connection: MysqlConnection<MysqlConnectionShape>,
   ): Promise<{ readonly epoch: string; readonly row: Answer['rows'][number] }> {
-    const { native, server } = connection
-    const known = this.#known.get(native)
+    const { server, session } = connection
+    const known = this.#known.get(session)
     const isDue = known === undefined || performance.now() - known.at > askEveryMs
     if (!isDue || this.#isRefused) return this.#answer(await connection.run(epochAndHorizon(this.#tables)), known)
     try {
       const at = performance.now()
       const answer = await connection.run(epochAndHorizon(this.#tables, identityText(this.#tables, server)))
       const fresh = { text: optionalTextIn(answer.rows[0]?.[2]) ?? '', at }
-      this.#known.set(native, fresh)
+      this.#known.set(session, fresh)
       return this.#answer(answer, fresh)
     } catch (error) {
       if (connection.lost() !== undefined || classify(error) !== 'none') throw error
