@@ -41,10 +41,15 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
     ['double', 'second'],
     ['ordered', 'line'],
   ] as const) {
-    app.on(type, { name, ...options, ...(type === 'ordered' && order) }, async (message, { tx, publish }) => {
-      await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})
-      await behave(tx, name, message, process, history)
-    })
+    app.on(
+      type,
+      { name, ...options, ...(type === 'ordered' && order) },
+      async (message, { tx, publish, afterCommit }) => {
+        if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
+        await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})
+        await behave(tx, name, message, process, history)
+      },
+    )
   }
   app.onBatch('bulk', { name: 'bulk', ...options }, async (all, { tx, publish }) => {
     for (const message of all) {
