@@ -32,9 +32,10 @@ export function violations(world: World, rested: boolean): string[] {
         found.push(...aboutReplaced(run, effects.get(run) ?? 0, parked.get(run)))
         continue
       }
-      found.push(
-        ...aboutRun(message, facts, run, effects.get(run) ?? 0, records.get(run), parked.get(run), sent.get(run) ?? 0),
-      )
+      const renamed = isReplaced && handler === 'one' ? `uno|${message.id}` : run
+      const record = records.get(renamed) ?? records.get(run)
+      const row = parked.get(renamed) ?? parked.get(run)
+      found.push(...aboutRun(message, facts, run, effects.get(run) ?? 0, record, row, sent.get(run) ?? 0))
     }
   }
   found.push(

@@ -6,7 +6,15 @@ import { timedIds } from './timed-ids.ts'
 import type { Program } from './world.ts'
 
 /** The real engine and consumer, as a user would set them up. */
-export const realApp: Program = ({ process, store, transport, scenario, misbehaved, index, tookEffect }) => {
+export const realApp: Program = (environment) => runApp(environment, ['one'])
+
+/** The same by somebody who has not said what the renamed handler was called before. */
+export const forgetfulApp: Program = (environment) => runApp(environment, [])
+
+function runApp(
+  { process, store, transport, scenario, misbehaved, index, tookEffect }: Parameters<Program>[0],
+  formerly: readonly string[],
+): void {
   const { retention } = scenario
   const days = retention?.days[index]
   const app = justonce({
@@ -41,9 +49,11 @@ export const realApp: Program = ({ process, store, transport, scenario, misbehav
     ['double', 'second'],
     ['ordered', 'line'],
   ] as const) {
+    // A deploy renames this one; its effects keep their name, so that it can be seen whether they happened before.
+    const named = name === 'one' && isNew ? { name: 'uno', formerly } : { name }
     app.on(
       type,
-      { name, ...options, ...(type === 'ordered' && order) },
+      { ...named, ...options, ...(type === 'ordered' && order) },
       async (message, { tx, publish, afterCommit }) => {
         if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
         await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})

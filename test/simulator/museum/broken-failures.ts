@@ -1,3 +1,4 @@
+import { forgetfulApp } from '../real-app.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
 
@@ -70,6 +71,13 @@ export const brokenFailures: readonly Exhibit[] = [
     broughtOutBy: 'throws-once',
     isDeployed: true,
     program: onStore((store) => ({ ...store, parking: { ...store.parking, waiting: async () => [] } })),
+  },
+  {
+    name: 'renamed-without-its-old-name',
+    flaw: 'A handler is renamed by a deploy without saying what it was called: copies of what it has done run again.',
+    caughtAs: 'DOUBLED',
+    isDeployed: true,
+    program: forgetfulApp,
   },
   {
     name: 'everyone-present-is-blamed',
