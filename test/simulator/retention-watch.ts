@@ -83,7 +83,7 @@ export class RetentionWatch {
 
   /** What waits for another attempt, or for a person, is never forgotten. */
   #mayForget({ state, processedAt }: Row): boolean {
-    const ageMs = this.#database.date().getTime() - (processedAt as Date).getTime()
+    const ageMs = this.#database.rightDate().getTime() - (processedAt as Date).getTime()
     return this.#isTimelessRemoved && state !== 'parked' && ageMs > dayMs
   }
 
@@ -101,7 +101,7 @@ export class RetentionWatch {
 
   #seeHorizon(row: Row | undefined): void {
     const time = Number(row?.time) - worldBegins
-    const latest = this.#database.date().getTime() - worldBegins - this.#keepMs
+    const latest = this.#database.rightDate().getTime() - worldBegins - this.#keepMs
     if (time < this.#horizon) this.found.push(`HORIZON: it fell by ${this.#horizon - time} ms`)
     if (time > latest) this.found.push(`HORIZON: it is ${time - latest} ms ahead`)
     if (time !== this.#horizon) this.#horizons.push({ at: this.#database.scheduler.now, time })

@@ -1,5 +1,7 @@
 import { type PlannedFault, planFaults } from './faults.ts'
+import type { ClockPlan } from './jumping.ts'
 import { Random } from './random.ts'
+import { type RestorePlan, restored } from './restored.ts'
 import { type RetentionPlan, retained } from './retained.ts'
 
 export const behaviours = [
@@ -57,15 +59,23 @@ export interface Scenario {
   readonly skewMs: readonly number[]
   /** Not given: records are kept for ever. */
   readonly retention?: RetentionPlan
+  /** Not given: the database's clock is right. */
+  readonly clock?: ClockPlan
+  /** Not given: the database never goes back to what it was. */
+  readonly restore?: RestorePlan
   readonly messages: readonly ScenarioMessage[]
   readonly faults: readonly PlannedFault[]
   readonly disasters: readonly Disaster[]
 }
 
-/** A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed. */
-export function scenarioOf(seed: number, isRetained = seed % 7 === 5): Scenario {
+/**
+ * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
+ * some of the others a backup is restored.
+ */
+export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored = seed % 12 === 4): Scenario {
   const scenario = timelessScenario(seed)
-  return isRetained ? retained(scenario) : scenario
+  if (isRetained) return retained(scenario)
+  return isRestored ? restored(scenario) : scenario
 }
 
 function timelessScenario(seed: number): Scenario {

@@ -1,4 +1,5 @@
 import { violations } from './invariants.ts'
+import { jumping } from './jumping.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
 import { type Scenario, type ScenarioMessage, scenarioOf } from './scenario.ts'
@@ -18,8 +19,19 @@ export async function simulate(scenario: Scenario, program: Program = realApp, t
 
 /** The scenario of a seed as an exhibit can take it, and as it shows best. */
 export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' | 'program'>, seed: number): Scenario {
-  const { plain, broughtOutBy, deliveryLimit, frozenAt, isDeployed, isRetained = false, shape = 'queue' } = exhibit
-  const { deployAt: _, mendedAt, ...scenario } = scenarioOf(seed, isRetained)
+  const {
+    plain,
+    broughtOutBy,
+    deliveryLimit,
+    frozenAt,
+    isDeployed,
+    isRetained = false,
+    isRestored = false,
+    isJumping,
+    shape = 'queue',
+  } = exhibit
+  const { deployAt: _, mendedAt, ...scenario } = scenarioOf(seed, isRetained, isRestored)
+  if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { jumping } from './jumping.ts'
 import { museum } from './museum/index.ts'
 import { dayMs } from './retained.ts'
 import { scenarioOf } from './scenario.ts'
@@ -65,6 +66,24 @@ describe('the real engine in the simulator', () => {
     }
     expect(lost).toEqual([])
     expect(inTime).toBeGreaterThan(100)
+  }, 60_000)
+
+  test('a clock of the database that is ahead for a while does no lasting damage', async () => {
+    const failed: string[] = []
+    for (let seed = 0; seed < 150; seed++) {
+      const { violations } = await simulate(jumping(scenarioOf(seed, false, false)))
+      if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+    }
+    expect(failed).toEqual([])
+  }, 60_000)
+
+  test('backups that are restored while everything goes wrong: what is replayed takes effect exactly once', async () => {
+    const failed: string[] = []
+    for (let seed = 0; seed < 150; seed++) {
+      const { violations } = await simulate(scenarioOf(seed, false, true))
+      if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+    }
+    expect(failed).toEqual([])
   }, 60_000)
 
   test('a seed replays exactly', async () => {

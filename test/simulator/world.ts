@@ -6,7 +6,9 @@ import { simTransport } from './broker/sim-transport.ts'
 import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
+import type { ClockPlan } from './jumping.ts'
 import { SimProcess } from './process.ts'
+import { hotSide, type RestorePlan } from './restored.ts'
 import { endOf } from './retained.ts'
 import { RetentionWatch } from './retention-watch.ts'
 import type { Disaster, Scenario } from './scenario.ts'
@@ -50,6 +52,7 @@ export class World {
   readonly faults: Faults
   readonly misbehaved: Misbehaved = new Set()
   readonly watch: RetentionWatch | undefined
+  readonly #hot = hotSide()
   #lastLeapEnd: number
   readonly #program: Program
   readonly #processes: SimProcess[] = []
@@ -80,6 +83,8 @@ export class World {
       for (const at of sentAt)
         scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
     }
+    if (scenario.restore !== undefined) this.#planRestore(scenario.restore)
+    if (scenario.clock !== undefined) this.#planClock(scenario.clock)
     for (const disaster of scenario.disasters) scheduler.after(disaster.at, () => this.#strike(disaster))
     if (scenario.deployAt !== undefined)
       for (let index = 0; index < scenario.processes; index++)
@@ -94,6 +99,25 @@ export class World {
     this.#over = true
     for (const process of this.#processes) process.die()
     return rested
+  }
+
+  #planClock({ at, aheadMs, lastsMs }: ClockPlan): void {
+    this.scheduler.after(at, () => {
+      this.disasters++
+      this.database.moveClock(aheadMs)
+      this.#boot(this.scenario.processes, 0)
+      this.scheduler.after(lastsMs, () => this.database.moveClock(-aheadMs))
+    })
+  }
+
+  #planRestore({ backUpAt, at, ms }: RestorePlan): void {
+    this.scheduler.after(backUpAt, () => {
+      const restore = this.database.backUp()
+      this.scheduler.after(at - backUpAt, () => {
+        this.disasters++
+        restore(ms)
+      })
+    })
   }
 
   /** At rest, and still at rest a while later: a frozen process may wake up, an acknowledged message be still in work. */
@@ -145,7 +169,8 @@ export class World {
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
-    const store = simStore({ process, database, network, prepares: scenario.retention !== undefined })
+    const cold = simStore({ process, database, network, prepares: scenario.retention !== undefined })
+    const store = scenario.restore === undefined ? cold : { ...cold, hints: this.#hot }
     const transport =
       this.broker instanceof SimBroker
         ? simTransport(process, this.broker, network, scenario.tells)

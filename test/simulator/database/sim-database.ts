@@ -40,6 +40,15 @@ export class SimDatabase {
     return new Date(this.#begunAt + this.scheduler.now + this.#aheadMs + laterMs)
   }
 
+  get installedAt(): number {
+    return this.#begunAt
+  }
+
+  /** What its clock would say, had nobody set it wrong. */
+  rightDate(): Date {
+    return new Date(this.#begunAt + this.scheduler.now)
+  }
+
   /** Somebody sets it: ahead, or back. */
   moveClock(ms: number): void {
     this.#aheadMs += ms

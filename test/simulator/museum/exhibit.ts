@@ -33,5 +33,9 @@ export interface Exhibit {
   readonly frozenAt?: string
   /** It is given worlds in which records are removed. */
   readonly isRetained?: boolean
+  /** It is given worlds in which a backup is restored. */
+  readonly isRestored?: boolean
+  /** It is given worlds in which the database's clock is ahead for a while. */
+  readonly isJumping?: boolean
   readonly program: Program
 }

@@ -1,4 +1,5 @@
 import { brokenFailures } from './broken-failures.ts'
+import { brokenMemories } from './broken-memories.ts'
 import { brokenPositions } from './broken-positions.ts'
 import { brokenRetention } from './broken-retention.ts'
 import { brokenStores } from './broken-stores.ts'
@@ -12,4 +13,5 @@ export const museum: readonly Exhibit[] = [
   ...brokenFailures,
   ...brokenPositions,
   ...brokenRetention,
+  ...brokenMemories,
 ]

@@ -19,7 +19,11 @@ export function simRetention(context: SimStoreContext): Retention {
         const patience = { patienceMs: clockPatienceMs(keepMs), steadyNow: steadyNow?.getTime() }
         let verdict: ClockVerdict | undefined
         await update(session, tx, 'meta', 'clock', (row) => {
-          const memory = { seen: row?.seen as number | undefined, doubted: row?.doubted as number | undefined }
+          // From the time of the installation on.
+          const memory = {
+            seen: (row?.seen as number | undefined) ?? session.database.installedAt,
+            doubted: row?.doubted as number | undefined,
+          }
           verdict = believedClock(now.getTime(), memory, patience)
           return { ...verdict.memory }
         })
