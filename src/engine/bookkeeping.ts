@@ -10,9 +10,10 @@ import { outboxRow } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
-import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow } from './parked-rows.ts'
+import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow, waitsFor } from './parked-rows.ts'
 import type { Batch } from './process-batch.ts'
 import type { Source } from './source.ts'
+import { Undone } from './undone.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from './work.ts'
 
 /** All that a batch has to write beside the handlers' own effects. */
@@ -133,7 +134,7 @@ export async function writeBookkeeping<Tx>(
   const { inbox, parking, outbox, suspects } = engine.store
   if (books.released.length > 0) await inbox.release(tx, books.released)
   if (books.changes.length > 0) await inbox.update(tx, books.changes)
-  if (books.parked.length > 0) await parking.park(tx, books.parked)
+  if (books.parked.length > 0) await park(engine, tx, books.parked)
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
   if (books.cleared.length > 0) await suspects.clear(tx, books.cleared)
   if (books.outgoing.length > 0) {
@@ -145,4 +146,14 @@ export async function writeBookkeeping<Tx>(
     else await outbox.append(tx, books.outgoing.map(outboxRow))
   }
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
+}
+
+/** What only waits for its turn and cannot be parked has not failed: it is held until it need not wait any more. */
+async function park<Tx>({ store }: Engine<Tx>, tx: Tx, messages: readonly NewParkedMessage[]): Promise<void> {
+  try {
+    await store.parking.park(tx, messages)
+  } catch (error) {
+    const isWaiting = messages.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
+    throw isWaiting && store.classify(error) === 'none' ? new Undone('held', error) : error
+  }
 }

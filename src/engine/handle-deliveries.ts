@@ -87,9 +87,9 @@ async function handleTogether<Tx>(
     if (undone === 'commit-unknown' && lostCommits++ < 3) {
       // Nobody would redeliver it. Claiming again waits for our own lost transaction and finds out.
     } else if (blamed !== undefined && (engine.store.parts !== undefined || tries <= 3)) {
+      if (undone === 'failure') batch = inParts(engine, batch)
       batch = { ...batch, works: await handleBlamed(engine, source, batch, { ...blamed, error }, report) }
       if (batch.works.length + batch.refusals.length === 0) return await acknowledgeKnown(source, batch, report)
-      if (undone === 'failure') batch = inParts(engine, batch)
     } else if (undone === 'connection-lost' && (await triedAgain(engine, undone, ++losses))) {
       // It was our own statement: nobody is to blame yet.
     } else if (undone === 'failure' && engine.store.parts !== undefined && isBare(batch)) {

@@ -15,7 +15,7 @@ let runs = 0
 
 /** The behaviours that no number of attempts can overcome. */
 export function endsAsDeadLetter(behaviour: Behaviour): boolean {
-  return ['throws-always', 'kills-always', 'throws-then-kills'].includes(behaviour)
+  return ['throws-always', 'kills-always', 'throws-then-kills', 'looks-away', 'cuts-always'].includes(behaviour)
 }
 
 /** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it, which says where in its key it came. */
@@ -76,6 +76,13 @@ export async function behave(
       await effect(tx, handler, message)
       if (first) await tx.violate().catch(() => {})
       return
+    case 'looks-away':
+      await effect(tx, handler, message)
+      return await tx.looksAway()
+    case 'cuts-once':
+    case 'cuts-always':
+      if (first || behaviour === 'cuts-always') await tx.cut()
+      return await effect(tx, handler, message)
     case 'kills-once':
       await effect(tx, handler, message)
       if (!first) return

@@ -21,6 +21,7 @@ export function violations(world: World, rested: boolean): string[] {
     mayCondemn: mayCondemn(world),
     wasRestored: restore !== undefined,
     watch: world.watch,
+    notes: new Set([...parked.values()].filter(({ handler }) => handler === '-').map(({ messageId }) => messageId)),
   }
   const isReplaced = world.scenario.deployAt !== undefined
   for (const message of world.scenario.messages) {
@@ -66,11 +67,13 @@ interface Facts {
   readonly wasRestored: boolean
   /** Where records are removed. */
   readonly watch: RetentionWatch | undefined
+  /** Ids of messages of which only a note could be kept. */
+  readonly notes: ReadonlySet<unknown>
 }
 
 function aboutRun(
-  { behaviour, id }: ScenarioMessage,
-  { isMended, hasRecords, mayCondemn, wasRestored, watch }: Facts,
+  { behaviour, id, large }: ScenarioMessage,
+  { isMended, hasRecords, mayCondemn, wasRestored, watch, notes }: Facts,
   run: string,
   effects: number,
   record: unknown,
@@ -85,7 +88,7 @@ function aboutRun(
   const isRemoved = record === undefined && watch?.mayBeUnrecorded(run, id) === true
   const mayRunAgain = watch?.forgotten.has(run) || watch?.redriven.has(run)
   if (effects > 1 && !mayRunAgain) found.push(`DOUBLED: ${run} took effect ${effects} times`)
-  if (effects === 0 && !parked && !watch?.mayBeSkipped(run, id))
+  if (effects === 0 && !parked && !watch?.mayBeSkipped(run, id) && !(large && notes.has(id)))
     found.push(`LOST: ${run} has no effect and is not parked`)
   if (effects > 0 && parked && !isUnclaimed && !mayRunAgain)
     found.push(`DOUBLED: ${run} took effect and is parked as well`)

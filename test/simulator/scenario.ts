@@ -1,3 +1,4 @@
+import { burdened } from './burdened.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
 import type { ClockPlan } from './jumping.ts'
 import { Random } from './random.ts'
@@ -19,13 +20,15 @@ export const behaviours = [
 ] as const
 
 /** How the handler treats a message. `once` is over after the first time. */
-export type Behaviour = (typeof behaviours)[number]
+export type Behaviour = (typeof behaviours)[number] | 'looks-away' | 'cuts-always' | 'cuts-once'
 
 export interface ScenarioMessage {
   readonly id: string
   readonly type: 'single' | 'double' | 'bulk' | 'ordered'
   readonly key: string | undefined
   readonly behaviour: Behaviour
+  /** More than the store can keep. */
+  readonly large?: boolean
   /** When each copy is sent. */
   readonly sentAt: readonly number[]
 }
@@ -70,12 +73,13 @@ export interface Scenario {
 
 /**
  * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
- * some of the others a backup is restored.
+ * some of the others a backup is restored, or messages bring what a store cannot hold.
  */
 export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored = seed % 12 === 4): Scenario {
   const scenario = timelessScenario(seed)
   if (isRetained) return retained(scenario)
-  return isRestored ? restored(scenario) : scenario
+  if (isRestored) return restored(scenario)
+  return seed % 11 === 8 ? burdened(scenario) : scenario
 }
 
 function timelessScenario(seed: number): Scenario {

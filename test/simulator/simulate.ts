@@ -22,6 +22,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   const {
     plain,
     broughtOutBy,
+    large,
     deliveryLimit,
     frozenAt,
     isDeployed,
@@ -34,6 +35,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
+    if (large && index % 3 === 0) return { ...message, large, behaviour: 'throws-always' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
   })
   const once = messages.map((message) => ({ ...message, sentAt: message.sentAt.slice(0, 1) }))

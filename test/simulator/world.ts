@@ -3,6 +3,7 @@ import { SimBroker } from './broker/sim-broker.ts'
 import { SimLog } from './broker/sim-log.ts'
 import { simLogTransport } from './broker/sim-log-transport.ts'
 import { simTransport } from './broker/sim-transport.ts'
+import { messageBytes } from './burdened.ts'
 import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
@@ -78,8 +79,8 @@ export class World {
   async run(): Promise<boolean> {
     const { scheduler, scenario } = this
     for (let index = 0; index < scenario.processes; index++) this.#boot(index, 0)
-    for (const { sentAt, id, type, key, behaviour } of scenario.messages) {
-      const body = encoder.encode(JSON.stringify({ behaviour }))
+    for (const { sentAt, id, type, key, behaviour, large } of scenario.messages) {
+      const body = encoder.encode(JSON.stringify({ behaviour, ...(large && { padding: '.'.repeat(messageBytes) }) }))
       for (const at of sentAt)
         scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
     }
@@ -169,7 +170,7 @@ export class World {
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
-    const cold = simStore({ process, database, network, prepares: scenario.retention !== undefined })
+    const cold = simStore({ process, database, network, prepares: scenario.retention !== undefined, messageBytes })
     const store = scenario.restore === undefined ? cold : { ...cold, hints: this.#hot }
     const transport =
       this.broker instanceof SimBroker

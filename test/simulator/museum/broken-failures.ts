@@ -80,6 +80,38 @@ export const brokenFailures: readonly Exhibit[] = [
     program: forgetfulApp,
   },
   {
+    name: 'every-failure-is-an-outage',
+    flaw: "A handler's own statement that fails as if the store were away is believed: its batch comes again, for ever.",
+    caughtAs: 'STUCK',
+    broughtOutBy: 'looks-away',
+    program: onStore((store) => {
+      let isBelieved = false
+      return {
+        ...store,
+        lend(tx, options) {
+          const loan = store.lend(tx, options)
+          const trouble = () => {
+            isBelieved ||= loan.trouble() === 'unavailable'
+            return loan.trouble()
+          }
+          return { ...loan, trouble }
+        },
+        async ping() {
+          if (!isBelieved) return await store.ping()
+          isBelieved = false
+          throw new Error('it must be away')
+        },
+      }
+    }),
+  },
+  {
+    name: 'too-large-and-nobody-says-so',
+    flaw: 'A store refuses what is too large without having said what it can hold: such a message never ends anywhere.',
+    caughtAs: 'STUCK',
+    large: true,
+    program: onStore(({ limits: _, ...store }) => store),
+  },
+  {
     name: 'everyone-present-is-blamed',
     flaw: 'Whatever was near when a process died is counted as if it had been alone, and given up with the culprit.',
     caughtAs: 'GIVEN UP',

@@ -43,7 +43,7 @@ export const brokenPositions: readonly Exhibit[] = [
     flaw: 'Who began to read before the last owner had committed loses its comparison, and then waits for ever.',
     caughtAs: 'STUCK',
     shape: 'log by position',
-    frozenAt: 'commit',
+    frozenAt: 'query',
     program: onTransport((transport) => ({ ...transport, reread: async () => {} })),
   },
   {

@@ -23,6 +23,8 @@ export interface Exhibit {
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
   readonly broughtOutBy?: Behaviour
+  /** It is given messages that are larger than what the store can keep, and fail. */
+  readonly large?: boolean
   /** It is given a broker with this limit. */
   readonly deliveryLimit?: number
   /** It is given a broker of this shape. */

@@ -1,7 +1,14 @@
-import type { OrderScope, ParkedTicket, Parking, StoredParkedMessage } from '../../../src/contracts/index.ts'
+import type {
+  OrderScope,
+  ParkedMessage,
+  ParkedTicket,
+  Parking,
+  StoredParkedMessage,
+} from '../../../src/contracts/index.ts'
 import type { Session } from '../database/connection.ts'
 import type { ServerTransaction } from '../database/server-transaction.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
+import { SimError } from '../database/sim-error.ts'
 import { insertIfAbsent, inTransaction, lockIfFree, takeSkippingLocked, update } from '../database/statements.ts'
 import { name } from './inbox.ts'
 import {
@@ -26,6 +33,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
         inTransaction(async (tx, session) => {
           const { database } = session
           for (const { delayMs, ...message } of messages) {
+            refuseUnfit(message, context.messageBytes)
             const row = {
               ...message,
               sequence: database.nextNumber(),
@@ -133,6 +141,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
       await client.connection.call(
         'lock-order',
         inTransaction(async (tx, session) => {
+          for (const { orderKey } of scopes) refuseText(orderKey)
           for (const scope of scopes) await session.database.lock(tx, 'order', scopeName(scope), session.lockTimeoutMs)
         }),
       )
@@ -206,6 +215,18 @@ function scan(client: SimClient): Promise<Parked[]> {
     'read',
     inTransaction((tx, session) => scanParked(tx, session)),
   )
+}
+
+/** As a real database does: no NUL, no more than the column is wide, no more than a packet holds. */
+function refuseUnfit({ message, ...row }: ParkedMessage, messageBytes = Number.POSITIVE_INFINITY): void {
+  for (const text of Object.values(row).filter((each) => typeof each === 'string' && each !== row.errors))
+    refuseText(text as string)
+  if (message.envelope.length + message.body.length > messageBytes)
+    throw new SimError('constraint', `a message of ${message.body.length} bytes`)
+}
+
+function refuseText(text: string): void {
+  if (text.includes('\0') || text.length > 300) throw new SimError('constraint', `a text of ${text.length} characters`)
 }
 
 function scopeName({ handler, orderKey }: OrderScope): string {

@@ -24,6 +24,7 @@ import { simSuspects } from './suspects.ts'
 export interface SimStoreContext {
   readonly name: string
   readonly prepares: boolean
+  readonly messageBytes: number | undefined
   /** Runs one short piece of work on a connection of its own. */
   read<T>(work: (client: SimClient) => Promise<T>): Promise<T>
 }
@@ -34,10 +35,13 @@ export interface SimStoreParts {
   readonly network: { readonly scheduler: Scheduler; readonly faults: Faults }
   /** False: to prepare for records costs no call, so that worlds without retention run as they did before it came. */
   readonly prepares?: boolean
+  /** The largest message that can be parked. */
+  readonly messageBytes?: number
 }
 
 /** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
-export function simStore({ process, database, network, prepares = true }: SimStoreParts): OperableStore<SimTx> {
+export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
+  const { process, database, network, prepares = true, messageBytes } = parts
   let closed = false
   const connect = () => {
     if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
@@ -46,6 +50,7 @@ export function simStore({ process, database, network, prepares = true }: SimSto
   const context: SimStoreContext = {
     name: process.name,
     prepares,
+    messageBytes,
     async read(work) {
       const client = connect()
       try {
@@ -107,6 +112,7 @@ export function simStore({ process, database, network, prepares = true }: SimSto
     outbox: simOutbox(context),
     schema: { install: async () => {}, check: async () => {}, print: () => '' },
     classify,
+    ...(messageBytes !== undefined && { limits: async () => ({ messageBytes }) }),
     ping: () => context.read((client) => client.connection.call('ping', () => {})),
     async close() {
       closed = true
