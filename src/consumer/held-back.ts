@@ -13,15 +13,16 @@ export interface HeldBackOptions {
 
 /** After so long without anything that went well, everything fails. */
 const quietMs = 10_000
-/** So much of the budget is parked at each look beyond what is held back. */
+/** So much of the budget is parked in that time to see what stands behind it. */
 const probeShare = 1 / 4
+const fewestProbes = 16
 
 /**
  * Decides about messages whose handler a breaker has stopped: kept in hand, or parked so that others can go on.
  *
  * While other things go well, only what stands in nobody's way is kept, and no more than as much again is free. While
  * nothing does, the source is paused: all of its budget is kept, or a bad deploy would turn a queue into parked messages.
- * Only a part of it is parked at each look, to see whether there is something else behind it.
+ * Only a part of it is parked now and then, to see whether there is something else behind it.
  */
 export class HeldBack {
   readonly #options: HeldBackOptions
@@ -35,7 +36,9 @@ export class HeldBack {
 
   /** True: it stays in hand. False: it is parked. */
   readonly holds = (delivery: Delivery): boolean => {
-    const holds = this.#isPaused ? !this.#probes() : affinityOf(delivery) === undefined && this.#hasRoom
+    const isAlone = affinityOf(delivery) === undefined
+    const isInTheWay = !isAlone || !this.#hasRoom
+    const holds = this.#isPaused ? !(isInTheWay && this.#probes()) : !isInTheWay
     if (holds) this.#held.add(delivery)
     return holds
   }
@@ -60,10 +63,9 @@ export class HeldBack {
   }
 
   #probes(): boolean {
-    if (this.#hasRoom) return false
     const now = this.#options.clock.monotonicMs()
     if (now >= this.#probe.endsAt)
-      this.#probe = { endsAt: now + quietMs / 10, left: Math.ceil(this.#options.messages * probeShare) }
+      this.#probe = { endsAt: now + quietMs, left: Math.max(fewestProbes, this.#options.messages * probeShare) }
     return this.#probe.left-- > 0
   }
 }

@@ -19,13 +19,13 @@ export function endsAsDeadLetter(behaviour: Behaviour): boolean {
 }
 
 /** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it, which says where in its key it came. */
-export async function effect(tx: SimTx, handler: string, message: Message<Order>): Promise<void> {
+export async function effect(tx: SimTx, handler: string, message: Message<Order>, at?: number): Promise<void> {
   let place = 0
   await tx.update('balances', message.key ?? 'none', (row) => {
     place = ((row?.total as number) ?? 0) + 1
     return { total: place }
   })
-  await tx.insert('effects', `${handler}|${message.id}|${runs++}`, { handler, message: message.id, place })
+  await tx.insert('effects', `${handler}|${message.id}|${runs++}`, { handler, message: message.id, place, at })
 }
 
 /** What a world remembers of its handlers across restarts: which messages have misbehaved already. */
@@ -94,7 +94,10 @@ export async function behave(
       if (first && behaviour === 'throws-then-kills') throw new Error('fails before it kills')
       process.die()
       return await new Promise(() => {})
+    case 'slow':
+      await process.clock.sleep(1_000)
+      return await effect(tx, handler, message, process.clock.monotonicMs())
     default:
-      return await effect(tx, handler, message)
+      return await effect(tx, handler, message, process.clock.monotonicMs())
   }
 }

@@ -1,10 +1,17 @@
+import { starvesAfterMs } from './crowded.ts'
 import type { Row } from './database/sim-database.ts'
 import { attempts, endsAsDeadLetter } from './handlers.ts'
 import type { RetentionWatch } from './retention-watch.ts'
 import type { ScenarioMessage } from './scenario.ts'
 import type { World } from './world.ts'
 
-const handlersOf = { single: ['one'], double: ['first', 'second'], bulk: ['bulk'], ordered: ['line'] } as const
+const handlersOf = {
+  single: ['one'],
+  double: ['first', 'second'],
+  bulk: ['bulk'],
+  ordered: ['line'],
+  sick: ['sick'],
+} as const
 
 /** Everything that must be true when a world has come to rest. Each violation is a sentence about one message. */
 export function violations(world: World, rested: boolean): string[] {
@@ -44,6 +51,7 @@ export function violations(world: World, rested: boolean): string[] {
     ...(world.watch?.found ?? []),
     ...aboutBalances(world, effects),
     ...(restore === undefined ? [...aboutOrder(world), ...aboutSending(world)] : []),
+    ...aboutStarving(world),
   )
   for (const { key, row } of world.database.scan(undefined, 'late')) {
     if (!effects.has(`${row.handler}|${key}`)) found.push(`ESCAPED: a late write of ${key} stands without its effect`)
@@ -121,6 +129,17 @@ function aboutBalances(world: World, effects: ReadonlyMap<string, number>): stri
   const total = [...effects.values()].reduce((sum, value) => sum + value, 0)
   const balances = world.database.scan(undefined, 'balances').reduce((sum, { row }) => sum + (row.total as number), 0)
   return total === balances ? [] : [`TORN: ${total} effects, but the balances add up to ${balances}`]
+}
+
+/** Where nothing is broken but one handler, the others are not late. */
+function aboutStarving({ scenario, database }: World): string[] {
+  if (scenario.sickUntil === undefined) return []
+  const healthy = new Map(scenario.messages.flatMap((each) => (each.type === 'sick' ? [] : [[each.id, each] as const])))
+  return database.scan(undefined, 'effects').flatMap(({ row }) => {
+    const sentAt = healthy.get(row.message as string)?.sentAt[0]
+    const lateMs = sentAt === undefined ? 0 : (row.at as number) - sentAt
+    return lateMs > starvesAfterMs ? `STARVED: ${row.handler}|${row.message} took effect after ${lateMs} ms` : []
+  })
 }
 
 /** What a broker delivers in order takes effect in order, for handlers that ask for it. */

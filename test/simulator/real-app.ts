@@ -30,6 +30,7 @@ function runApp(
       double: Order
       bulk: Order
       ordered: Order
+      sick: Order
       done: { of: string; by: string }
     }>(),
   })
@@ -61,6 +62,11 @@ function runApp(
       },
     )
   }
+  app.on('sick', { name: 'sick', ...options }, async (message, { tx, publish }) => {
+    if (process.clock.monotonicMs() < (scenario.sickUntil ?? 0)) throw new Error('fails on everything')
+    await publish('done', { of: message.id, by: 'sick' })
+    await behave(tx, 'sick', message, process, history)
+  })
   app.onBatch('bulk', { name: 'bulk', ...options }, async (all, { tx, publish }) => {
     for (const message of all) {
       await publish('done', { of: message.id, by: 'bulk' })

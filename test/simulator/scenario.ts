@@ -20,11 +20,12 @@ export const behaviours = [
 ] as const
 
 /** How the handler treats a message. `once` is over after the first time. */
-export type Behaviour = (typeof behaviours)[number] | 'looks-away' | 'cuts-always' | 'cuts-once'
+export type Behaviour = (typeof behaviours)[number] | 'looks-away' | 'cuts-always' | 'cuts-once' | 'slow'
 
 export interface ScenarioMessage {
   readonly id: string
-  readonly type: 'single' | 'double' | 'bulk' | 'ordered'
+  /** Of `sick` the handler fails on everything until `sickUntil`. */
+  readonly type: 'single' | 'double' | 'bulk' | 'ordered' | 'sick'
   readonly key: string | undefined
   readonly behaviour: Behaviour
   /** More than the store can keep. */
@@ -59,6 +60,7 @@ export interface Scenario {
   readonly mendedAt?: number
   /** From then on processes are replaced by ones that have `added` instead of `first`. */
   readonly deployAt?: number
+  readonly sickUntil?: number
   readonly skewMs: readonly number[]
   /** Not given: records are kept for ever. */
   readonly retention?: RetentionPlan

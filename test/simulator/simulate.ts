@@ -1,3 +1,4 @@
+import { crowded } from './crowded.ts'
 import { violations } from './invariants.ts'
 import { jumping } from './jumping.ts'
 import type { Exhibit } from './museum/exhibit.ts'
@@ -29,9 +30,11 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     isRetained = false,
     isRestored = false,
     isJumping,
+    isCrowded = false,
     shape = 'queue',
   } = exhibit
-  const { deployAt: _, mendedAt, ...scenario } = scenarioOf(seed, isRetained, isRestored)
+  const base = scenarioOf(seed, isRetained, isRestored)
+  const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (plain) return { ...message, type: 'single', behaviour: 'good' }

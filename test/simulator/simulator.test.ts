@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { crowded } from './crowded.ts'
 import { jumping } from './jumping.ts'
 import { museum } from './museum/index.ts'
 import { dayMs } from './retained.ts'
@@ -66,6 +67,15 @@ describe('the real engine in the simulator', () => {
     }
     expect(lost).toEqual([])
     expect(inTime).toBeGreaterThan(100)
+  }, 60_000)
+
+  test('a handler that fails on everything, slow ones and lost connections starve nobody else', async () => {
+    const failed: string[] = []
+    for (let seed = 0; seed < 60; seed++) {
+      const { violations } = await simulate(crowded(scenarioOf(seed, false, false)))
+      if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+    }
+    expect(failed).toEqual([])
   }, 60_000)
 
   test('a clock of the database that is ahead for a while does no lasting damage', async () => {

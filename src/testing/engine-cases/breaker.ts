@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, note } from './bench.ts'
@@ -30,6 +31,65 @@ export const breakerCases: readonly StoreCase[] = [
       const left = await store.parking.count()
       const counts = Object.values(await countsOf(effects, ...ids))
       assert.equal(counts.filter((count) => count === 1).length, ids.length - left)
+    },
+  }),
+  engineCase({
+    name: 'breaker: a handler that fails on everything stops neither other types nor other handlers of its messages',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, transport } = app({ transport: memoryTransport({ order: 'none' }) })
+      let isBroken = true
+      const options = { name: 'broken', breaker: { after: 5, pauseMs: 30 }, ...later }
+      notes.on('note.created', options, async ({ id }, { tx }) => {
+        if (isBroken) throw new Error('a bad deploy')
+        await effects.write(tx, `broken ${id}`)
+      })
+      notes.on('note.created', { name: 'healthy', independent: true }, ({ id }, { tx }) =>
+        effects.write(tx, `healthy ${id}`),
+      )
+      notes.on('note.removed', 'untag-note', ({ id }, { tx }) => effects.write(tx, `removed ${id}`))
+      const ids = Array.from({ length: 150 }, (_, index) => `m${index}`)
+      await handle(...ids.flatMap((id) => [note(id), { ...note(`r${id}`), type: 'note.removed' }]))
+      const healthy = ids.flatMap((id) => [`healthy ${id}`, `removed r${id}`])
+      assert.ok(Object.values(await countsOf(effects, ...healthy)).every((count) => count === 1))
+      const rows = await store.parking.list({ handler: 'broken' })
+      const stopped = rows.filter(({ reason }) => reason === 'WAITS_FOR_BREAKER')
+      assert.equal(rows.length, ids.length)
+      assert.ok(stopped.length > 50, `${stopped.length} were stopped by the breaker`)
+      assert.ok(stopped.every(({ attempts, state }) => attempts === 0 && state === 'waiting'))
+      isBroken = false
+      await transport.idle()
+      const mended = async () => ((await store.parking.count({ reason: 'WAITS_FOR_BREAKER' })) === 0 ? true : undefined)
+      await eventually(mended, 'those that were stopped')
+      const counts = await countsOf(effects, ...stopped.map(({ key }) => `broken ${key}`))
+      assert.ok(Object.values(counts).every((count) => count === 1))
+    },
+  }),
+  engineCase({
+    name: 'breaker: messages of an ordered key keep their order when the breaker stops some of them',
+    async run({ effects, app }) {
+      const { app: notes, handle, events } = app()
+      let isBroken = true
+      const order: string[] = []
+      const options = { name: 'ordered', ordered: 'key', breaker: { after: 3, pauseMs: 30 } } as const
+      notes.on('note.created', { ...options, retry: { attempts: 100, backoff: () => 10 } }, async ({ id }, { tx }) => {
+        if (isBroken) throw new Error('a bad deploy')
+        await effects.write(tx, id)
+        order.push(id)
+      })
+      notes.on('note.removed', 'untag-note', ({ id }, { tx }) => effects.write(tx, id))
+      const ids = Array.from({ length: 40 }, (_, index) => `m${index}`)
+      const messages = ids.map((id, index) => note(id, { key: `k${index % 4}` }))
+      await handle(...messages.flatMap((each) => [each, { ...note(`r${each.id}`), type: 'note.removed' }]))
+      assert.ok(events.some(({ kind }) => kind === 'breaker-opened'))
+      isBroken = false
+      await eventually(async () => (new Set(order).size === ids.length ? true : undefined), 'all of them')
+      for (const lane of [0, 1, 2, 3]) {
+        const ofKey = ids.filter((_, index) => index % 4 === lane)
+        assert.deepEqual(
+          [...new Set(order)].filter((id) => ofKey.includes(id)),
+          ofKey,
+        )
+      }
     },
   }),
   engineCase({

@@ -18,6 +18,7 @@ export interface Exhibit {
     | 'OVERTAKEN'
     | 'GIVEN UP'
     | 'HORIZON'
+    | 'STARVED'
     | 'TOO OLD'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
@@ -39,5 +40,7 @@ export interface Exhibit {
   readonly isRestored?: boolean
   /** It is given worlds in which the database's clock is ahead for a while. */
   readonly isJumping?: boolean
+  /** It is given worlds in which one handler fails on everything, and some are slow. */
+  readonly isCrowded?: boolean
   readonly program: Program
 }

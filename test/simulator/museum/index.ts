@@ -3,6 +3,7 @@ import { brokenMemories } from './broken-memories.ts'
 import { brokenPositions } from './broken-positions.ts'
 import { brokenRetention } from './broken-retention.ts'
 import { brokenStores } from './broken-stores.ts'
+import { brokenTransports } from './broken-transports.ts'
 import type { Exhibit } from './exhibit.ts'
 import { handWritten } from './hand-written.ts'
 
@@ -10,6 +11,7 @@ import { handWritten } from './hand-written.ts'
 export const museum: readonly Exhibit[] = [
   ...handWritten,
   ...brokenStores,
+  ...brokenTransports,
   ...brokenFailures,
   ...brokenPositions,
   ...brokenRetention,
