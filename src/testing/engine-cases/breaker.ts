@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { countsOf, engineCase, later, note } from './bench.ts'
+import { type BenchStore, countsOf, engineCase, later, note } from './bench.ts'
+
+function stoppedBy({ parking }: Pick<BenchStore, 'parking'>): Promise<number> {
+  return parking.count({ reason: 'WAITS_FOR_BREAKER' })
+}
 
 /** When everything fails, and where failed messages wait. */
 export const breakerCases: readonly StoreCase[] = [
@@ -28,6 +32,8 @@ export const breakerCases: readonly StoreCase[] = [
       isBroken = false
       await transport.idle()
       await eventually(async () => events.find(({ kind }) => kind === 'breaker-closed'), 'its closing')
+      // What has made room for the other type has its attempt now.
+      await eventually(async () => (await stoppedBy(store)) === 0 || undefined, 'those that were stopped')
       const left = await store.parking.count()
       const counts = Object.values(await countsOf(effects, ...ids))
       assert.equal(counts.filter((count) => count === 1).length, ids.length - left)
@@ -58,8 +64,7 @@ export const breakerCases: readonly StoreCase[] = [
       assert.ok(stopped.every(({ attempts, state }) => attempts === 0 && state === 'waiting'))
       isBroken = false
       await transport.idle()
-      const mended = async () => ((await store.parking.count({ reason: 'WAITS_FOR_BREAKER' })) === 0 ? true : undefined)
-      await eventually(mended, 'those that were stopped')
+      await eventually(async () => (await stoppedBy(store)) === 0 || undefined, 'those that were stopped')
       const counts = await countsOf(effects, ...stopped.map(({ key }) => `broken ${key}`))
       assert.ok(Object.values(counts).every((count) => count === 1))
     },
