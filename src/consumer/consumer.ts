@@ -55,7 +55,7 @@ export class Consumer<Tx> {
     this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
       clock: engine.clock,
-      order: transport.capabilities.order,
+      capabilities: transport.capabilities,
       limits: options.inFlight,
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),

@@ -15,7 +15,7 @@ export interface InFlightLimits {
 
 export interface InHandOptions {
   readonly clock: Clock
-  readonly order: TransportCapabilities['order']
+  readonly capabilities: Pick<TransportCapabilities, 'order' | 'keepsBehind'>
   readonly limits: InFlightLimits
   /** They go back to the broker. */
   giveBack(deliveries: readonly Delivery[]): void
@@ -126,9 +126,10 @@ export class InHand {
   }
 
   #makeRoom(chain: Chain): void {
-    const { order, limits, giveBack } = this.#options
+    const { limits, giveBack } = this.#options
+    const { order, keepsBehind } = this.#options.capabilities
     // A lane cannot be given back in part: there the transport leaves room for the others.
-    if (order === 'lane') return
+    if (order !== 'none' && !keepsBehind) return
     const keep = Math.max(limits.messages - this.#chains.size, Math.ceil(limits.messages * leastShare))
     if (chain.waiting.length <= keep) return
     if (order === 'none') this.#chains.split(chain, keep)

@@ -46,6 +46,11 @@ export type Settlement =
 export interface TransportCapabilities {
   /** `lane`: in order within a lane. `key`: in order within a message key. `none`: no promise. */
   readonly order: 'none' | 'lane' | 'key'
+  /**
+   * With `key`: what is released comes again only when all of its key that was delivered before it is settled, and no limit
+   * counts it. Then what waits behind a slow message can be given back to make room for others.
+   */
+  readonly keepsBehind?: boolean | undefined
   /** What a delivery tells about earlier deliveries of its message. */
   readonly deliveryCount: 'count' | 'flag' | 'none'
   /** `exclusive`: a partition has one consumer at a time, who reads it in order, and can be told where to begin. */

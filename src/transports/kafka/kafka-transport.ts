@@ -25,6 +25,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 
   const capabilities: TransportCapabilities = {
     order: settings.lanes === 'key' ? 'key' : 'lane',
+    keepsBehind: settings.lanes === 'key',
     deliveryCount: 'none',
     positions: settings.lanes === 'key' ? undefined : 'exclusive',
   }

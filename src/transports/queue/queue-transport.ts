@@ -72,7 +72,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
 
   return {
     name: source,
-    capabilities: { order: 'key', deliveryCount: 'count' },
+    capabilities: { order: 'key', keepsBehind: true, deliveryCount: 'count' },
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, appetite }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
