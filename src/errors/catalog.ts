@@ -95,6 +95,10 @@ export const catalog = {
     title: 'The SQLite file was removed or replaced while it was open',
     fix: 'Stop every process before you restore a backup of the file. Nothing is handled or acknowledged until the file is there; with a connection of your own, open it again.',
   },
+  STORE_DENIED: {
+    title: 'The database has refused the store its own tables',
+    fix: 'Grant the role of the store its rights on them. If it has them, other code has changed the role of a pooled connection (SET ROLE): use SET LOCAL ROLE there.',
+  },
   STATEMENT_LOST: {
     title: 'Postgres has lost a prepared statement in the middle of a transaction, which was rolled back',
     fix: 'Nothing: the work runs again without prepared statements. Keep DEALLOCATE ALL out of handlers.',

@@ -56,6 +56,12 @@ export interface Connection<Tx> extends Runner {
   discard(): void
 }
 
+export interface LendOptions extends LoanOptions {
+  isOver(): boolean
+  /** The statements that put right what a borrower has changed of the session; absent where that is its own affair. */
+  restore?(names: readonly string[]): readonly string[]
+}
+
 /** The user's pool, whichever client it is of. */
 export interface ConnectionSource<Tx> {
   /** How many connections it may have. */
@@ -66,7 +72,7 @@ export interface ConnectionSource<Tx> {
   /** The caller's client, with a transaction that the caller has opened. */
   join(tx: Tx): Runner
   /** `connection` is absent where the transaction is the caller's. */
-  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LoanOptions & { isOver(): boolean }): Loan<Tx>
+  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): Loan<Tx>
   /** Calls back for every notification and after every (re)connection, when some may have been missed. */
   listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
 }

@@ -64,6 +64,7 @@ describe('explained', () => {
     ['53100', 'STORE_FULL'],
     ['26000', 'STATEMENT_LOST'],
     ['42P05', 'STATEMENT_LOST'],
+    ['42501', 'STORE_DENIED'],
   ])('%s becomes %s, and keeps its cause', (state, code) => {
     const cause = fromServer(state)
     expect(explained(cause)).toMatchObject({ code, cause })

@@ -60,6 +60,16 @@ export function isVanished(error: unknown): boolean {
   )
 }
 
+/**
+ * Somebody has left the session in a state in which ours cannot be done (`SET ROLE`, `default_transaction_read_only`), or
+ * so it looks: another connection may be as it should.
+ */
+export function isBadSession(error: unknown): boolean {
+  if (sqlState(error) === '25006' || isJustonceError(error, 'STORE_DENIED')) return true
+  const cause = property(error, 'cause')
+  return cause !== undefined && isBadSession(cause)
+}
+
 /** The commit of somebody else has run into the seal. */
 export function isBrokenSeal(error: unknown): boolean {
   return sqlState(error) === '22P02' && messageOf(error).includes(sealMark)
@@ -73,6 +83,8 @@ export function explained(error: unknown): unknown {
       return new JustonceError('SCHEMA_MISSING', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '42703':
       return new JustonceError('SCHEMA_OLD', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
+    case '42501':
+      return new JustonceError('STORE_DENIED', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '53100':
       return new JustonceError('STORE_FULL', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     default:

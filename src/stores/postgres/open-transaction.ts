@@ -1,7 +1,8 @@
 import type { Loan, LoanOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { textIn } from './cells.ts'
+import { type Cell, textIn } from './cells.ts'
 import type { Answer, Connection, ConnectionSource, Runner } from './connection.ts'
+import { restoring } from './restoring.ts'
 
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Tx> {
@@ -12,12 +13,18 @@ export class OpenTransaction<Tx> {
   over = false
 
   readonly #opening: Promise<Answer>
+  #settings: readonly Cell[] | undefined
 
   constructor(connection: Connection<Tx>, opening: Promise<Answer>) {
     this.connection = connection
     this.#opening = opening
     // Whoever works in the transaction gets to see it too.
-    opening.catch(() => {})
+    opening.then(
+      ({ rows }) => {
+        this.#settings = rows[0]
+      },
+      () => {},
+    )
   }
 
   /** As of the beginning: rather too old than too new, so that nothing outlives a change of it. */
@@ -26,7 +33,11 @@ export class OpenTransaction<Tx> {
   }
 
   lend(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
-    const loan = source.lend(this.connection.tx, this.connection, { ...options, isOver: () => this.over })
+    const loan = source.lend(this.connection.tx, this.connection, {
+      ...options,
+      isOver: () => this.over,
+      restore: (names) => restoring(this.#settings, names),
+    })
     this.#loans.push(loan)
     return loan
   }

@@ -33,7 +33,7 @@ export class Partitions<Tx> {
     this.#look = statement(
       `SELECT floor(extract(epoch FROM horizon) * 1000), ARRAY(
          SELECT substr(relname, ${tables.partPrefix.length + 1}) FROM pg_inherits JOIN pg_class ON oid = inhrelid
-         WHERE inhparent = '${tables.inbox}'::regclass AND NOT inhdetachpending
+         WHERE inhparent = '${tables.inbox.replaceAll("'", "''")}'::regclass AND NOT inhdetachpending
            AND relname = ANY (SELECT '${tables.partPrefix}' || name FROM unnest($1::text[]) AS name))::text
        FROM ${tables.meta}`,
     )

@@ -3,8 +3,16 @@ import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
 /** Reads our table and asks whether it could be written: after a failover a standby answers everything but that. */
-export async function ping<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>, { meta }: Tables): Promise<void> {
+export async function ping<Tx>(source: Pick<ConnectionSource<Tx>, 'checkOut'>, { meta }: Tables): Promise<void> {
   const look = statement(`SELECT current_setting('transaction_read_only') FROM ${meta} LIMIT 1`)
-  const { rows } = await source.runAlone(look, [])
-  if (rows[0]?.[0] !== 'off') throw new Error('Postgres takes no writes here: a standby, or read only by a setting.')
+  const connection = await source.checkOut({})
+  try {
+    const { rows } = await connection.run(look, [])
+    if (rows[0]?.[0] !== 'off') throw new Error('Postgres takes no writes here: a standby, or read only by a setting.')
+    connection.release()
+  } catch (error) {
+    // Should somebody have made only this session read only, the next probe gets another one.
+    connection.discard()
+    throw error
+  }
 }

@@ -1,10 +1,12 @@
 import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
+import { atHome } from './at-home.ts'
 import { postgresAudit } from './audit.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
 import { startIsKnown } from './epoch.ts'
 import { classify } from './errors.ts'
+import { Home } from './home.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
 import { inboxStatements } from './inbox-statements.ts'
 import { joinedStore } from './joined-store.ts'
@@ -20,12 +22,12 @@ import { ping } from './ping.ts'
 import { postgresPositions } from './positions.ts'
 import { jsSource } from './postgres-js/js-source.ts'
 import { postgresQueue } from './queue.ts'
-import { queueNews } from './queue-news.ts'
+import { type QueueNews, queueNews } from './queue-news.ts'
 import { postgresRedrives } from './redrives.ts'
 import { postgresRetention } from './retention.ts'
 import { postgresSchema } from './schema.ts'
 import { postgresSuspects } from './suspects.ts'
-import { tableNames } from './tables.ts'
+import { type Tables, tableNames } from './tables.ts'
 import { runTransaction, setLockTimeout, settingsStatement } from './transaction.ts'
 import { untilClosed } from './until-closed.ts'
 
@@ -86,9 +88,26 @@ function storeOn<Tx>(
   open: ConnectionSource<Tx>,
   { prefix = 'justonce_', schema, listen = true }: PostgresStoreOptions,
 ): PostgresStore<Tx> {
-  const name = 'postgres'
-  const tables = tableNames(prefix, schema)
   const { source, close } = untilClosed(open)
+  const tables = tableNames(prefix, schema)
+  // With a single connection there would be none left to work with.
+  const news = listen && source.max > 1 ? queueNews(source, tables.channel) : undefined
+  const sketch = storeWith({ source, close, news }, tables)
+  if (schema !== undefined) return sketch
+  const home = new Home<Tx, PostgresStore<Tx>>(source, tables, (found) =>
+    storeWith({ source, close, news }, tableNames(prefix, schema, found)),
+  )
+  return atHome(sketch, home, source)
+}
+
+interface StoreParts<Tx> {
+  readonly source: ConnectionSource<Tx>
+  readonly news: QueueNews | undefined
+  close(): void
+}
+
+function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables): PostgresStore<Tx> {
+  const name = 'postgres'
   const transactions = new OpenTransactions(source)
   const knowsStart = startIsKnown(source)
   const withStart = settingsStatement(tables, { knowsStart: true })
@@ -97,8 +116,6 @@ function storeOn<Tx>(
   const inboxParts = { source, transactions, statements: inboxStatements(tables), partitions }
   const inbox = postgresInbox(inboxParts)
   const joined = { name, source, transactions, inbox: joinedInbox(inbox, inboxParts) }
-  // With a single connection there would be none left to work with.
-  const news = listen && source.max > 1 ? queueNews(source, tables.channel) : undefined
 
   return {
     name,

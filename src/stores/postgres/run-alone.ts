@@ -1,26 +1,36 @@
 import type { Cell } from './cells.ts'
 import type { Answer, Connection } from './connection.ts'
-import { isLostConnection, sqlState } from './errors.ts'
+import { isBadSession, isLostConnection, sqlState } from './errors.ts'
 import type { Statement } from './statement.ts'
 
 /**
  * One statement in a transaction of its own. Where the role's default isolation is stricter than ours, a rival that was
  * faster is an error. Trying again would only help until the next rival comes, so then it asks for our isolation.
  */
-export async function runOn<Tx>(
-  connection: Connection<Tx>,
-  statement: Statement,
-  values: readonly Cell[],
-): Promise<Answer> {
+async function runOn<Tx>(connection: Connection<Tx>, statement: Statement, values: readonly Cell[]): Promise<Answer> {
   try {
     const answer = await connection.run(statement, values)
     connection.release()
     return answer
   } catch (error) {
     if (wasTooStrict(error)) return await readingCommitted(connection, statement, values)
-    if (connection.lost() !== undefined || isLostConnection(error)) connection.discard()
+    if (connection.lost() !== undefined || isLostConnection(error) || isBadSession(error)) connection.discard()
     else connection.release()
     throw error
+  }
+}
+
+/** Once more on another connection, where the one before was left by somebody in a state in which nothing of ours works. */
+export async function runOnGoodOne<Tx>(
+  checkOut: () => Promise<Connection<Tx>>,
+  statement: Statement,
+  values: readonly Cell[],
+): Promise<Answer> {
+  try {
+    return await runOn(await checkOut(), statement, values)
+  } catch (error) {
+    if (!isBadSession(error)) throw error
+    return await runOn(await checkOut(), statement, values)
   }
 }
 

@@ -32,11 +32,12 @@ export interface Tables {
   readonly lockName: string
 }
 
-export function tableNames(prefix: string, schema: string | undefined): Tables {
+/** `home` is where the tables are, if that was looked up; what processes agree on by name depends on the option alone. */
+export function tableNames(prefix: string, schema: string | undefined, home = schema): Tables {
   checkPlainName('prefix', prefix, longestPrefix)
   if (schema !== undefined) checkPlainName('schema', schema, 63)
-  const home = schema === undefined ? '' : `"${schema}".`
-  const table = (name: string) => `${home}"${prefix}${name}"`
+  const place = home === undefined ? '' : `"${home.replaceAll('"', '""')}"`
+  const table = (name: string) => `${place}${place && '.'}"${prefix}${name}"`
   return {
     inbox: table('inbox'),
     timeless: table('inbox_timeless'),
@@ -53,8 +54,8 @@ export function tableNames(prefix: string, schema: string | undefined): Tables {
     positions: table('positions'),
     meta: table('meta'),
     index: (name) => `"${prefix}${name}"`,
-    schema: schema === undefined ? undefined : `"${schema}"`,
-    schemaName: schema,
+    schema: home === undefined ? undefined : place,
+    schemaName: home,
     metaName: `${prefix}meta`,
     partPrefix: `${prefix}inbox_`,
     channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),

@@ -4,7 +4,7 @@ import { AbortWatch } from '../sql/abort-watch.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { Answer, Connection, ConnectionSource, Opening, Runner } from './connection.ts'
 import { epochText } from './epoch.ts'
-import { isLostConnection, messageOf, sqlState } from './errors.ts'
+import { isBadSession, isLostConnection, messageOf, sqlState } from './errors.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
 import { prepared, type Statement, statement } from './statement.ts'
@@ -16,6 +16,11 @@ const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED')
 /** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
 export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
 
+/** A temporary table that somebody has left in the session must not take the place of one that messages write to. */
+const path = `current_setting('search_path')`
+const tempLast = `CASE WHEN ${path} LIKE '%pg_temp%' THEN ${path} WHEN ${path} IN ('', '""') THEN 'pg_temp'
+  ELSE ${path} || ', pg_temp' END`
+
 /** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
 export function settingsStatement(tables: Tables, epoch: { readonly knowsStart: boolean }): Statement {
   return prepared(
@@ -23,7 +28,8 @@ export function settingsStatement(tables: Tables, epoch: { readonly knowsStart: 
     `SELECT ${epochText(tables, epoch)}, set_config('lock_timeout', $1::text, true),
             set_config('idle_in_transaction_session_timeout', $2::text, true),
             set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
-            set_config('justonce.is_open', 'yes', true)`,
+            set_config('justonce.is_open', 'yes', true),
+            set_config('search_path', ${tempLast}, true), current_setting('role')`,
   )
 }
 
@@ -82,7 +88,7 @@ async function runOn<Tx, T>(
     transactions.close(transaction)
     // After a commit that failed only an answer of the server tells for certain what a rollback will find.
     if (isCommitting && !isAnswer(error)) connection.discard()
-    else await undo(transaction, watch)
+    else await undo(transaction, watch, error)
     throw error
   }
 }
@@ -150,9 +156,10 @@ export function abortedError(cause: unknown): JustonceError {
 }
 
 /** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */
-async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch): Promise<void> {
+async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch, error: unknown): Promise<void> {
   const { connection } = transaction
-  if (watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0) return connection.discard()
+  if (isBadSession(error) || watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0)
+    return connection.discard()
   try {
     const tag = await watch.until(connection.runAll([rollback]))
     if (tag === 'ROLLBACK') connection.release()

@@ -9,6 +9,8 @@ export interface LedgerOptions extends LoanOptions {
   /** The connection is gone. */
   lost?(): Error | undefined
   onCall?(): void
+  /** The statements that put right what a borrower has changed of its session; absent where that is its own affair. */
+  restore?(names: readonly string[]): readonly string[]
   /** Runs statements of ours on the borrower's transaction, around the ledger. */
   tidy(statements: readonly string[]): Promise<unknown>
 }
@@ -24,6 +26,8 @@ export interface LedgerRules {
   /** The client has seen the transaction end. */
   hasEnded?(): boolean
   readonly savepoints: SavepointRules
+  /** What a text changes of the session, where that is not for borrowers to change or has to be put right after them. */
+  sessionChange?(sql: string): { readonly refused?: string | undefined; readonly names: readonly string[] } | undefined
 }
 
 /** One call under way. */
@@ -47,6 +51,7 @@ export class CallLedger {
   #broken: Error | undefined
   #trouble: StoreTrouble = 'none'
   readonly #savepoints: Savepoints
+  #changed: Set<string> | undefined
 
   constructor(options: LedgerOptions, rules: LedgerRules) {
     this.#options = options
@@ -56,12 +61,23 @@ export class CallLedger {
 
   /** Why a call with this text may not be made now, or undefined: it may, and counts as made. */
   refusal(sql: string | undefined): Error | undefined {
-    return this.preparing(sql) ?? this.#foreignSavepoint(sql)
+    return this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
   }
 
   #foreignSavepoint(sql: string | undefined): Error | undefined {
     const foreign = sql === undefined ? undefined : this.#savepoints.foreign(sql)
     return foreign === undefined ? undefined : this.controlled(foreign)
+  }
+
+  /** Refused, but without harm: the borrower may go on without it. */
+  #refusedChange(sql: string | undefined): Error | undefined {
+    if (sql === undefined || this.#options.restore === undefined) return undefined
+    const change = this.#rules.sessionChange?.(sql)
+    if (change === undefined) return undefined
+    if (change.refused !== undefined) return controlError(this.#borrower, change.refused)
+    this.#changed ??= new Set()
+    for (const name of change.names) this.#changed.add(name)
+    return undefined
   }
 
   /** The same for a statement that is only made ready. */
@@ -132,7 +148,8 @@ export class CallLedger {
   #end(): Promise<void> | undefined {
     const isFirst = !this.#ended
     this.#ended = true
-    const { left } = this.#savepoints
+    const changed = this.#changed === undefined ? [] : (this.#options.restore?.([...this.#changed]) ?? [])
+    const left = [...this.#savepoints.left, ...changed]
     if (!isFirst || left.length === 0 || this.#open > 0 || this.#broken !== undefined) return undefined
     return this.#options.isOver() || this.#options.lost?.() !== undefined ? undefined : this.#tidy(left)
   }

@@ -9,7 +9,8 @@ export const networkCodes = [
 
 /** What an error that a store has raised itself means. */
 export function ownTrouble({ code }: JustonceError): StoreTrouble {
-  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT' || code === 'STATEMENT_LOST') return 'conflict'
+  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT' || code === 'STATEMENT_LOST' || code === 'STORE_DENIED')
+    return 'conflict'
   // Until a new claim has found out what became of the commit, nothing else can be done either.
   return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
 }

@@ -3,7 +3,7 @@ import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
 import { Names } from '../names.ts'
-import { runOn } from '../run-alone.ts'
+import { runOnGoodOne } from '../run-alone.ts'
 import { statement } from '../statement.ts'
 import { lentPgClient } from './lent-pg-client.ts'
 import { PgConnection, type PgConnectionOptions } from './pg-connection.ts'
@@ -54,7 +54,7 @@ export function pgSource<Client extends PgClientShape>(
   const source: ConnectionSource<Client> = {
     max: pool.options?.max ?? 10,
     checkOut,
-    runAlone: async (each, values) => runOn(await checkOut({}), each, values),
+    runAlone: (each, values) => runOnGoodOne(() => checkOut({}), each, values),
     join: (tx) => new PgRunner(tx),
     lend: lentPgClient,
     listen: (channel, heard) => new PgListener(pool, channel, heard).start(),

@@ -44,7 +44,8 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
       started: (query) => this.#follow(query),
       ready: () => this.ready(),
     })
-    this.#runner = new JsRunner(sql, (query) => this.#settled(query))
+    const onexecute = (inner: InnerConnection): boolean => this.#adopt(inner)
+    this.#runner = new JsRunner(sql, (query) => this.#settled(query), { onexecute })
   }
 
   readonly skipsAfterFailure = false

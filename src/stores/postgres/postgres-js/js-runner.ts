@@ -13,12 +13,15 @@ import type { JsQuery, RawResult } from './query.ts'
 export class JsRunner implements Runner {
   readonly #sql: Pick<PostgresJsShape, 'unsafe'>
   readonly #settled: <T>(query: JsQuery) => Promise<T>
+  readonly #also: object
 
-  /** `settled` starts the query and waits for it. */
+  /** `settled` starts the query and waits for it; `also` are options for each. */
   constructor(
     sql: Pick<PostgresJsShape, 'unsafe'>,
     settled: <T>(query: JsQuery) => Promise<T> = (query) => query as Promise<unknown> as Promise<never>,
+    also: object = {},
   ) {
+    this.#also = also
     this.#sql = sql
     this.#settled = settled
   }
@@ -34,7 +37,7 @@ export class JsRunner implements Runner {
   }
 
   async #answer(text: string, values: readonly Cell[], options: object): Promise<Answer> {
-    const query: JsQuery = this.#sql.unsafe(text, [...values], options)
+    const query: JsQuery = this.#sql.unsafe(text, [...values], { ...this.#also, ...options })
     try {
       return answerIn(await this.#settled<RawResult>(query.raw()))
     } catch (error) {

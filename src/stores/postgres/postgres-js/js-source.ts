@@ -1,9 +1,9 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
-import { explained } from '../errors.ts'
+import { explained, isBadSession } from '../errors.ts'
 import { Names } from '../names.ts'
-import { readingCommitted, wasTooStrict } from '../run-alone.ts'
+import { readingCommitted, runOnGoodOne, wasTooStrict } from '../run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
 import { lentSql } from './lent-sql.ts'
@@ -34,6 +34,7 @@ export function jsSource<Sql extends PostgresJsShape>(
       try {
         return await alone.run(statement, values)
       } catch (error) {
+        if (isBadSession(error)) return await runOnGoodOne(() => checkOut({}), statement, values)
         if (!wasTooStrict(error)) throw error
         return await readingCommitted(await checkOut({}), statement, values)
       }
