@@ -130,16 +130,24 @@ export const retryCases: readonly StoreCase[] = [
     name: 'retry: what was reserved and never begun is not blamed for the death of whoever reserved it',
     async run({ store, rival, effects, app }) {
       let isBroken = true
-      const { app: notes, handle, stop, events } = app()
-      notes.on('note.created', { name: 'tag-note', retry: { backoff: () => 300 } }, async ({ id }, { tx }) => {
-        if (isBroken) throw new Error('not yet')
-        await effects.write(tx, id)
-      })
-      await handle(note('m1'))
+      const open = () => {
+        const opened = app()
+        const retry = { attempts: 19, backoff: () => 100 }
+        opened.app.on('note.created', { name: 'tag-note', retry, breaker: false }, async ({ id }, { tx }) => {
+          if (isBroken) throw new Error('not yet')
+          await effects.write(tx, id)
+        })
+        return opened
+      }
+      const first = open()
+      await first.handle(note('m1'))
+      await first.stop()
       isBroken = false
-      const reserve = { limit: 1, maxBytes: 1, forMs: 1, handlers: ['tag-note'], pastDead: [] }
-      for (let deaths = 0; deaths < 6 && (await store.parking.count()) > 0; deaths++)
-        await rival.parking.reserve(reserve)
+      const options = { limit: 1, maxBytes: 1, forMs: 1, handlers: ['tag-note'], pastDead: [] }
+      for (let deaths = 0; deaths < 20; deaths++)
+        await eventually(async () => (await rival.parking.reserve(options))[0], 'a reservation')
+      const { handle, stop, events } = open()
+      await handle()
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
       await stop()
       assert.equal(await effects.count('m1'), 1)
