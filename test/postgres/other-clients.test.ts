@@ -40,6 +40,20 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
     expect([...(taken?.message.body ?? [])]).toEqual([92, 255])
   })
 
+  test('a client that wants binary answers gets records, results and messages as they are', async () => {
+    const pool = newPool({ url, pool: { binary: true } as pg.PoolConfig })
+    onTestFinished(() => pool.end())
+    const store = postgresStore({ pool, prefix: 'binary_' })
+    await store.schema.install()
+    const request = { handler: 'tag-note', key: 'm1', fingerprint: Uint8Array.of(0, 92, 255) }
+    const claim = () => store.transaction((tx) => store.inbox.claim(tx, [request]))
+    expect((await claim()).existing).toEqual([undefined])
+    expect((await claim()).existing).toMatchObject([{ state: 'processed' }])
+    const record = await store.inbox.find(request)
+    expect([...(record?.fingerprint ?? [])]).toEqual([0, 92, 255])
+    expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(1_800_000)
+  })
+
   test('two stores with tables of their own share one pool', async () => {
     const pool = newPool({ url, pool: { max: 2 } })
     onTestFinished(() => pool.end())
