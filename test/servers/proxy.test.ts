@@ -159,6 +159,13 @@ describe('finding a pattern in a stream', () => {
     expect(found).toEqual([false, false, true, true])
   })
 
+  test('sees a match that begins some statements before it ends', () => {
+    const search = new StreamSearch()
+    search.next(Buffer.from('INSERT m008'))
+    for (let statement = 0; statement < 10; statement++) search.next(Buffer.alloc(4_000, 'x'))
+    expect(search.next(Buffer.from('COMMIT'))(toRegExp(/m008[\s\S]*COMMIT/))).toBe(true)
+  })
+
   test('takes text literally and expressions with any flags', () => {
     const isIn = new StreamSearch().next(Buffer.from('SELECT $1 -- größe'))
     expect(isIn(toRegExp('$1'))).toBe(true)

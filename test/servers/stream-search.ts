@@ -1,7 +1,8 @@
 /** Text is found as it is; a regular expression sees the bytes as latin1 characters. */
 export type Pattern = string | RegExp
 
-const longestSplitMatch = 4_096
+/** A longer match is not seen. A transaction of some messages must fit, from a statement in it to its commit. */
+const longestSplitMatch = 65_536
 
 export function toRegExp(pattern: Pattern): RegExp {
   if (typeof pattern !== 'string') return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, '')}g`)
