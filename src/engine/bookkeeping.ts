@@ -76,8 +76,11 @@ function gatherRun<Tx>(
   const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
   // What waited for its time to come is claimed by now, or was by a copy that has left it to the row.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
+  const names = [run.handler.name, ...run.handler.formerly]
+  // Under every name that it may be claimed under: processes that only know one of them must see the same.
   const mark = (state: RecordChange['state'], result?: string): void => {
-    if (isRecorded(run)) books.changes.push({ handler, key, state, result, born: bornOf(handler) })
+    if (!isRecorded(run)) return
+    for (const name of names) books.changes.push({ handler: name, key, state, result, born: bornOf(name) })
   }
   switch (outcome.kind) {
     case 'processed':
@@ -114,8 +117,7 @@ function gatherRun<Tx>(
     case 'unstarted':
     case 'apart':
       if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
-        for (const name of [run.handler.name, ...run.handler.formerly])
-          books.released.push({ handler: name, key, born: bornOf(name) })
+        for (const name of names) books.released.push({ handler: name, key, born: bornOf(name) })
       return
     default:
       return

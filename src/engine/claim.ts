@@ -30,8 +30,20 @@ export async function claimRuns<Tx>(
     if (!isParked(outcome) || unclaimedLetter(run)?.handler !== handler) outcomes.set(run, outcome)
     // Else a copy has left it to the row that this was taken from: it is ours.
   })
+  const needless = requests.filter(
+    ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes.get(run)),
+  )
+  if (needless.length > 0) await engine.store.inbox.release(tx, needless)
   leaveForLater(runs, outcomes)
   return epoch
+}
+
+/**
+ * A claim counts as processed unless something else is said of it. Where the claim under another name of the handler has
+ * shown that it is parked, given up, too old or another message's, that other record is the one to go by.
+ */
+function agrees(outcome: RunOutcome | undefined): boolean {
+  return outcome === undefined || (outcome.kind === 'duplicate' && outcome.record.state === 'processed')
 }
 
 function leaveForLater<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes<Tx>): void {

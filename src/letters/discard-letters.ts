@@ -19,6 +19,7 @@ export async function discardLetters<Tx>(
   const selected = decideSelection(selection)
   const keys = await keysOf(engine, selected)
   const { store } = engine
+  const shared = await sharedRecords(engine, keys)
   const discard = async (tx: Tx) => {
     let count = 0
     for (let start = 0; start < keys.length; start += atOnce) {
@@ -29,7 +30,13 @@ export async function discardLetters<Tx>(
       count += discarded.length
       await store.inbox.update(
         tx,
-        discarded.map(({ handler, key }) => ({ handler, key, state: 'discarded' as const })),
+        discarded.flatMap(({ handler, key }) =>
+          [handler, ...(shared.get(key)?.get(handler) ?? [])].map((name) => ({
+            handler: name,
+            key,
+            state: 'discarded' as const,
+          })),
+        ),
       )
       const subject = JSON.stringify({
         letters: discarded,
@@ -42,6 +49,29 @@ export async function discardLetters<Tx>(
     return count
   }
   return await orExplain(engine, selected, () => store.transaction(discard))
+}
+
+/** A renamed handler has parked its message under its other names, too. By key, then by the letter's handler. */
+async function sharedRecords<Tx>(
+  engine: OperableEngine<Tx>,
+  letters: readonly RecordKey[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>> {
+  const others = letters.flatMap(({ handler, key }) => {
+    const current = engine.handlerNamed(handler)
+    const names = current === undefined ? [] : [current.name, ...current.formerly]
+    return names.filter((name) => name !== handler).map((name) => ({ of: handler, handler: name, key }))
+  })
+  const shared = new Map<string, Map<string, string[]>>()
+  for (let start = 0; start < others.length; start += atOnce) {
+    const some = others.slice(start, start + atOnce)
+    const records = await engine.store.inbox.findMany(some)
+    for (const [index, { of, handler, key }] of some.entries()) {
+      if (records[index]?.state !== 'parked') continue
+      const ofKey = shared.get(key) ?? new Map<string, string[]>()
+      shared.set(key, ofKey.set(of, [...(ofKey.get(of) ?? []), handler]))
+    }
+  }
+  return shared
 }
 
 async function keysOf<Tx>(engine: OperableEngine<Tx>, selected: Selected): Promise<readonly RecordKey[]> {

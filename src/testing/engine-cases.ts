@@ -12,6 +12,7 @@ import { keyOrderCases } from './engine-cases/key-order.ts'
 import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
+import { renameCases } from './engine-cases/renames.ts'
 import { retentionCases } from './engine-cases/retention.ts'
 import { retryCases } from './engine-cases/retry.ts'
 import { schemeCases } from './engine-cases/schemes.ts'
@@ -21,6 +22,7 @@ import type { StoreCase } from './store-case.ts'
 /** The promise as a whole: the real engine on a store, for any test runner. */
 export const engineCases: readonly StoreCase[] = [
   ...identityCases,
+  ...renameCases,
   ...failureCases,
   ...companyCases,
   ...looksAwayCases,

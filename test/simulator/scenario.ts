@@ -81,7 +81,7 @@ export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored
   const scenario = timelessScenario(seed)
   if (isRetained) return retained(scenario)
   if (isRestored) return restored(scenario)
-  return seed % 11 === 8 && scenario.deployAt === undefined ? burdened(scenario) : scenario
+  return seed % 11 === 8 ? burdened(scenario) : scenario
 }
 
 function timelessScenario(seed: number): Scenario {

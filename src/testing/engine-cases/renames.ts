@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { anHour, type Bench, type BenchStore, engineCase, later, makeDue, note } from './bench.ts'
+import { aDay, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
+
+const renamed = { name: 'tag-note', formerly: ['label-note'] } as const
+const ana = { by: 'ana', why: 'it is mended' } as const
+
+/** What the records say under both names, the new one first. */
+async function statesOf({ inbox }: BenchStore, key: string): Promise<readonly (string | undefined)[]> {
+  const records = await inbox.findMany([renamed.name, ...renamed.formerly].map((handler) => ({ handler, key })))
+  return records.map((record) => record?.state)
+}
+
+async function parkedUnderTheOldName({ app, effects }: Bench): Promise<void> {
+  const before = app()
+  before.app.on('note.created', { name: 'label-note', ...later }, async ({ id }, { tx }) => {
+    await effects.write(tx, id)
+    throw new Error('not yet')
+  })
+  await before.handle(note('m1'))
+  await before.stop()
+}
+
+/** A handler under its new name claims under its old ones, too: no record of it may say what has not happened. */
+export const renameCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'renames: a copy of what is parked under the old name leaves no record that says processed',
+    async run(bench) {
+      const { store, rival, effects, app } = bench
+      await parkedUnderTheOldName(bench)
+      const after = app({ store: rival })
+      after.app.on('note.created', renamed, ({ id }, { tx }) => effects.write(tx, id))
+      await after.handle(note('m1'))
+      assert.deepEqual(await statesOf(store, 'm1'), [undefined, 'parked'])
+      assert.equal(await effects.count('m1'), 0)
+      await makeDue(store)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its row')
+      await after.handle(note('m1'))
+      assert.equal(await effects.count('m1'), 1)
+      assert.equal((await statesOf(store, 'm1'))[1], 'processed')
+    },
+  }),
+  engineCase({
+    name: 'renames: what fails under the new name is parked under the old one, too, and then processed under both',
+    async run({ store, rival, effects, app }) {
+      let isBroken = true
+      const before = app()
+      before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
+      const after = app({ store: rival })
+      after.app.on('note.created', { ...renamed, ...later }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (isBroken) throw new Error('not yet')
+      })
+      await after.handle(note('m1'))
+      await before.handle(note('m1'))
+      assert.deepEqual(await statesOf(store, 'm1'), ['parked', 'parked'])
+      isBroken = false
+      await makeDue(store)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its row')
+      await before.handle(note('m1'))
+      assert.deepEqual(await statesOf(store, 'm1'), ['processed', 'processed'])
+      assert.equal(await effects.count('m1'), 1)
+    },
+  }),
+  engineCase({
+    name: 'renames: what is given up or comes too late is so under both names',
+    needs: ['letters'],
+    async run({ store, effects, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { ...renamed, retry: { attempts: 1 } }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        throw new Error('never')
+      })
+      await handle(note('m1'), note('late', { expiresAt: new Date(Date.now() - anHour) }))
+      assert.deepEqual(await statesOf(store, 'late'), ['expired', 'expired'])
+      assert.equal(await notes.deadLetters.discard('all', ana), 1)
+      assert.deepEqual(await statesOf(store, 'm1'), ['discarded', 'discarded'])
+    },
+  }),
+  engineCase({
+    name: 'renames: another content under a key of the old name takes nothing from the message that was there first',
+    async run({ store, rival, effects, app }) {
+      const before = app()
+      before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
+      await before.handle(note('m1'))
+      const after = app({ store: rival })
+      after.app.on('note.created', renamed, ({ id }, { tx }) => effects.write(tx, id))
+      await after.handle(note('m1', { body: { id: 'another' } }))
+      await after.handle(note('m1'))
+      const letters = await store.parking.list()
+      assert.deepEqual(
+        letters.map(({ reason }) => reason),
+        ['KEY_REUSED'],
+      )
+      assert.equal(await effects.count('m1'), 1)
+    },
+  }),
+  engineCase({
+    name: 'renames: what is too old to know under the new name is not processed under the old one, and can be redriven',
+    needs: ['retention', 'letters'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const before = app()
+      before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
+      await before.handle()
+      await before.stop()
+      await raiseHorizon(bench, 10 * aDay)
+      const id = madeAgo(20 * aDay)
+      const after = app(timed)
+      after.app.on('note.created', renamed, (message, { tx }) => effects.write(tx, message.id))
+      await after.handle(note(id))
+      assert.deepEqual(
+        (await store.parking.list()).map(({ reason }) => reason),
+        ['TOO_OLD_TO_KNOW'],
+      )
+      assert.deepEqual(await statesOf(store, id), [undefined, undefined])
+      await after.app.deadLetters.redrive('all', ana)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its letter')
+      assert.equal(await effects.count(id), 1)
+    },
+  }),
+]
