@@ -23,6 +23,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   const {
     plain,
     broughtOutBy,
+    isOneLine = false,
     large,
     deliveryLimit,
     frozenAt,
@@ -37,16 +38,18 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
+    if (isOneLine) return { ...message, type: 'ordered', key: 'k0', behaviour: 'good' }
     if (plain) return { ...message, type: 'single', behaviour: 'good' }
     if (large && index % 3 === 0) return { ...message, large, behaviour: 'throws-always' }
     return broughtOutBy !== undefined && index % 3 === 0 ? { ...message, behaviour: broughtOutBy } : message
   })
   const once = messages.map((message) => ({ ...message, sentAt: message.sentAt.slice(0, 1) }))
-  const order = shape === 'queue' ? scenario.order : 'keep'
+  const order = shape === 'queue' && !isOneLine ? scenario.order : 'keep'
   return {
     ...scenario,
     shape,
     order,
+    processes: isOneLine ? Math.max(2, scenario.processes) : scenario.processes,
     messages: shape === 'log by position' ? once : messages,
     ...(frozenAt !== undefined && {
       faults: [...scenario.faults, { step: frozenAt, nth: seed % 16, fault: 'pause-before' as const }],

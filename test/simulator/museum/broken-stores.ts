@@ -29,6 +29,8 @@ export const brokenStores: readonly Exhibit[] = [
     name: 'relays-share-a-key',
     flaw: 'While one relay is sending a message of a key, or cannot, another sends the next one of it.',
     caughtAs: 'OVERTAKEN',
+    isOneLine: true,
+    frozenAt: 'publish',
     program: onStore((store) => ({
       ...store,
       outbox: {

@@ -24,6 +24,8 @@ export interface Exhibit {
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
   readonly broughtOutBy?: Behaviour
+  /** It is given worlds with several processes and nothing but good messages of one ordered key. */
+  readonly isOneLine?: boolean
   /** It is given messages that are larger than what the store can keep, and fail. */
   readonly large?: boolean
   /** It is given a broker with this limit. */
