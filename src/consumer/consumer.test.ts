@@ -160,3 +160,19 @@ test('what has waited for too long goes back to the broker', async () => {
   await clock.advance(10_000)
   expect(ran).toEqual([])
 })
+
+test('while the store is away nothing goes back, however long it has waited: brokers drop what comes back too often', async () => {
+  const { ran, clock, arrive, settled, engine, store, eventsOf } = openConsumer(0, {}, {}, { ageMs: 400 })
+  const away = async (): Promise<never> => {
+    throw new JustonceError('STORE_CLOSED', { message: 'Nobody answers.' })
+  }
+  Object.assign(engine.store, { transaction: away, ping: away })
+  await arrive(delivery('a1', 'a'), delivery('a2', 'a'))
+  await clock.advance(60_000)
+  expect(eventsOf('store-down')).toHaveLength(1)
+  expect(settled()).toEqual([])
+  Object.assign(engine.store, { transaction: store.transaction, ping: store.ping })
+  await clock.advance(10_000)
+  expect(ran).toEqual(['a1', 'a2'])
+  expect(settled()).toEqual([])
+})

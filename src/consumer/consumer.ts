@@ -57,6 +57,7 @@ export class Consumer<Tx> {
       clock: engine.clock,
       capabilities: transport.capabilities,
       limits: options.inFlight,
+      gate,
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
     })

@@ -3,6 +3,7 @@ import type { Report } from '../engine/report.ts'
 import type { AdaptiveBatch } from './adaptive-batch.ts'
 import { type Chain, Chains, type LeftFor, type TakenBatch } from './chains.ts'
 import { HeldBack } from './held-back.ts'
+import type { StoreGate } from './store-gate.ts'
 
 /** How much of a transport may be in this process and not settled. */
 export interface InFlightLimits {
@@ -17,6 +18,7 @@ export interface InHandOptions {
   readonly clock: Clock
   readonly capabilities: Pick<TransportCapabilities, 'order' | 'keepsBehind'>
   readonly limits: InFlightLimits
+  readonly gate: Pick<StoreGate, 'openForMs'>
   /** They go back to the broker. */
   giveBack(deliveries: readonly Delivery[]): void
   /** They can no longer be settled, and are let go. */
@@ -148,17 +150,25 @@ export class InHand {
     if (deliveries.length > 0) this.#options.letGo(deliveries)
   }
 
-  /** Looks now and then for what has waited for too long; what follows it must not overtake it, and goes with it. */
   #patrolLater(): void {
-    const { clock, limits, giveBack } = this.#options
+    const { clock, limits, gate } = this.#options
     if (this.#patrol !== undefined || this.#isClosed || limits.ageMs === Number.POSITIVE_INFINITY) return
-    this.#patrol = clock.timer(limits.ageMs / 4, () => {
+    const pauseMs = limits.ageMs / 4
+    this.#patrol = clock.timer(pauseMs, () => {
       this.#patrol = undefined
-      const old = new Set(this.#chains.arrivedBefore(clock.monotonicMs() - limits.ageMs))
-      const removed = old.size === 0 ? [] : this.#chains.remove((delivery) => old.has(delivery), true)
-      this.heldBack.forget(removed)
-      if (removed.length > 0) giveBack(removed)
+      // What has waited for the store is held, whatever its age, and gets its turn when the store is back: a broker that
+      // counts what comes back would drop it.
+      if (gate.openForMs >= pauseMs) this.#giveBackOld()
       if (this.#chains.size > 0) this.#patrolLater()
     })
+  }
+
+  /** What has waited for too long; what follows it must not overtake it, and goes with it. */
+  #giveBackOld(): void {
+    const { clock, limits, giveBack } = this.#options
+    const old = new Set(this.#chains.arrivedBefore(clock.monotonicMs() - limits.ageMs))
+    const removed = old.size === 0 ? [] : this.#chains.remove((delivery) => old.has(delivery), true)
+    this.heldBack.forget(removed)
+    if (removed.length > 0) giveBack(removed)
   }
 }

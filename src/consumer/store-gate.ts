@@ -10,6 +10,7 @@ export class StoreGate {
   readonly #events: Events
   #reopening: Promise<void> | undefined
   #failuresInARow = 0
+  #openedAt = Number.NEGATIVE_INFINITY
 
   constructor(store: Pick<Store, 'ping'>, clock: Clock, events: Events) {
     this.#store = store
@@ -19,6 +20,11 @@ export class StoreGate {
 
   get isOpen(): boolean {
     return this.#reopening === undefined
+  }
+
+  /** For how long it has been open; 0 while it is closed. */
+  get openForMs(): number {
+    return this.isOpen ? this.#clock.monotonicMs() - this.#openedAt : 0
   }
 
   /** Resolves when the store can be used, or when the signal is aborted. */
@@ -42,6 +48,7 @@ export class StoreGate {
     this.#events.emit({ kind: 'store-down', error })
     this.#reopening = this.#probe(signal).finally(() => {
       this.#reopening = undefined
+      this.#openedAt = this.#clock.monotonicMs()
     })
   }
 

@@ -58,7 +58,7 @@ for (const order of ['keep', 'shuffle'] as const) {
     open: () =>
       open((scheduler) => {
         const broker = new SimBroker(scheduler, order)
-        return { broker, reader: (process, network) => simTransport(process, broker, network, 'count') }
+        return { broker, reader: (process, network) => simTransport(process, broker, network, { tells: 'count' }) }
       }),
     // How an iteration ends is left to the process, which the simulator kills.
     cases: transportCases.filter(({ name }) => kept.test(name)),

@@ -56,6 +56,8 @@ export interface Scenario {
   readonly whenDead: 'block' | 'continue'
   /** The broker drops what it has delivered so often, as brokers with a limit and no dead-letter queue do. */
   readonly deliveryLimit?: number
+  /** The broker wants back what was not begun for so long. */
+  readonly ageMs?: number
   /** From then on the handlers are mended, and somebody redrives what has died. */
   readonly mendedAt?: number
   /** From then on processes are replaced by ones that have `added` instead of `first`. */

@@ -38,15 +38,20 @@ describe('the real engine in the simulator', () => {
     expect((await simulate(scenarioOf(seed, true))).violations).toEqual([])
   })
 
-  test('while the database is away it holds what it has: a broker that counts deliveries drops nothing', async () => {
-    const failed: string[] = []
-    for (let seed = 0; seed < 100; seed++) {
-      const crash = { at: 300 + seed * 10, kind: 'database-crash', ms: 20_000 } as const
-      const scenario = { ...scenarioFor({ plain: true, deliveryLimit: 3 }, seed), faults: [], disasters: [crash] }
-      failed.push(...(await simulate(scenario)).violations)
-    }
-    expect(failed).toEqual([])
-  }, 60_000)
+  test.each([{ wants: 'nothing back' }, { wants: 'back what has waited for long', ageMs: 1_000 }])(
+    'while the database is away it holds what it has: a broker that counts deliveries and wants $wants drops nothing',
+    async ({ ageMs }) => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 100; seed++) {
+        const crash = { at: 300 + seed * 10, kind: 'database-crash', ms: 20_000 } as const
+        const scenario = { ...scenarioFor({ plain: true, deliveryLimit: 3 }, seed), faults: [], disasters: [crash] }
+        const { violations } = await simulate(ageMs === undefined ? scenario : { ...scenario, ageMs })
+        failed.push(...violations.map((violation) => `seed ${seed}: ${violation}`))
+      }
+      expect(failed).toEqual([])
+    },
+    60_000,
+  )
 
   test('where nothing goes wrong, whatever arrives in time takes effect, however late its copies are', async () => {
     const lost: string[] = []

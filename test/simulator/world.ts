@@ -174,7 +174,7 @@ export class World {
     const store = scenario.restore === undefined ? cold : { ...cold, hints: this.#hot }
     const transport =
       this.broker instanceof SimBroker
-        ? simTransport(process, this.broker, network, scenario.tells)
+        ? simTransport(process, this.broker, network, scenario)
         : simLogTransport(process, this.broker, network, dedupOf[scenario.shape])
     process.onEnd(() => {
       if (this.#over) return

@@ -1,6 +1,7 @@
 import type { Delivery, Settlement, Transport } from '../../../src/contracts/index.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
+import type { Scenario } from '../scenario.ts'
 import type { BrokerSession, Queued, SimBroker } from './sim-broker.ts'
 import { publishTo } from './sim-publish.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
@@ -15,7 +16,7 @@ export function simTransport(
   process: SimProcess,
   broker: SimBroker,
   network: Network,
-  tells: 'count' | 'flag' | 'none',
+  { tells, ageMs }: Pick<Scenario, 'tells' | 'ageMs'>,
 ): Transport {
   const { scheduler } = network
   let current: { link: Link; session: BrokerSession } | undefined
@@ -46,6 +47,7 @@ export function simTransport(
       order: broker.order === 'keep' ? 'key' : 'none',
       deliveryCount: tells,
     },
+    ...(ageMs !== undefined && { inFlight: { ageMs } }),
     async *deliveries({ signal, maxInFlight }) {
       let arrived: Delivery[] = []
       let wake = () => {}
