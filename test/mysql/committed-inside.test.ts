@@ -151,6 +151,50 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     expect(records.map((record) => record?.state)).toEqual(['processed', 'parked'])
   })
 
+  test('what was claimed before it is still its own: another claim of the same key finds it', async () => {
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, ['s1', 's2'].map(request))
+      await store.lend(tx, quietly).tx.query('CALL harmless()')
+      const { existing } = await store.inbox.claim(tx, ['s1', 's3'].map(request))
+      expect(existing.map((record) => record?.state)).toEqual(['processed', undefined])
+    })
+    expect(await claimedAnew('s1', 's2', 's3')).toEqual([false, false, false])
+  })
+
+  test('a transaction that was joined: another claim of the same key finds the first', async () => {
+    const connection = await pool.getConnection()
+    await connection.beginTransaction()
+    const joined = store.within(connection)
+    let runs = 0
+    await once(joined, { handler: 'tag-note', key: 'n1' }, async (tx) => {
+      await tx.query('CALL harmless()')
+      await once(joined, { handler: 'tag-note', key: 'n1' }, () => {
+        runs++
+      })
+    })
+    expect(runs).toBe(0)
+    await connection.commit()
+    connection.release()
+    expect(await claimedAnew('n1')).toEqual([false])
+  })
+
+  test('a position that was moved twice stands where it was before the first', async () => {
+    const to = (next: string) => ({ next, incarnation: 'i' })
+    const place = { source: 'twice', partition: '0' }
+    const move = (tx: PoolConnection, expected: string | undefined, next: string) =>
+      store.positions.move(tx, 'g', [
+        { ...place, expected: expected === undefined ? undefined : to(expected), to: to(next) },
+      ])
+    await store.transaction((tx) => move(tx, undefined, '10'))
+    const work = store.transaction(async (tx) => {
+      await move(tx, '10', '20')
+      await move(tx, '20', '30')
+      await store.lend(tx, quietly).tx.query('CALL commits()')
+    })
+    await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
+    expect(await store.positions.load('g', [place])).toEqual([to('10')])
+  })
+
   test('a transaction that was joined: one that commits is detected, and the claim is not kept', async () => {
     const connection = await pool.getConnection()
     await connection.beginTransaction()

@@ -3,6 +3,7 @@ import type { ClaimRequest, InboxRecord, RecordKey, RecordState } from '../../co
 import { JustonceError } from '../../errors/index.ts'
 import { bytes, type Cell, dateIn, integer, nowMs, optionalTextIn, textIn } from './cells.ts'
 import { changedSinceSnapshot, duplicateKey, errorNumber } from './errors.ts'
+import type { Claims } from './provisional.ts'
 import type { Runner } from './runner.ts'
 import { foundByKey, handlerValue, inGroups, keyValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -20,6 +21,14 @@ export interface Claimed {
   readonly token: string
 }
 
+export interface ClaimOptions {
+  readonly requests: readonly ClaimRequest[]
+  readonly horizonMs: number | undefined
+  readonly habit: ClaimHabit
+  /** What the same transaction has claimed before. */
+  readonly before: readonly Claims[]
+}
+
 /** A record can vanish between the two statements, but hardly this often. */
 const mostTurns = 20
 
@@ -31,17 +40,14 @@ const mostTurns = 20
 export async function claimAll(
   runner: Runner,
   { inbox }: Tables,
-  {
-    requests,
-    horizonMs,
-    habit,
-  }: { requests: readonly ClaimRequest[]; horizonMs: number | undefined; habit: ClaimHabit },
+  { requests, horizonMs, habit, before }: ClaimOptions,
 ): Promise<Claimed> {
+  const own = new Set(before.map((claims) => claims.token))
   const existing: (InboxRecord | undefined)[] = requests.map(() => undefined)
   const old = requests.flatMap(({ born }, place) => (isBefore(born, horizonMs) ? [place] : []))
   const tooOld = new Set(old)
   let open = requests.map((_, place) => place)
-  const token = `x'${randomBytes(8).toString('hex')}'`
+  const token = tokenIn(randomBytes(8))
   let looks = habit.mostlyKnown || old.length > 0
   for (let turn = 1; open.length > 0; turn++) {
     if (turn > mostTurns) throw new Error(`${open.length} claims could neither be made nor found, ${mostTurns} times.`)
@@ -50,7 +56,7 @@ export async function claimAll(
         runner,
         inbox,
         open.map((place) => requests[place] as ClaimRequest),
-        { locked: turn > 2 },
+        { locked: turn > 2, own },
       )
       await removeAbandoned(runner, inbox, [...abandoned.values()])
       for (const place of open) {
@@ -71,6 +77,10 @@ export async function claimAll(
   }
   habit.mostlyKnown = existing.filter((record) => record !== undefined).length > existing.length / 2
   return { existing, tooOld, token }
+}
+
+function tokenIn(cell: Cell | undefined): string {
+  return bytes(cell ?? undefined)
 }
 
 function isBefore(born: Date | undefined, horizonMs: number | undefined): boolean {
@@ -111,19 +121,22 @@ export async function look(
   runner: Runner,
   inbox: string,
   keys: readonly RecordKey[],
-  { locked }: { readonly locked: boolean },
+  { locked, own }: { readonly locked: boolean; readonly own?: ReadonlySet<string> },
 ): Promise<Found> {
   const records = new Map<string, InboxRecord>()
   const abandoned = new Map<string, RecordKey>()
   try {
     for (const group of inGroups(keys)) {
       const { rows } = await runner.run(
-        `SELECT known.handler, known.\`key\`, known.state, known.fingerprint, known.processed_at, known.result
+        `SELECT known.handler, known.\`key\`, known.state, known.fingerprint, known.processed_at, known.result, known.token
          FROM ${foundByKey(inbox, 'PRIMARY', group)}${locked ? ' LOCK IN SHARE MODE' : ''}`,
       )
       for (const row of rows) {
         const key = { handler: textIn(row[0]), key: textIn(row[1]) }
-        if (textIn(row[2]) === 'open') abandoned.set(nameOf(key), key)
+        const isOpen = textIn(row[2]) === 'open'
+        // Not abandoned: this very transaction has claimed it, and suspended it for as long as it may be committed by others.
+        if (isOpen && own?.has(tokenIn(row[6]))) records.set(nameOf(key), { ...recordIn(row, 2), state: 'processed' })
+        else if (isOpen) abandoned.set(nameOf(key), key)
         else records.set(nameOf(key), recordIn(row, 2))
       }
     }

@@ -1,6 +1,6 @@
 import type { ClaimAnswer, ClaimRequest, Inbox } from '../../contracts/index.ts'
 import { bytes, nowMs, optionalNumberIn, textIn } from './cells.ts'
-import { type ClaimHabit, claimAll, look, nameOf } from './claim.ts'
+import { type ClaimHabit, type ClaimOptions, claimAll, look, nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { epochAndHorizon, Identities } from './epoch.ts'
 import { deadlock, errorNumber } from './errors.ts'
@@ -32,7 +32,7 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
         const joined = transactions.joined(tx)
         const { rows } = await joined.run(epochAndHorizon(tables))
         const seen = { epoch: textIn(rows[0]?.[0]), horizonMs: optionalNumberIn(rows[0]?.[1]) }
-        const { answer, token } = await claimOn(joined, tables, requests, { ...seen, habit })
+        const { answer, token } = await claimOn(joined, tables, { requests, ...seen, habit, before: joined.claims })
         joined.claimed(token, ours(requests, answer))
         return answer
       }
@@ -42,7 +42,12 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
           // Before the claim: rather an epoch and a horizon that are too old than too new.
           const { epoch, row } = await identities.read(connection)
           const seen = { epoch, horizonMs: optionalNumberIn(row[1]) }
-          const { answer, token } = await claimOn(connection, tables, requests, { ...seen, habit })
+          const { answer, token } = await claimOn(connection, tables, {
+            requests,
+            ...seen,
+            habit,
+            before: transaction.claims,
+          })
           transaction.claimed(token, ours(requests, answer))
           return answer
         } catch (error) {
@@ -102,12 +107,10 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
 async function claimOn(
   runner: Runner,
   tables: Tables,
-  requests: readonly ClaimRequest[],
-  seen: { readonly epoch: string; readonly horizonMs: number | undefined; readonly habit: ClaimHabit },
+  { epoch, ...options }: ClaimOptions & { readonly epoch: string },
 ): Promise<{ readonly answer: ClaimAnswer; readonly token: string }> {
-  const { epoch, ...rest } = seen
-  if (requests.length === 0) return { answer: { epoch, existing: [] }, token: '' }
-  const { existing, tooOld, token } = await claimAll(runner, tables, { requests, ...rest })
+  if (options.requests.length === 0) return { answer: { epoch, existing: [] }, token: '' }
+  const { existing, tooOld, token } = await claimAll(runner, tables, options)
   return { answer: { epoch, existing, ...(tooOld.size > 0 && { tooOld }) }, token }
 }
 

@@ -50,6 +50,10 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     this.#suspension.add(provisionalClaims(this.#tables, { token, keys }))
   }
 
+  get claims(): readonly Claims[] {
+    return this.#claims
+  }
+
   async inSavepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#depth === 0) this.#beginAnew()
     const { status } = await this.run(`SAVEPOINT ${name}`)

@@ -78,7 +78,8 @@ export class Suspension {
     if (this.#isSuspended) return
     this.#isSuspended = true
     this.#hasBeen = true
-    for (const { suspend } of this.#all)
+    // The last comes first: what was changed twice is to be as it was before the first time.
+    for (const { suspend } of this.#all.toReversed())
       for (const sql of suspend)
         this.#runner.run(sql).catch((error: unknown) => {
           this.#failure ??= error

@@ -55,7 +55,7 @@ async function runOn<Native extends MysqlConnectionShape, T>(
     await watch.until(transaction.suspension.resume())
     await watch.until(checkStillOpen(connection))
     isCommitting = true
-    await watch.until(commit(connection))
+    await commit(connection, watch)
     transactions.close(transaction)
     void connection.giveBack()
     return value
@@ -103,15 +103,17 @@ export function endedError(cause: unknown): JustonceError {
   return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause })
 }
 
-async function commit(connection: Runner): Promise<void> {
+/** Whoever no longer waits for the answer does not know it either. */
+async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
   try {
-    await connection.run('COMMIT')
+    await watch.until(connection.run('COMMIT'))
   } catch (error) {
     // A cluster says no with this, and has undone everything. Other answers do not tell for certain.
     if (errorNumber(error) === deadlock) throw error
-    const why = isLostConnection(error)
-      ? 'The answer to the commit did not come'
-      : 'The commit was answered with an error'
+    const why =
+      errorNumber(error) === undefined || isLostConnection(error)
+        ? 'The answer to the commit did not come'
+        : 'The commit was answered with an error'
     throw new JustonceError('COMMIT_UNKNOWN', { message: `${why}: ${messageOf(error)}.`, cause: error })
   }
 }
