@@ -23,7 +23,7 @@ export type LeftFor = (delivery: Delivery) => number | undefined
 
 /** What must stay together and in order: a lane of the transport, or else the message's key. */
 export function affinityOf(delivery: Delivery): string | undefined {
-  return delivery.lane ?? delivery.message.key
+  return delivery.lane ?? delivery.message.key ?? undefined
 }
 
 interface Arrival {

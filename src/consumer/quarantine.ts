@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
+import { anyJson } from '../encoding/any-text.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Report } from '../engine/report.ts'
 import type { Origin } from '../engine/work.ts'
@@ -196,6 +197,6 @@ function isSuspect({ redelivered, count }: Delivery): boolean {
 }
 
 function suspectId({ message: { id, type, source, body } }: Delivery): string {
-  const name = JSON.stringify([source, type, id])
+  const name = anyJson([source, type, id])
   return hash('sha256', id === undefined ? Buffer.concat([Buffer.from(name), body]) : name, 'hex')
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, OutboxMessage, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
+import { anyText, asData } from './any-text.ts'
 import { fittedText } from './fit-text.ts'
 
 const encoder = new TextEncoder()
@@ -34,17 +35,24 @@ export function noteOf(message: IncomingMessage): PackedMessage {
 }
 
 function shortened(text: string | undefined): string | undefined {
-  return text === undefined || text.length <= 1_000 ? text : fittedText(text)
+  // A transport may say anything; what is no text becomes some that can be cut.
+  const said = text === undefined || text === null ? undefined : anyText(text)
+  return said === undefined || said.length <= 1_000 ? said : fittedText(said)
 }
 
-/** Never throws: a header may be anything, and a message that cannot be packed could not be kept. */
+/** Never throws: anything in it may be anything, and a message that cannot be packed could not be kept. */
 function encoded(envelope: { readonly headers: readonly (readonly [string, unknown])[] }): Uint8Array {
   try {
     return encoder.encode(JSON.stringify(envelope, asData))
   } catch {
     const headers = envelope.headers.map(([name, value]) => [name, typeof value === 'string' ? value : typeof value])
-    return encoder.encode(JSON.stringify({ ...envelope, headers }))
+    const rest = Object.entries(envelope).map(([name, value]) => [name, isPlain(value) ? value : anyText(value)])
+    return encoder.encode(JSON.stringify({ ...Object.fromEntries(rest), headers }))
   }
+}
+
+function isPlain(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string' || typeof value === 'number'
 }
 
 /** A message as the outbox keeps it. */
@@ -54,13 +62,8 @@ export function outboxRow(message: OutgoingMessage): OutboxMessage {
 
 /** A time that is none is left out: JSON would make `null` of it, and that would come back as 1970. */
 function packTime(time: Date | undefined): number | undefined {
-  const ms = time?.getTime()
+  const ms = time instanceof Date ? time.getTime() : undefined
   return Number.isNaN(ms) ? undefined : ms
-}
-
-/** Headers that are not text are refused later; until then nothing in them may fail. */
-function asData(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }
 
 export function unpackMessage(packed: PackedMessage): IncomingMessage {

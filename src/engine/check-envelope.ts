@@ -17,6 +17,7 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
     })
   }
   if (message.id !== undefined) checkKey(message.id, 'The id of the message')
+  checkTexts(message)
   if (message.body.length > limits.maxBodyBytes) {
     throw new JustonceError('BODY_TOO_LARGE', {
       message: `The body has ${message.body.length} bytes, the limit is ${limits.maxBodyBytes}.`,
@@ -36,6 +37,16 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
   if (headerBytes > limits.maxHeaderBytes) {
     throw new JustonceError('HEADERS_INVALID', {
       message: `The headers have ${headerBytes} bytes together, the limit is ${limits.maxHeaderBytes}.`,
+    })
+  }
+}
+
+/** Transports are written by many: what is not there may be null, but nothing that is there may be anything but text. */
+function checkTexts({ type, key, source }: IncomingMessage): void {
+  for (const [name, value] of Object.entries({ type, key, source }) as readonly [string, unknown][]) {
+    if (value === undefined || value === null || typeof value === 'string') continue
+    throw new JustonceError('ENVELOPE_INVALID', {
+      message: `The ${name} of the message is of the type ${typeof value}, not text.`,
     })
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Message } from '../contracts/index.ts'
+import { anyText } from '../encoding/any-text.ts'
 import { JustonceError } from '../errors/index.ts'
 import { decodeBody } from './decode-body.ts'
 import type { Engine } from './engine.ts'
@@ -72,7 +73,7 @@ async function validate(schema: StandardSchema, value: unknown, what: string): P
     const pending = schema['~standard'].validate(value)
     result = 'then' in pending ? await pending : pending
   } catch (cause) {
-    throw new JustonceError('BODY_CHECK_FAILED', { message: `The schema of ${what} threw: ${String(cause)}.`, cause })
+    throw new JustonceError('BODY_CHECK_FAILED', { message: `The schema of ${what} threw: ${anyText(cause)}.`, cause })
   }
   if (result.issues === undefined) return result.value
   throw new JustonceError('BODY_INVALID', {

@@ -20,5 +20,5 @@ export function lateness<Tx>(
 
 /** A moment that is missing or no date at all ends nothing. */
 function time(moment: Date | undefined): number {
-  return moment === undefined ? Number.NaN : moment.getTime()
+  return moment instanceof Date ? moment.getTime() : Number.NaN
 }

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { anyText } from '../encoding/any-text.ts'
 import { cleanText } from '../encoding/clean-text.ts'
 import { type ErrorCode, isJustonceError, isPermanentError, JustonceError } from '../errors/index.ts'
 import { defaultBackoff } from './backoff.ts'
@@ -48,7 +49,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
     // A policy is the user's code: what it throws or answers must not keep the message from being parked.
     const complaint = isJustonceError(cause, 'BACKOFF_INVALID')
       ? cause
-      : new JustonceError('BACKOFF_INVALID', { message: `The retry policy threw: ${String(cause)}.`, cause })
+      : new JustonceError('BACKOFF_INVALID', { message: `The retry policy threw: ${anyText(cause)}.`, cause })
     return { state: 'waiting', reason, attempts, delayMs: ordinaryDelay(attempts, error, random), complaint }
   }
 }

@@ -98,7 +98,7 @@ function hasItsPlace<Tx>(run: Run<Tx>): boolean {
 /** The key whose order has to be kept for this run, in the form in which every store can keep it. */
 export function orderKeyOf<Tx>({ handler, work }: Run<Tx>): string | undefined {
   const { key } = work.delivery.message
-  return handler.ordered === 'key' && key !== undefined ? fittedText(key) : undefined
+  return handler.ordered === 'key' && key !== undefined && key !== null ? fittedText(key) : undefined
 }
 
 function scopeId(handler: string, orderKey: string): string {

@@ -6,6 +6,7 @@ import type {
   ParkedReason,
   StoredParkedMessage,
 } from '../contracts/index.ts'
+import { anyJson, anyText } from '../encoding/any-text.ts'
 import { fittedText, plainText } from '../encoding/fit-text.ts'
 import { noteOf, packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
@@ -171,9 +172,9 @@ function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewP
 /** Nothing here may throw: a message that cannot be kept would block all others. */
 function described(message: IncomingMessage) {
   return {
-    messageId: fittedText(String(message.id ?? contentId(message))),
-    type: fittedText(String(message.type ?? '')),
-    source: fittedText(String(message.source)),
+    messageId: fittedText(anyText(message.id ?? contentId(message))),
+    type: fittedText(anyText(message.type ?? '')),
+    source: fittedText(anyText(message.source)),
     message: packMessage(message),
   }
 }
@@ -186,8 +187,8 @@ const holdsUpNobody = 1_000_000
 
 export function refusedKey({ delivery: { message }, error, form }: Refusal): string {
   const { id, type, source, body } = message
-  if (id === undefined || error.code === 'MESSAGE_ID_INVALID' || form !== undefined) return contentId(message)
-  const content = hash('sha256', Buffer.concat([Buffer.from(JSON.stringify([type, source])), body]), 'hex')
+  if (typeof id !== 'string' || error.code === 'MESSAGE_ID_INVALID' || form !== undefined) return contentId(message)
+  const content = hash('sha256', Buffer.concat([Buffer.from(anyJson([type, source])), body]), 'hex')
   return `${id}#${content.slice(0, 16)}`
 }
 

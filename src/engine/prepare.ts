@@ -1,4 +1,5 @@
 import type { Delivery, IncomingMessage, Message } from '../contracts/index.ts'
+import { anyJson, anyText } from '../encoding/any-text.ts'
 import { fingerprintOf } from '../encoding/fingerprint.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { checkEnvelope, checkKey } from './check-envelope.ts'
@@ -45,14 +46,14 @@ export function prepare<Tx>(
 
 /** Of a type that nobody here wants; what has no type at all is a mistake. */
 function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage): boolean {
-  return unknownTypes === 'ignore' && type !== undefined && type !== ''
+  return unknownTypes === 'ignore' && typeof type === 'string' && type !== ''
 }
 
 function checkType<Tx>(handlers: readonly Handler<Tx>[], { type, id, source }: IncomingMessage): void {
-  if (type === undefined || type === '')
-    throw new JustonceError('MESSAGE_TYPE_MISSING', { message: `A message from ${source} has no type.` })
+  if (type === undefined || type === null || type === '')
+    throw new JustonceError('MESSAGE_TYPE_MISSING', { message: `A message from ${anyText(source)} has no type.` })
   if (handlers.length > 0) return
-  const message = `No handler is registered for the type ${JSON.stringify(type)} (message ${id}).`
+  const message = `No handler is registered for the type ${anyJson([type]).slice(1, -1)} (message ${id}).`
   throw new JustonceError('TYPE_UNKNOWN', { message })
 }
 
@@ -188,7 +189,7 @@ function asRefusal(error: unknown): JustonceError {
   }
   // identify() or fingerprint() threw something of its own: without a key nothing can be claimed.
   return new JustonceError('MESSAGE_ID_INVALID', {
-    message: `The message could not be identified: ${String(error)}.`,
+    message: `The message could not be identified: ${anyText(error)}.`,
     cause: error,
   })
 }

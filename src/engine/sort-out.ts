@@ -84,7 +84,7 @@ export function place<Tx>(
     sorted.again.push(work.delivery)
     return
   }
-  const { key } = work.delivery.message
+  const key = work.delivery.message.key ?? undefined
   const admitted = key !== undefined && taken.stopped.has(key) ? undefined : admit(engine, work, holdsBack)
   if (admitted === undefined) {
     sorted.stopped.push(work.delivery)

@@ -34,6 +34,10 @@ export const catalog = {
     title: 'The body of a message does not fit its schema',
     fix: 'Mend the producer or the schema, then redrive the dead letter.',
   },
+  ENVELOPE_INVALID: {
+    title: 'The type, the key or the source of a message is not text',
+    fix: 'Have the transport give text, or leave out what the message does not have.',
+  },
   HEADERS_INVALID: {
     title: 'The headers of a message are not text, or larger than maxHeaderBytes together',
     fix: 'Send few, short, textual headers; put content into the body.',

@@ -6,6 +6,15 @@ import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
 
 const parkedKey = (key: string) => ({ handler: 'tag-note', key })
 
+const circle: { self?: unknown } = {}
+circle.self = circle
+
+/** What a transport without types may say where text is expected, and text that no database takes. */
+const odd: readonly unknown[] = [
+  ...[7, true, { a: 1 }, ['a'], 'a\0b', '\ud800', 7n, null, Symbol('odd'), new Date(0), new Date(Number.NaN)],
+  ...[Object.create(null), circle, () => 'text'],
+]
+
 export const failureCases: readonly StoreCase[] = [
   engineCase({
     name: 'failure: ids, types and keys that are no text, or none a database takes, hide no dead letter',
@@ -15,9 +24,8 @@ export const failureCases: readonly StoreCase[] = [
         await effects.write(tx, id)
         throw new Error('no')
       })
-      const odd: readonly unknown[] = [7, true, { a: 1 }, ['a'], 'a\0b', '\ud800']
       const strange = odd.flatMap((value) => [
-        note(value as string),
+        note(value as string, { body: { a: 1 } }),
         note('odd type', { type: value as string }),
         { type: value as string, body: { value: String(typeof value) } },
       ])
@@ -28,6 +36,38 @@ export const failureCases: readonly StoreCase[] = [
       assert.equal(letters.length, await store.parking.count({ state: 'dead' }))
       assert.ok(letters.length > odd.length, `${letters.length} letters`)
       for (const { key, handler } of letters) assert.ok(await notes.deadLetters.get({ key, handler }), key)
+    },
+  }),
+  engineCase({
+    name: 'failure: keys, sources, times and headers that a lax transport lets through stop no other message',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, events } = app()
+      notes.on('note.created', { name: 'tag-note', ordered: 'key' }, ({ id }, { tx }) => effects.write(tx, id))
+      const noText = odd.filter((value) => typeof value !== 'string' && value !== null)
+      const strange = noText.flatMap((value, index) => [
+        note(`key ${index}`, { key: value as string }),
+        note(`source ${index}`, { source: value as string }),
+        note(`header ${index}`, { headers: { odd: value as string } }),
+      ])
+      const absent = ['key', 'source', 'sentAt', 'expiresAt'].map((name) => note(`no ${name}`, { [name]: null }))
+      const noTimes = [
+        note('sent', { sentAt: 'yesterday' as never }),
+        note('expires', { expiresAt: Symbol('soon') as never }),
+      ]
+      await handle(note('m1'), ...strange, ...absent, ...noTimes, note('m2'))
+      for (const { id } of [note('m1'), ...absent, ...noTimes, note('m2')])
+        assert.equal(await effects.count(id as string), 1, `${id}`)
+      const letters = await notes.deadLetters.list({}, { limit: 1_000 })
+      assert.deepEqual(
+        letters.map(({ messageId }) => messageId as string).sort(),
+        strange.map(({ id }) => id as string).sort(),
+      )
+      assert.deepEqual([...new Set(letters.map(({ reason }) => reason))].sort(), [
+        'ENVELOPE_INVALID',
+        'HEADERS_INVALID',
+      ])
+      assert.equal(await store.parking.count({ state: 'waiting' }), 0)
+      assert.equal(events.filter(({ kind }) => kind === 'undone').length, 0)
     },
   }),
   engineCase({
