@@ -207,6 +207,29 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     expect(await claimedAnew('j1')).toEqual([true])
   })
 
+  test('a transaction that was joined: at no moment after one that commits is the claim taken for processed', async () => {
+    const connection = await pool.getConnection()
+    const seen: unknown[] = []
+    const query = connection.query.bind(connection) as (...given: unknown[]) => Promise<unknown>
+    // The process may die before any of them.
+    const looking = async (...given: unknown[]) => {
+      seen.push((await store.inbox.find(request('j2')))?.state)
+      return await query(...given)
+    }
+    await connection.beginTransaction()
+    const work = once(store.within(connection), { handler: 'tag-note', key: 'j2' }, async (tx) => {
+      await tx.query('CALL commits()')
+      Object.assign(connection, { query: looking })
+    })
+    await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
+    Object.assign(connection, { query })
+    await connection.rollback()
+    connection.release()
+    expect(seen.length).toBeGreaterThan(1)
+    expect(new Set(seen)).toEqual(new Set([undefined]))
+    expect(await claimedAnew('j2')).toEqual([true])
+  })
+
   test('a transaction that was joined: a lock timeout that ends it is detected, and nothing is written after it', async () => {
     const holding = gate()
     const holder = store.transaction(async (tx) => {

@@ -19,7 +19,11 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   readonly #tables: Tables
   readonly #servers: Servers<Native>
   readonly #reading = { backslashesAreLetters: false }
-  #suspension = new Suspension(this)
+  #suspension = this.#newSuspension()
+  /** So often a borrower has run what may have committed: after that, statements of ours might be durable one by one. */
+  #doubts = 0
+  /** So many of them the server has answered: the transaction was still there. */
+  #settled = 0
   #claims: Claims[] = []
   #depth = 0
   #server: Server | undefined
@@ -33,6 +37,12 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
 
   /** Where the server has ended the transaction, the next statement would be one of its own, and stand. */
   async run(sql: string): Promise<Answer> {
+    while (this.#doubts > this.#settled) await this.#checkStillOpen()
+    return await this.#send(sql)
+  }
+
+  /** Sends it before it returns, wherever the server is known. */
+  async #send(sql: string): Promise<Answer> {
     if (this.#ended !== undefined) throw this.#ended
     this.#server ??= await this.#servers.serverBehind(this.#native)
     const { timeoutsEndTransactions } = this.#server
@@ -57,10 +67,11 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   async inSavepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#depth === 0) this.#beginAnew()
     const { status } = await this.run(`SAVEPOINT ${name}`)
-    if ((status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0) throw notInTransaction()
+    if (standsAlone(status)) throw notInTransaction()
     this.#depth++
     try {
       const value = await work()
+      while (this.#doubts > this.#settled) await this.#checkStillOpen()
       if (this.#depth === 1) await this.#suspension.resume()
       await this.run(`RELEASE SAVEPOINT ${name}`)
       return value
@@ -81,7 +92,12 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
       ...options,
       isOver: () => false,
       // The session is the application's, and so is what becomes of it.
-      keeper: { before: (sql, reading) => suspendFor(this.#suspension, sql, reading), end() {} },
+      keeper: {
+        before: (sql, reading) => {
+          if (suspendFor(this.#suspension, sql, reading).isOpaque) this.#doubts++
+        },
+        end() {},
+      },
       rules: {
         timeoutsEndTransactions: this.#server?.timeoutsEndTransactions ?? false,
         prefix: this.#tables.prefix,
@@ -94,7 +110,20 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   #beginAnew(): void {
     this.#ended = undefined
     this.#claims = []
-    this.#suspension = new Suspension(this)
+    this.#settled = this.#doubts
+    this.#suspension = this.#newSuspension()
+  }
+
+  /** Its statements go out right before that of the borrower, without any doubt to be cleared up before. */
+  #newSuspension(): Suspension {
+    return new Suspension({ run: (sql) => this.#send(sql) })
+  }
+
+  async #checkStillOpen(): Promise<void> {
+    const doubts = this.#doubts
+    const { status } = await this.#send('DO 0')
+    if (standsAlone(status)) throw this.#endedBy(new Error('A statement inside it has committed it.'))
+    this.#settled = Math.max(this.#settled, doubts)
   }
 
   /** The transaction may have been committed rather than undone. */
@@ -131,6 +160,11 @@ export class JoinedTransactions<Native extends MysqlConnectionShape> {
     this.#byTx.set(tx, joined)
     return joined
   }
+}
+
+/** The next statement would be a transaction of its own. */
+function standsAlone(status: number): boolean {
+  return (status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0
 }
 
 /** Here MySQL would take every statement for a transaction of its own. */
