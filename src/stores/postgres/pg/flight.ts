@@ -15,6 +15,7 @@ interface Passenger {
   readonly statement: Statement
   readonly values: readonly Cell[]
   rows: (readonly Cell[])[]
+  count: number
   readonly resolve: ((answer: Answer) => void) | undefined
   readonly reject: ((error: unknown) => void) | undefined
 }
@@ -54,7 +55,7 @@ export class Flight {
 
   add(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#passengers.push({ statement, values, rows: [], resolve, reject })
+      this.#passengers.push({ statement, values, rows: [], count: 0, resolve, reject })
     })
   }
 
@@ -127,21 +128,25 @@ export class Flight {
   handleCommandComplete(message: { readonly text: string }): void {
     const passenger = this.#passengers[this.#arrived++]
     this.lastTag = message.text
-    passenger?.resolve?.({ rows: passenger.rows, count: countIn(message.text) })
+    if (passenger !== undefined) passenger.count = countIn(message.text)
   }
 
+  // Not before: outside of a transaction the server commits after it has answered everything, and that may fail.
   handleReadyForQuery(): void {
     this.landed = true
     this.#stopParsing()
+    for (const { resolve, rows, count } of this.#passengers) resolve?.({ rows, count })
     this.callback?.()
   }
 
   handleError(error: unknown): void {
     this.#stopParsing()
     if (this.#options.failed?.(error, this.#arrived, this.#wire)) return
-    const rest = this.#passengers.slice(this.#arrived)
+    // When all have arrived it is their commit that has failed, and none of them took effect.
+    const arrived = this.#arrived < this.#passengers.length ? this.#arrived : 0
+    for (const { resolve, rows, count } of this.#passengers.slice(0, arrived)) resolve?.({ rows, count })
+    for (const { reject } of this.#passengers.slice(arrived)) reject?.(error)
     this.#arrived = this.#passengers.length
-    for (const { reject } of rest) reject?.(error)
     this.callback?.(error)
   }
 
@@ -154,7 +159,7 @@ export class Flight {
 }
 
 function ahead(statement: Statement): Passenger {
-  return { statement, values: [], rows: [], resolve: undefined, reject: undefined }
+  return { statement, values: [], rows: [], count: 0, resolve: undefined, reject: undefined }
 }
 
 /** `INSERT 0 3`, `SELECT 3`, `BEGIN`. */
