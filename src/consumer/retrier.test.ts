@@ -72,6 +72,9 @@ test('any other trouble is reported, and it looks again a little later', async (
   expect(eventsOf('stuck')).toMatchObject([{ messageId: 'm1', error }])
   state.trouble = undefined
   await clock.advance(500)
+  // The one that has met it waits for as long as the event said.
+  expect(effects()).toEqual({ m2: 1, m3: 1 })
+  await clock.advance(1_000)
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
   expect(eventsOf('quarantined')).toEqual([])
 })

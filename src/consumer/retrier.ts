@@ -32,6 +32,7 @@ export class Retrier<Tx> {
   #untried: Reservation[] = []
   #sleeping: AbortController | undefined
   #isWoken = false
+  #failuresInARow = 0
   #running: Promise<void> | undefined
 
   constructor(
@@ -71,7 +72,9 @@ export class Retrier<Tx> {
       try {
         await this.#giveBack()
         if (this.#queue.length === 0) await this.#reserve()
+        this.#failuresInARow = 0
       } catch (error) {
+        this.#failuresInARow++
         this.#failed(error)
       }
       const tookMs = clock.monotonicMs() - begunAt
@@ -79,7 +82,9 @@ export class Retrier<Tx> {
       const hasStarted = this.#startNext()
       if (hasStarted && this.#freePlaces() > 0) continue
       // Where looking takes long, it is done less often: otherwise it would be all that the database does.
-      await this.#sleep(Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs)))
+      const { pollMs } = this.#options
+      const wantedMs = Math.max(tookMs * 4, pollMs * 2 ** Math.min(this.#failuresInARow, 10))
+      await this.#sleep(Math.max(pollMs, Math.min(wantedMs, longestPauseMs)))
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Delivery, PositionMove } from '../contracts/index.ts'
+import { anyText } from '../encoding/any-text.ts'
 import { packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
@@ -40,12 +41,15 @@ export async function keepSomehow<Tx>(
   const { delivery, origin, runs } = message
   // Only what is known to be too large loses its body: a full disk takes small rows, too.
   const isNote = await isTooLarge(engine, delivery)
-  const isToBlame = isNote || ((timesStuck.get(delivery) ?? 0) >= patience && (await takesOthers(engine, runs[0])))
-  if (!isToBlame) return stuck(engine, delivery, error, report)
+  const times = timesStuck(engine, message)
+  // A parked row is kept already: it can wait.
+  const mayBeToBlame = origin.letter === undefined && times >= patience
+  const isToBlame = isNote || (mayBeToBlame && (await takesOthers(engine, runs[0])))
+  if (!isToBlame) return stuck(engine, message, error, report)
   const form = isNote ? 'note' : 'plain'
   const refusal = { delivery, letter: origin.letter, error: notKept(failure.error, error), form } as const
   const unkept = await parked(engine, source, refusal, report, moves)
-  if (unkept !== undefined) stuck(engine, delivery, unkept.error, report)
+  if (unkept !== undefined) stuck(engine, message, unkept.error, report)
 }
 
 async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Promise<boolean> {
@@ -87,20 +91,45 @@ const shortestPauseMs = 1_000
 const longestPauseMs = 60_000
 /** So often it may be a bad moment. */
 const patience = 2
-const timesStuck = new WeakMap<Delivery, number>()
+const deliveriesStuck = new WeakMap<Delivery, number>()
 
-function stuck<Tx>({ events }: Engine<Tx>, delivery: Delivery, error: unknown, report: Report): void {
-  const before = timesStuck.get(delivery) ?? 0
+/** A row is another delivery each time that it is taken. The oldest are forgotten: that makes a pause shorter, no more. */
+const lettersStuck = new WeakMap<object, Map<string, number>>()
+const mostLettersStuck = 10_000
+
+function timesStuck<Tx>(engine: Engine<Tx>, { delivery, origin: { letter } }: Stuck): number {
+  if (letter === undefined) return deliveriesStuck.get(delivery) ?? 0
+  return lettersStuck.get(engine)?.get(`${letter.handler}\0${letter.key}`) ?? 0
+}
+
+function countStuck<Tx>(engine: Engine<Tx>, { delivery, origin: { letter } }: Stuck, times: number): void {
+  if (letter === undefined) {
+    deliveriesStuck.set(delivery, times)
+    return
+  }
+  const letters = lettersStuck.get(engine) ?? new Map<string, number>()
+  lettersStuck.set(engine, letters)
+  const name = `${letter.handler}\0${letter.key}`
+  letters.delete(name)
+  letters.set(name, times)
+  if (letters.size > mostLettersStuck) letters.delete(letters.keys().next().value as string)
+}
+
+type Stuck = Pick<NotKept<unknown>, 'delivery' | 'origin'>
+
+function stuck<Tx>(engine: Engine<Tx>, message: Stuck, error: unknown, report: Report): void {
+  const { delivery } = message
+  const before = timesStuck(engine, message)
   const pauseMs = Math.min(shortestPauseMs * 2 ** Math.min(before, 20), longestPauseMs)
-  timesStuck.set(delivery, before + 1)
+  countStuck(engine, message, before + 1)
   const { id: messageId, type } = delivery.message
-  events.emit({ kind: 'stuck', messageId, type, error, pauseMs })
+  engine.events.emit({ kind: 'stuck', messageId, type, error, pauseMs })
   report.held.push(delivery)
   report.stuck.set(delivery, { pauseMs, error })
 }
 
 function notKept(failure: unknown, reason: unknown): JustonceError {
-  const why = reason instanceof Error ? reason.message : String(reason)
+  const why = reason instanceof Error ? reason.message : anyText(reason)
   return new JustonceError('MESSAGE_NOT_KEPT', {
     message: `The store could not keep the message as it came: ${why}`,
     cause: failure,

@@ -12,6 +12,8 @@ export class Reservation {
   revision: number | undefined
   /** Set where it turns out that its message was processed by another copy. */
   record: InboxRecord | undefined
+  /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
+  pauseMs = 0
 
   constructor(letter: StoredParkedMessage) {
     this.letter = letter
@@ -34,9 +36,10 @@ export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<B
   await rebook(store.parking, reservations, 1, reservedForMs)
 }
 
-/** Gives back what was not tried: it is due at once, and nothing is held against it. */
+/** Gives back what was not tried: it is due at once or after its pause, and nothing is held against it. */
 export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly Reservation[]): Promise<void> {
-  await rebook(store.parking, reservations, 0, 0)
+  for (const [pauseMs, some] of Map.groupBy(reservations, (each) => each.pauseMs))
+    await rebook(store.parking, some, 0, pauseMs)
 }
 
 async function rebook<Tx>(

@@ -86,8 +86,12 @@ export async function retryMessages<Tx>(
     reservationOf.set(work.delivery, reservation)
     place(engine, work, taken, sorted)
   }
-  const { again, held, stopped, background } = await handleSorted(engine, source, sorted, emptyReport())
-  const untried = [...again, ...held, ...stopped].map((delivery) => reservationOf.get(delivery) as Reservation)
+  const { again, held, stopped, stuck, background } = await handleSorted(engine, source, sorted, emptyReport())
+  const untried = [...again, ...held, ...stopped].map((delivery) => {
+    const reservation = reservationOf.get(delivery) as Reservation
+    reservation.pauseMs = stuck.get(delivery)?.pauseMs ?? 0
+    return reservation
+  })
   return { untried, background }
 }
 
