@@ -14,12 +14,14 @@ const quietly = { borrower: 'tag-note', onLateCall: () => {} }
 /** A procedure commits, and nobody is left to say so: the connection is discarded, or the process is gone. */
 describe.skipIf(!mariadb.available)('a transaction that is committed from inside', () => {
   let server: MariadbServer
+  let url: string
   let pool: Pool
   let store: MysqlStore<PoolConnection>
 
   beforeAll(async () => {
     server = await startMariadb({ settings: { innodb_rollback_on_timeout: 'ON' } })
-    pool = newPool({ url: await server.createDatabase('app') })
+    url = await server.createDatabase('app')
+    pool = newPool({ url })
     store = mysqlStore({ pool })
     await store.schema.install()
     await pool.query('CREATE TABLE notes (name varchar(50) PRIMARY KEY)')
@@ -27,6 +29,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     await pool.query(`CREATE PROCEDURE commits_and_sleeps() BEGIN COMMIT; DO sleep(60); END`)
     await pool.query('CREATE PROCEDURE commits() COMMIT')
     await pool.query('CREATE PROCEDURE harmless() DO 1')
+    await pool.query('CREATE PROCEDURE turns_autocommit_on() SET autocommit = 1')
   })
   afterAll(async () => {
     await pool?.end()
@@ -193,6 +196,34 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     })
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(await store.positions.load('g', [place])).toEqual([to('10')])
+  })
+
+  test('at no moment after one that commits and turns autocommit on is the claim taken for processed', async () => {
+    const own = newPool({ url })
+    const seen: unknown[] = []
+    let isLooking = false
+    const getConnection = own.getConnection.bind(own)
+    own.getConnection = async () => {
+      const connection = await getConnection()
+      const query = connection.query.bind(connection) as (...given: unknown[]) => Promise<unknown>
+      // The process may die before any of them.
+      const looking = async (...given: unknown[]) => {
+        if (isLooking) seen.push((await store.inbox.find(request('a1')))?.state)
+        return await query(...given)
+      }
+      return Object.assign(connection, { query: looking })
+    }
+    const watched = mysqlStore({ pool: own })
+    const work = watched.transaction(async (tx) => {
+      await watched.inbox.claim(tx, [request('a1')])
+      await tx.query('CALL turns_autocommit_on()')
+      isLooking = true
+    })
+    await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
+    expect(seen.length).toBeGreaterThan(0)
+    expect(new Set(seen)).toEqual(new Set([undefined]))
+    await own.end()
+    expect(await claimedAnew('a1')).toEqual([true])
   })
 
   test('a transaction that was joined: one that commits is detected, and the claim is not kept', async () => {

@@ -52,8 +52,9 @@ async function runOn<Native extends MysqlConnectionShape, T>(
     const failure = connection.lost() ?? transaction.broken()
     if (failure !== undefined) throw failure
     watch.throwIfAborted()
-    await watch.until(transaction.suspension.resume())
+    // Before anything is resumed: outside of the transaction that could be durable at once.
     await watch.until(checkStillOpen(connection))
+    await watch.until(transaction.suspension.resume())
     isCommitting = true
     await commit(connection, watch)
     transactions.close(transaction)
