@@ -15,9 +15,10 @@ export const callFaults = [
 
 /**
  * What can happen at a call from a process to a server. `before`: the server never sees it. `after`: the server has
- * done it and the answer does not arrive. `vanish`: the host is gone without closing its connections.
+ * done it and the answer does not arrive. `vanish`: the host is gone without closing its connections. `refused`: the
+ * server does nothing but say no, and the connection lives; that is planned for openings only.
  */
-export type CallFault = (typeof callFaults)[number]
+export type CallFault = (typeof callFaults)[number] | 'refused'
 
 /** The steps of a process, by name: what crosses the network. */
 export const steps = [

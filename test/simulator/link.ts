@@ -79,6 +79,7 @@ export class Link {
       this.#server = this.#server.then(async () => {
         if (this.#lost !== undefined) return
         try {
+          if (call.fault === 'refused') throw new SimError('refused', 'the server refuses this')
           const value = await call.work()
           this.#answer(call, () => call.resolve(value))
         } catch (error) {

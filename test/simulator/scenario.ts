@@ -2,6 +2,7 @@ import { burdened } from './burdened.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
 import type { ClockPlan } from './jumping.ts'
 import { Random } from './random.ts'
+import { refusing } from './refusing.ts'
 import { type RestorePlan, restored } from './restored.ts'
 import { type RetentionPlan, retained } from './retained.ts'
 
@@ -77,10 +78,12 @@ export interface Scenario {
 
 /**
  * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
- * some of the others a backup is restored, or messages bring what a store cannot hold.
+ * some of the others a backup is restored, or messages bring what a store cannot hold. In every eighth the server refuses
+ * to open some transactions.
  */
 export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored = seed % 12 === 4): Scenario {
-  const scenario = timelessScenario(seed)
+  const timeless = timelessScenario(seed)
+  const scenario = seed % 8 === 0 ? refusing(timeless) : timeless
   if (isRetained) return retained(scenario)
   if (isRestored) return restored(scenario)
   return seed % 11 === 8 ? burdened(scenario) : scenario

@@ -3,6 +3,7 @@ import { violations } from './invariants.ts'
 import { jumping } from './jumping.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
+import { refusing } from './refusing.ts'
 import { type Scenario, type ScenarioMessage, scenarioOf } from './scenario.ts'
 import { type Program, World } from './world.ts'
 
@@ -28,13 +29,15 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     deliveryLimit,
     frozenAt,
     isDeployed,
+    isRefused = false,
     isRetained = false,
     isRestored = false,
     isJumping,
     isCrowded = false,
     shape = 'queue',
   } = exhibit
-  const base = scenarioOf(seed, isRetained, isRestored)
+  const plan = scenarioOf(seed, isRetained, isRestored)
+  const base = isRefused ? refusing(plan) : plan
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {

@@ -53,7 +53,7 @@ export function addTally(into: Tally, from: Tally): void {
 }
 
 export function report(tally: Tally, seconds: number): string {
-  const byFault = callFaults.map((fault) => {
+  const byFault = [...callFaults, 'refused'].map((fault) => {
     const count = Object.entries(tally.covered).reduce(
       (sum, [pair, n]) => sum + (pair.endsWith(` × ${fault}`) ? n : 0),
       0,

@@ -5,6 +5,7 @@ export type SimErrorCode =
   | 'constraint'
   | 'seal'
   | 'no-transaction'
+  | 'refused'
   | 'connection-lost'
   | 'server-down'
 

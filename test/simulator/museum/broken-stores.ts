@@ -1,4 +1,12 @@
-import type { InboxRecord, Loan, Outbox, RecordChange, Store } from '../../../src/contracts/index.ts'
+import type {
+  InboxRecord,
+  Loan,
+  Outbox,
+  RecordChange,
+  Store,
+  TransactionOptions,
+} from '../../../src/contracts/index.ts'
+import { SimError } from '../database/sim-error.ts'
 import { inTransaction, update } from '../database/statements.ts'
 import { realApp } from '../real-app.ts'
 import type { SimClient, SimTx } from '../store/sim-tx.ts'
@@ -108,6 +116,13 @@ export const brokenStores: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'opening-answer-ignored',
+    flaw: 'After an opening that the server has refused every statement commits by itself: records without effects.',
+    caughtAs: 'LOST',
+    isRefused: true,
+    program: onStore((store) => ({ ...store, transaction: goingOnWhenRefused(store) })),
+  },
+  {
     name: 'cleanup-that-forgets-parked-messages',
     flaw: 'The record of a message that waits for its retry is removed by its age: a late copy runs, and the retry too.',
     caughtAs: 'DOUBLED',
@@ -159,6 +174,28 @@ function forgetParked(environment: Parameters<Program>[0]): void {
       .catch(() => {})
       .finally(() => environment.process.clock.timer(2_000, loop))
   loop()
+}
+
+/** Where the opening is refused it does its work all the same, on a connection without a transaction. */
+function goingOnWhenRefused(store: Store<SimTx>): Store<SimTx>['transaction'] {
+  return async <T>(work: (tx: SimTx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
+    let done: { readonly value: T } | undefined
+    try {
+      return await store.transaction(work, options)
+    } catch (error) {
+      if (!(error instanceof SimError && error.code === 'refused')) throw error
+    }
+    try {
+      await store.transaction(async (tx) => {
+        await tx.rollback()
+        done = { value: await work(tx) }
+      }, options)
+    } catch (error) {
+      // The commit finds no transaction, of which a server only warns.
+      if (done === undefined) throw error
+    }
+    return (done as { readonly value: T }).value
+  }
 }
 
 /** The real engine on a store that was changed. */

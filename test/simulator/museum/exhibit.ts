@@ -36,6 +36,8 @@ export interface Exhibit {
   readonly isDeployed?: boolean
   /** Somebody is frozen just before this step. */
   readonly frozenAt?: string
+  /** It is given worlds in which the server refuses to open some transactions. */
+  readonly isRefused?: boolean
   /** It is given worlds in which records are removed. */
   readonly isRetained?: boolean
   /** It is given worlds in which a backup is restored. */
