@@ -31,10 +31,10 @@ export interface Retention {
    */
   repairHorizon(): Promise<{ readonly before: Date | undefined; readonly horizon: Date | undefined }>
   /**
-   * Makes what is needed for records born until `aheadMs` after the database's now (partitions). Twice is no error. Where it
-   * is late, claims must go on to work.
+   * Makes what is needed for records born from `since` (now, unless it is earlier) until `aheadMs` after the database's now
+   * (partitions). Twice is no error. Where it is late, claims must go on to work, unless the role may not make it.
    */
-  prepare(aheadMs: number): Promise<void>
+  prepare(aheadMs: number, since?: Date): Promise<void>
   /**
    * Removes records for about `budgetMs`: those born before `bornBefore`, and, only where `timelessBefore` is given, those of
    * ids without a time that were processed before that. Never those in state `parked` without a time. Must not make a claim wait.

@@ -1,7 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { keepSomehow } from './keep-somehow.ts'
+import { isDenied, keepSomehow, stuck } from './keep-somehow.ts'
 import { orderKeyOf } from './key-order.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
@@ -95,9 +95,13 @@ async function settleRun<Tx>(
       return committed.outcomes.get(run) as RunOutcome
     } catch (error) {
       const why = await whyUndone(engine, error)
-      if (why === 'held') return 'held'
+      if (why === 'held' && !isDenied(error)) return 'held'
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
       if (await triedAgain(engine, why, tries)) continue
+      if (isDenied(error)) {
+        stuck(engine, alone.run.work, unwrapped(error), alone.report)
+        return 'settled'
+      }
       // Known to fail and failing even without being run: what is left is to keep it in another way.
       if (failure !== undefined) {
         if (isPassing(why) && why !== 'connection-lost') return 'held'

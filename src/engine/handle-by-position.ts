@@ -1,7 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { keepSomehow } from './keep-somehow.ts'
+import { isDenied, keepSomehow, stuck } from './keep-somehow.ts'
 import { noteFailures } from './note-failures.ts'
 import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
@@ -125,9 +125,13 @@ async function settle<Tx>(
       return 'settled'
     } catch (error) {
       const why = await whyUndone(engine, error)
-      if (why === 'held') return 'held'
+      if (why === 'held' && !isDenied(error)) return 'held'
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
       if (await triedAgain(engine, why, tries)) continue
+      if (isDenied(error)) {
+        stuck(engine, { delivery: item.delivery, origin: item.work?.origin ?? {} }, unwrapped(error), report)
+        return 'settled'
+      }
       const { work, refusal, delivery } = item
       // Known to fail and failing even without being run: what is left is to keep it in another way.
       if (work === undefined || work.runs.every((run) => run.failure !== undefined)) {

@@ -1,14 +1,14 @@
 import type { Delivery, PositionMove } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
 import { packMessage } from '../encoding/packed-message.ts'
-import { JustonceError } from '../errors/index.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
 import type { Source } from './source.ts'
 import { takesOthers } from './takes-others.ts'
-import { unwrapped } from './undone.ts'
+import { Undone, unwrapped } from './undone.ts'
 import { triedAgain, whyUndone } from './why-undone.ts'
 import type { Origin, Refusal, Run } from './work.ts'
 
@@ -87,6 +87,15 @@ async function parked<Tx>(
   }
 }
 
+/**
+ * The store has refused one of its own statements: a right is missing. That is no failure of a message or its handler, and
+ * no conflict that passes by itself: nothing is parked for it.
+ */
+export function isDenied(error: unknown): boolean {
+  const cause = error instanceof Undone && error.reason === 'held' ? error.cause : error
+  return isJustonceError(cause, 'STORE_DENIED')
+}
+
 const shortestPauseMs = 1_000
 const longestPauseMs = 60_000
 /** So often it may be a bad moment. */
@@ -117,7 +126,8 @@ function countStuck<Tx>(engine: Engine<Tx>, { delivery, origin: { letter } }: St
 
 type Stuck = Pick<NotKept<unknown>, 'delivery' | 'origin'>
 
-function stuck<Tx>(engine: Engine<Tx>, message: Stuck, error: unknown, report: Report): void {
+/** Holds it, for longer each time, and says why. */
+export function stuck<Tx>(engine: Engine<Tx>, message: Stuck, error: unknown, report: Report): void {
   const { delivery } = message
   const before = timesStuck(engine, message)
   const pauseMs = Math.min(shortestPauseMs * 2 ** Math.min(before, 20), longestPauseMs)

@@ -350,7 +350,7 @@ export const catalog = {
   },
   PARTITION_MISSING: {
     title: 'The records of a day have no partition, and the role of the store may not make one',
-    fix: 'Let the store connect as the owner of its tables, or let a process that does run app.start(): it prepares them.',
+    fix: 'As the owner of the tables run npx justonce migrate --store <file> --days-from <that day>. Until then the messages of that day are held, and only they; nothing of them is lost.',
   },
 } as const satisfies Record<string, { title: string; fix: string }>
 

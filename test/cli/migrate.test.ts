@@ -77,6 +77,14 @@ describe('justonce migrate', () => {
     { args: ['migrate', '--store', fixture('function')], says: 'exports a function instead of a store' },
     { args: ['migrate', '--store', fixture('sqlite'), '--print', '--check'], says: 'do not go together' },
     { args: ['migrate', '--store', fixture('sqlite'), '--chekc'], says: "Unknown option '--chekc'" },
+    {
+      args: ['migrate', '--store', fixture('sqlite'), '--days-from', '31.1.2026'],
+      says: 'takes a date such as 2026-01-31',
+    },
+    {
+      args: ['migrate', '--store', fixture('sqlite'), '--check', '--days-from', '2026-01-31'],
+      says: 'do not go together',
+    },
     { args: ['migrate', '--store', fixture('unreachable')], says: 'the database cannot be reached: ' },
     { args: ['migrate', '--store', fixture('unreachable'), '--check'], says: 'the database cannot be reached: ' },
   ])('$args: $says', async ({ args, says }) => {

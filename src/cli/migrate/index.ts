@@ -6,7 +6,7 @@ import { loadStore } from '../load-store.ts'
 import { reaching } from '../reaching.ts'
 import type { Terminal } from '../terminal.ts'
 
-const help = `Usage: justonce migrate --store <file> [--print | --check]
+const help = `Usage: justonce migrate --store <file> [--days-from <date> | --print | --check]
 
 Brings the tables of a store to the version that this code wants. Several processes may do it at once.
 <file> exports the store, as default or under the name 'store':
@@ -16,8 +16,10 @@ Brings the tables of a store to the version that this code wants. Several proces
 
   export default postgresStore({ pool: new pg.Pool() })
 
-  --print  changes nothing and prints the SQL of all tables, for somebody who may run it
-  --check  changes nothing and tells whether the tables fit
+  --print             changes nothing and prints the SQL of all tables, for somebody who may run it
+  --check             changes nothing and tells whether the tables fit
+  --days-from <date>  also makes the partitions of all days from then (2026-01-31) until two weeks from now. Only Postgres
+                      has any, and only apps whose role may not make them need this, for ids that say when they were made
 
 The exit code is 0 if the tables fit (or were printed), 1 if --check says that they do not, 2 if it could not be done.
 An app does the same when it starts, unless it is told schema: 'check'.
@@ -28,10 +30,10 @@ export const migrateCommand: Command = {
   summary: "brings a store's tables up to date, checks them or prints their SQL",
   help,
   async run(args, terminal) {
-    const { file, action } = parse(args)
+    const { file, action, daysFrom } = parse(args)
     const store = await loadStore(file)
     try {
-      return await actions[action](store, terminal)
+      return await actions[action](store, terminal, daysFrom)
     } finally {
       await store.close().catch(() => {})
     }
@@ -42,7 +44,7 @@ const hint = '--print shows the SQL, for somebody who may run it.'
 
 type Action = 'install' | 'print' | 'check'
 
-const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<number>> = {
+const actions: Record<Action, (store: Store, terminal: Terminal, daysFrom?: Date) => Promise<number>> = {
   async print({ schema }, { out }) {
     out.write(schema.print())
     return 0
@@ -52,14 +54,21 @@ const actions: Record<Action, (store: Store, terminal: Terminal) => Promise<numb
     out.write(`${problem ?? `The tables of the ${store.name} store are up to date.`}\n`)
     return problem === undefined ? 0 : 1
   },
-  async install(store, { out }) {
+  async install(store, { out }, daysFrom) {
     const isUpToDate = (await problemOf(store)) === undefined
     if (!isUpToDate) await reaching(store, () => store.schema.install(), hint)
     const done = isUpToDate ? 'were up to date already' : 'are up to date now'
     out.write(`The tables of the ${store.name} store ${done}.\n`)
+    if (daysFrom !== undefined) {
+      await reaching(store, async () => store.retention?.prepare(aheadMs, daysFrom))
+      out.write(`Records of all days from ${daysFrom.toISOString().slice(0, 10)} on have their place.\n`)
+    }
     return 0
   },
 }
+
+/** As far as an app that may make partitions makes them ahead. */
+const aheadMs = 14 * 86_400_000
 
 /** Why the tables do not fit this code; undefined: they do. */
 async function problemOf(store: Store): Promise<string | undefined> {
@@ -76,15 +85,33 @@ function isAboutSchema(error: unknown): error is Error {
   return (['SCHEMA_MISSING', 'SCHEMA_OLD', 'SCHEMA_NEW'] as const).some((code) => isJustonceError(error, code))
 }
 
-function parse(args: readonly string[]): { readonly file: string; readonly action: Action } {
+interface Parsed {
+  readonly file: string
+  readonly action: Action
+  readonly daysFrom: Date | undefined
+}
+
+function parse(args: readonly string[]): Parsed {
   try {
     const flag = { type: 'boolean', default: false } as const
-    const options = { store: { type: 'string' }, print: flag, check: flag } as const
+    const text = { type: 'string' } as const
+    const options = { store: text, print: flag, check: flag, 'days-from': text } as const
     const { values } = parseArgs({ args: [...args], options })
     if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
     if (values.print && values.check) throw new UsageError('--print and --check do not go together.')
-    return { file: values.store, action: values.print ? 'print' : values.check ? 'check' : 'install' }
+    const action = values.print ? 'print' : values.check ? 'check' : 'install'
+    const day = values['days-from']
+    if (day !== undefined && action !== 'install')
+      throw new UsageError(`--days-from and --${action} do not go together.`)
+    return { file: values.store, action, daysFrom: day === undefined ? undefined : dayOf(day) }
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
   }
+}
+
+function dayOf(text: string): Date {
+  const day = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(day.getTime()))
+    throw new UsageError(`--days-from takes a date such as 2026-01-31, not ${text}.`)
+  return day
 }

@@ -11,6 +11,8 @@ type CanRun = Pick<Runner, 'run'>
 
 /** Whoever makes parts waits for nobody much longer. What waits for locks of this kind keeps no claim waiting. */
 const lockTimeoutMs = 2_000
+/** A transaction has room for the locks of so many new tables, and of many more; not of those of several years. */
+const mostAtOnce = 100
 /** How long a claim, which has a connection already, waits for a second one. */
 const patienceMs = 250
 
@@ -56,7 +58,8 @@ export class Partitions<Tx> {
 
   async make(parts: readonly Part[]): Promise<void> {
     const missing = await this.#missing({ run: this.#source.runAlone }, parts)
-    if (missing.length > 0) await this.#makeOutside(missing)
+    for (let made = 0; made < missing.length; made += mostAtOnce)
+      await this.#makeOutside(missing.slice(made, made + mostAtOnce))
   }
 
   /** For when one that was seen is not there after all. */
@@ -123,8 +126,9 @@ export class Partitions<Tx> {
 }
 
 function mayNotMake(cause: unknown, parts: readonly Part[]): JustonceError {
+  const [day] = parts.map(({ from }) => from.toISOString().slice(0, 10)).toSorted()
   return new JustonceError('PARTITION_MISSING', {
-    message: `Records of messages born from ${parts[0]?.from.toISOString()} on have no partition, and Postgres says: ${messageOf(cause)}.`,
+    message: `There is no partition for records of messages born on ${day}, and Postgres says: ${messageOf(cause)}.`,
     cause,
   })
 }

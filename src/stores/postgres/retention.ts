@@ -53,10 +53,10 @@ export function postgresRetention<Tx>(
       const [before, after] = (await source.runAlone(repair, [])).rows[0] ?? []
       return { before: optionalDateIn(before), horizon: optionalDateIn(after) }
     },
-    async prepare(aheadMs) {
+    async prepare(aheadMs, since) {
       const today = dateIn((await source.runAlone(now, [])).rows[0]?.[0])
       const last = new Date(today.getTime() + Math.min(aheadMs, longestAheadMs))
-      await partitions.make(partsBetween(today, last))
+      await partitions.make(partsBetween(since !== undefined && since < today ? since : today, last))
     },
     async remove({ bornBefore, timelessBefore, budgetMs }) {
       const endsAt = performance.now() + budgetMs
