@@ -348,6 +348,10 @@ export const catalog = {
     title: 'There are tables whose storage engine knows no transactions: what a failed handler writes there stays',
     fix: 'ALTER TABLE … ENGINE = InnoDB for every table that handlers write to, and default_storage_engine = InnoDB.',
   },
+  ENCODING_TOO_NARROW: {
+    title: 'The encoding of the database does not hold all texts that a key can be',
+    fix: 'Keep the tables of the store in a database with ENCODING UTF8, or see to it that keys are ASCII.',
+  },
   PARTITION_MISSING: {
     title: 'The records of a day have no partition, and the role of the store may not make one',
     fix: 'As the owner of the tables run npx justonce migrate --store <file> --days-from <that day>. Until then the messages of that day are held, and only they; nothing of them is lost.',

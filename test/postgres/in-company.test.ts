@@ -116,6 +116,10 @@ describe.skipIf(!postgres.available)('a database that does not hold all of Unico
     ).toEqual(['⌘ 1', '⌘ 2'])
     expect(events.filter(({ kind }) => kind === 'store-down')).toEqual([])
     expect(events.filter(({ kind }) => kind === 'stuck').length).toBeGreaterThan(1)
+    const warnings = events.flatMap((event) => (event.kind === 'warning' ? event : []))
+    expect(warnings.filter(({ code }) => code === 'ENCODING_TOO_NARROW')).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('LATIN1') }),
+    ])
     await store.close()
     await pool.end()
   })

@@ -30,6 +30,7 @@ import { postgresSuspects } from './suspects.ts'
 import { type Tables, tableNames } from './tables.ts'
 import { runTransaction, setLockTimeout, settingsStatement } from './transaction.ts'
 import { untilClosed } from './until-closed.ts'
+import { postgresWarnings } from './warnings.ts'
 
 export interface PostgresStoreOptions {
   /** Every table's name begins with it. Default `justonce_`. */
@@ -146,6 +147,7 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     schema: postgresSchema(source, tables),
     classify,
     ping: () => ping(source, tables),
+    warnings: () => postgresWarnings(source),
     async close() {
       close()
       await news?.close()
