@@ -132,13 +132,8 @@ export const postgresExhibits: readonly PostgresExhibit[] = [
     expected: 'depends-on-batch',
     options: (url) =>
       proofOn(url, async ({ id, body }, { tx }) => {
-        await tx.query(
-          "SELECT set_config('my.count', (coalesce(nullif(current_setting('my.count', true), ''), '0')::int + 1)::text, true)",
-        )
-        await tx.query("INSERT INTO payments (id, amount) VALUES ($1, $2 + current_setting('my.count')::int)", [
-          id,
-          body.amount,
-        ])
+        const before = 'SELECT count(*) FROM payments WHERE xmin = pg_current_xact_id()::xid'
+        await tx.query(`INSERT INTO payments (id, amount) VALUES ($1, $2 + (${before}))`, [id, body.amount])
       }),
   },
 ]
