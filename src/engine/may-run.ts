@@ -62,7 +62,8 @@ function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
   return run.failure === undefined ? undefined : failedOutcome(engine, run, run.failure.error)
 }
 
-const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** What the engine concludes about a message; it says nothing about a handler. */
+export const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
   'BROKER_GAVE_UP',

@@ -5,6 +5,7 @@ import { decodeAgain } from './decode-message.ts'
 import type { Engine } from './engine.ts'
 import type { Execution } from './executions.ts'
 import type { RunContext } from './handler.ts'
+import { aboutTheMessage } from './may-run.ts'
 import { recordsOf } from './partly-applied.ts'
 import { CallProducts } from './run-context.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -47,7 +48,8 @@ export async function runHandler<Tx>(
     if (tidied !== undefined) await time.within(tidied)
     const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
-  } catch (error) {
+  } catch (thrown) {
+    const error = asHandlersOwn(thrown)
     // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
     if (time.isUp) throw new Undone('culprit', time.error, runs)
     const trouble = loan.trouble()
@@ -101,6 +103,15 @@ function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promi
   if (run.handout.wasGiven) return decodeAgain(engine, run)
   run.handout.wasGiven = true
   return run.message
+}
+
+/**
+ * What only the engine may conclude about a message (its age, its deaths) is said by these codes, and no claim is kept for
+ * some of them. Out of a handler, from a once() of its own perhaps, they are about something else.
+ */
+function asHandlersOwn(error: unknown): unknown {
+  if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) return error
+  return new Error(error.message, { cause: error })
 }
 
 function encodeResult(value: unknown): string {

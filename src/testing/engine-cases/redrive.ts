@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { none } from '../../engine/backoff.ts'
+import { JustonceError } from '../../errors/index.ts'
 import { parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, gate } from '../waiting.ts'
@@ -68,6 +69,25 @@ export const redriveCases: readonly StoreCase[] = [
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letters')
       assert.deepEqual(await countsOf(effects, 'known', 'unknown'), { known: 1, unknown: 1 })
       assert.equal(events.filter((event) => event.kind === 'duplicate' && event.key === 'known').length, 1)
+    },
+  }),
+  engineCase({
+    name: 'redrive: what a handler throws is its own failure, also under a code that only the engine gives',
+    needs: ['letters'],
+    async run({ store, effects, app }) {
+      let isBroken = true
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...atOnce }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (isBroken) throw new JustonceError('TOO_OLD_TO_KNOW', { message: 'from a once() inside' })
+      })
+      await handle(note('m1'))
+      const record = await store.inbox.find({ handler: 'tag-note', key: 'm1' })
+      assert.equal(record?.state, 'parked')
+      isBroken = false
+      await notes.deadLetters.redrive('all', ana)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letter')
+      assert.deepEqual(await countsOf(effects, 'm1'), { m1: 1 })
     },
   }),
   engineCase({
