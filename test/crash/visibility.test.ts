@@ -47,6 +47,8 @@ for (const { store, name, acknowledging } of cases) {
         await slow.kill()
         await world.untilDrained()
         expect(await world.verdict()).toEqual(exactlyOnce)
+        // What it says may come later than what it does.
+        await rival.stop()
         expect(rival.all('running').length).toBe(1)
       })
     },
