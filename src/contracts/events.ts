@@ -35,7 +35,7 @@ export type JustonceEvent =
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
   | {
       readonly kind: 'undone'
-      readonly reason: 'failure' | 'culprit' | 'held' | 'conflict' | 'commit-unknown' | 'connection-lost'
+      readonly reason: 'failure' | 'culprit' | 'held' | 'unkeepable' | 'conflict' | 'commit-unknown' | 'connection-lost'
       readonly error: unknown
       readonly messages: number
     }

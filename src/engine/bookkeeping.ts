@@ -150,12 +150,12 @@ export async function writeBookkeeping<Tx>(
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
 }
 
-/** What only waits for its turn and cannot be parked has not failed: it is held until it need not wait any more. */
+/** What only waits for its turn and cannot be parked has not failed. */
 async function park<Tx>({ store }: Engine<Tx>, tx: Tx, messages: readonly NewParkedMessage[]): Promise<void> {
   try {
     await store.parking.park(tx, messages)
   } catch (error) {
     const isWaiting = messages.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
-    throw isWaiting && store.classify(error) === 'none' ? new Undone('held', error) : error
+    throw isWaiting && store.classify(error) === 'none' ? new Undone('unkeepable', error) : error
   }
 }

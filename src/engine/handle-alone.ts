@@ -1,7 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { isDenied, keepSomehow, stuck } from './keep-somehow.ts'
+import { isDenied, keepSomehow, keepWaiting, stuck } from './keep-somehow.ts'
 import { orderKeyOf } from './key-order.ts'
 import { type Batch, processBatch } from './process-batch.ts'
 import type { Report } from './report.ts'
@@ -98,6 +98,10 @@ async function settleRun<Tx>(
       if (why === 'held' && !isDenied(error)) return 'held'
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
       if (await triedAgain(engine, why, tries)) continue
+      if (why === 'unkeepable') {
+        await keepWaiting(engine, source, alone.run.work, { report: alone.report, error: unwrapped(error) })
+        return 'settled'
+      }
       if (isDenied(error)) {
         stuck(engine, alone.run.work, unwrapped(error), alone.report)
         return 'settled'

@@ -1,7 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { isDenied, keepSomehow, stuck } from './keep-somehow.ts'
+import { isDenied, keepSomehow, keepWaiting, stuck } from './keep-somehow.ts'
 import { noteFailures } from './note-failures.ts'
 import { movesPast, partitionId } from './partition-moves.ts'
 import { type Item, itemsOf, type PositionSource } from './position-items.ts'
@@ -133,6 +133,12 @@ async function settle<Tx>(
         return 'settled'
       }
       const { work, refusal, delivery } = item
+      const message = { delivery, origin: work?.origin ?? {}, runs: work?.runs ?? [] }
+      const keeping = { report, error: unwrapped(error), moves: batch.moves }
+      if (why === 'unkeepable') {
+        await keepWaiting(engine, source, message, keeping)
+        return 'settled'
+      }
       // Known to fail and failing even without being run: what is left is to keep it in another way.
       if (work === undefined || work.runs.every((run) => run.failure !== undefined)) {
         if (isPassing(why) && why !== 'connection-lost') return 'held'
@@ -141,8 +147,7 @@ async function settle<Tx>(
           continue
         }
         const failure = refusal ?? work?.runs[0]?.failure ?? { error }
-        const message = { delivery, origin: work?.origin ?? {}, runs: work?.runs ?? [] }
-        await keepSomehow(engine, source, message, { report, failure, error: unwrapped(error), moves: batch.moves })
+        await keepSomehow(engine, source, message, { ...keeping, failure })
         return 'settled'
       }
       const [culprit, another] = error instanceof Undone ? (error.runs as readonly Run<Tx>[]) : []

@@ -52,6 +52,23 @@ export async function keepSomehow<Tx>(
   if (unkept !== undefined) stuck(engine, message, unkept.error, report)
 }
 
+/**
+ * The same for what has not failed and only has to wait for its turn. What is too large to be parked is held until it need
+ * not wait any more. Where a whole lane would stand still for it, a note of it is left instead: its lane still has it.
+ */
+export async function keepWaiting<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  message: NotKept<Tx>,
+  options: Omit<KeepingOptions, 'failure'>,
+): Promise<void> {
+  const { delivery } = message
+  const holdsUpOthers = (delivery.place ?? delivery.lane) !== undefined
+  if (!holdsUpOthers && (await isTooLarge(engine, delivery)))
+    return stuck(engine, message, options.error, options.report)
+  await keepSomehow(engine, source, message, { ...options, failure: { error: options.error } })
+}
+
 async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Promise<boolean> {
   const limits = await store.limits?.()
   if (limits === undefined) return false

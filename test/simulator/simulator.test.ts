@@ -16,7 +16,9 @@ const seedsInPart = 300
 const parts = Array.from({ length: seedsInTests / seedsInPart }, (_, index) => index * seedsInPart)
 
 /** Seeds that have failed once, for whatever reason, stay. */
-const oncefailed = [9, 45, 71, 289, 977, 1212, 2094, 500395, 501027, 501866, 503465, 504566, 510838, 515253, 517665]
+const oncefailed = [
+  9, 45, 71, 289, 977, 1212, 2094, 500395, 501027, 501866, 503465, 504566, 510838, 515253, 517665, 7000309, 7000485,
+]
 
 /** The same of worlds in which records are removed. */
 const onceFailedRetained = [
