@@ -4,9 +4,12 @@ import type { Bench, BenchAppOptions } from './bench.ts'
 
 export const aDay = 86_400_000
 
+/** The same for all calls: ids that are made again must be equal, at every hour of the day and past midnight. */
+const begunAt = Date.now()
+
 /** A UUIDv7 that was made so long ago, or will be. Two of the same number and moment are the same. */
 export function madeAgo(ms: number, number = 1): string {
-  const time = (Math.floor(Date.now() / aDay) * aDay + aDay / 2 - ms).toString(16).padStart(12, '0')
+  const time = (begunAt - ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`
 }
 
