@@ -17,7 +17,7 @@ export function burdened(scenario: Scenario): Scenario {
   return { ...scenario, messages: scenario.messages.map((message) => burden(random, message, scenario)) }
 }
 
-function burden(random: Random, message: ScenarioMessage, { mendedAt }: Scenario): ScenarioMessage {
+function burden(random: Random, message: ScenarioMessage, { mendedAt, shape }: Scenario): ScenarioMessage {
   const kind = random.pick(['none', 'none', 'looks-away', 'cuts-always', 'cuts-once', 'key', 'key', 'large'] as const)
   switch (kind) {
     case 'none':
@@ -25,8 +25,11 @@ function burden(random: Random, message: ScenarioMessage, { mendedAt }: Scenario
     case 'key':
       return { ...message, key: random.pick(hostileKeys) }
     case 'large':
-      // Of what was too large to be kept nobody can redrive more than a note.
-      return mendedAt === undefined ? { ...message, large: true } : message
+      // Of what was too large to be kept nobody can redrive more than a note. A queue keeps what waits for a dead letter of
+      // its key, and is never empty then.
+      return mendedAt === undefined && !(shape === 'queue' && message.type === 'ordered')
+        ? { ...message, large: true }
+        : message
     default:
       return { ...message, behaviour: kind }
   }

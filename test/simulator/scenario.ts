@@ -1,6 +1,7 @@
 import { burdened } from './burdened.ts'
+import { crowded } from './crowded.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
-import type { ClockPlan } from './jumping.ts'
+import { type ClockPlan, jumping } from './jumping.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
 import { type RestorePlan, restored } from './restored.ts'
@@ -78,15 +79,18 @@ export interface Scenario {
 
 /**
  * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
- * some of the others a backup is restored, or messages bring what a store cannot hold. In every eighth the server refuses
- * to open some transactions.
+ * some of the others a backup is restored, messages bring what a store cannot hold, one handler is sick among many good
+ * ones, or the database's clock jumps. In every eighth the server refuses to open some transactions.
  */
 export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored = seed % 12 === 4): Scenario {
   const timeless = timelessScenario(seed)
   const scenario = seed % 8 === 0 ? refusing(timeless) : timeless
   if (isRetained) return retained(scenario)
   if (isRestored) return restored(scenario)
-  return seed % 11 === 8 ? burdened(scenario) : scenario
+  if (seed % 11 === 8) return burdened(scenario)
+  if (seed % 17 === 1) return crowded(timeless)
+  if (seed % 17 === 2) return jumping(timeless)
+  return scenario
 }
 
 function timelessScenario(seed: number): Scenario {

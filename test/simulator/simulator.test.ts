@@ -18,6 +18,7 @@ const parts = Array.from({ length: seedsInTests / seedsInPart }, (_, index) => i
 /** Seeds that have failed once, for whatever reason, stay. */
 const oncefailed = [
   9, 45, 71, 289, 977, 1212, 2094, 500395, 501027, 501866, 503465, 504566, 510838, 515253, 517665, 7000309, 7000485,
+  10001098, 10001384, 10005980, 10008836, 10009907,
 ]
 
 /** The same of worlds in which records are removed. */
@@ -109,6 +110,25 @@ describe('the real engine in the simulator', () => {
     }
     expect(failed).toEqual([])
   }, 60_000)
+
+  test('a message of a queue that is too large to wait in the store is handled when the dead letter before it has gone', async () => {
+    const common = { type: 'ordered', key: 'k0' } as const
+    const { world, violations } = await simulate({
+      ...scenarioFor({ plain: true }, 0),
+      whenDead: 'block',
+      order: 'keep',
+      mendedAt: 200_000,
+      messages: [
+        { ...common, id: 'm0', behaviour: 'throws-always', sentAt: [0] },
+        { ...common, id: 'm1', behaviour: 'good', large: true, sentAt: [1_000] },
+      ],
+      faults: [],
+      disasters: [],
+    })
+    expect(violations).toEqual([])
+    const effects = world.database.scan(undefined, 'effects').map(({ row }) => row.message)
+    expect(effects).toEqual(['m0', 'm1'])
+  })
 
   test('a seed replays exactly', async () => {
     const traces = await Promise.all([runTrace(18), runTrace(18)])

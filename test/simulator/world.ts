@@ -37,7 +37,8 @@ const dedupOf = {
   'log by both': 'both',
 } as const
 const faultsEndAfter = 60_000
-const givesUpAfter = 1_200_000
+/** A handler that fails on everything is given little by its breaker: until it has failed on all of it takes half an hour. */
+const givesUpAfter = 3_600_000
 /** Longer than anybody is frozen. */
 const frozenMs = 25_000
 /** Longer than a handler may take. */
