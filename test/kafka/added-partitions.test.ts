@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { TransportNotice } from '../../src/contracts/index.ts'
+import type { Transport, TransportNotice } from '../../src/contracts/index.ts'
 import { idsOf } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
@@ -24,10 +24,8 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
       await admin.createPartitions({ topics: [{ name: topic.name, count, assignments }] })
     })
 
-  test.each(['earliest', 'latest'] as const)('are read from their start, and it is said (%s)', async (from) => {
-    const transport = topic.connect({ from })
-    const notices: TransportNotice[] = []
-    const reading = readingOf(transport, { notice: (each) => notices.push(each) })
+  /** Where it begins with the latest, nobody knows from outside when it has begun: something is sent until it comes. */
+  const begin = async (reading: ReturnType<typeof readingOf>, transport: Transport) => {
     const first = reading.take(1)
     let hasBegun = false
     void first.then(() => {
@@ -35,6 +33,13 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     })
     for (let number = 1; !hasBegun; number++) await sendRaw(topic, [eventIn(0, `a${number}`)])
     await transport.settle(await first, { kind: 'done' })
+  }
+
+  test.each(['earliest', 'latest'] as const)('are read from their start, and it is said (%s)', async (from) => {
+    const transport = topic.connect({ from })
+    const notices: TransportNotice[] = []
+    const reading = readingOf(transport, { notice: (each) => notices.push(each) })
+    await begin(reading, transport)
     await addPartitions(3)
     await vi.waitFor(() => sendRaw(topic, [eventIn(1, 'b1'), eventIn(2, 'c1')]), { timeout: 20_000 })
     const ids = new Set<string | undefined>()
@@ -81,13 +86,7 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
   test('of a topic that was made again are read too', async () => {
     const transport = topic.connect({ from: 'latest' })
     const reading = readingOf(transport)
-    const first = reading.take(1)
-    let hasBegun = false
-    void first.then(() => {
-      hasBegun = true
-    })
-    for (let number = 1; !hasBegun; number++) await sendRaw(topic, [eventIn(0, `a${number}`)])
-    await transport.settle(await first, { kind: 'done' })
+    await begin(reading, transport)
     await topic.replace()
     await addPartitions(2)
     await vi.waitFor(() => sendRaw(topic, [eventIn(0, 'n0'), eventIn(1, 'n1')]), { timeout: 20_000 })
