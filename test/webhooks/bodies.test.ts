@@ -99,3 +99,49 @@ test('behind a body parser it says what is wrong instead of calling the signatur
   expect((await fetch(url, { method: 'POST', body, headers: stripeHeaders(body) })).status).toBe(500)
   expect(reasons).toEqual(['body-read-before'])
 })
+
+const readings: Record<string, (request: Request) => Promise<void>> = {
+  read: async (request) => void (await request.text()),
+  'being read': async (request) => void request.body?.getReader(),
+  begun: async (request) => {
+    const reader = request.body?.getReader()
+    await reader?.read()
+    reader?.releaseLock()
+  },
+}
+
+test.for(Object.entries(readings))(
+  'a Request whose body was %s before says so, and nothing is made of what is left',
+  async ([, before]) => {
+    const { app, transport, store, refusals } = await openHooks({ verify: () => true, identify: () => 'evt_1' })
+    app.on('charge.succeeded', 'charge', ({ id }, { tx }) => charge(tx, id))
+    await app.start()
+    const request = new Request('http://localhost/', { method: 'POST', body: stripeEvent('evt_1') })
+    await before(request)
+    expect((await transport.handle(request)).status).toBe(500)
+    expect(refusals.map(({ reason }) => reason)).toEqual(['body-read-before'])
+    expect(await store.parking.count()).toBe(0)
+  },
+)
+
+test('a request that somebody else has answered before is left at that', async () => {
+  const { app, transport, charges } = await openHooks()
+  const running = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  app.on('charge.succeeded', 'charge', async ({ id }, { tx }) => {
+    running.resolve()
+    await goOn.promise
+    charge(tx, id)
+  })
+  await app.start()
+  const ended = Promise.withResolvers<void>()
+  const url = await serve((request, response) => {
+    void running.promise.then(() => response.writeHead(504).end())
+    transport.nodeHandler(request, response).then(ended.resolve, ended.reject)
+  })
+  const body = stripeEvent('evt_1')
+  expect((await fetch(url, { method: 'POST', body, headers: stripeHeaders(body) })).status).toBe(504)
+  goOn.resolve()
+  await ended.promise
+  expect(charges()).toEqual({ evt_1: 1 })
+})

@@ -49,3 +49,28 @@ test('the same handler answers over HTTP/2', async () => {
   expect(refusals.map(({ reason }) => reason)).toEqual(['wrong-path', 'signature-wrong', 'body-too-large'])
   expect(warnings).toEqual([])
 })
+
+test('a stream that is reset in the middle of its body leaves nothing behind', async () => {
+  const { app, transport, store, refusals } = await openHooks({ verify: () => true, identify: () => 'evt_1' })
+  app.on('charge.succeeded', 'charge', ({ id }, { tx }) => charge(tx, id))
+  await app.start()
+  const begun = Promise.withResolvers<void>()
+  const server = createServer((request, response) => {
+    request.once('data', () => begun.resolve())
+    return transport.nodeHandler(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    client.close()
+    server.close()
+  })
+  const body = stripeEvent('evt_1')
+  const stream = client.request({ [constants.HTTP2_HEADER_METHOD]: 'POST', 'content-length': String(body.length) })
+  stream.write(body.slice(0, 20))
+  await begun.promise
+  // Without an error: the code of the reset is then NO_ERROR, and node ends the body as if it were whole.
+  stream.destroy()
+  await expect.poll(() => refusals.map(({ reason }) => reason), { timeout: 20_000 }).toEqual(['body-incomplete'])
+  expect(await store.parking.count()).toBe(0)
+})

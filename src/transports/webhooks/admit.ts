@@ -14,6 +14,8 @@ export async function admit(request: Request, options: Receiving, signal: AbortS
   const { pathname } = new URL(request.url)
   if (options.path !== undefined && pathname !== options.path) return refused(404, 'wrong-path')
   if (request.method !== 'POST') return refused(405, 'wrong-method')
+  // What is left of a body that somebody else has begun to read is not what was sent.
+  if (request.bodyUsed || request.body?.locked === true) return refused(500, 'body-read-before')
   const body = await readBody(request, options.maxBodyBytes, signal)
   if (body === 'too-large') return refused(413, 'body-too-large')
   if (body === 'cut-off') return refused(408, 'body-incomplete')

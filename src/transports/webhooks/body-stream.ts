@@ -19,6 +19,8 @@ export function bodyStream(request: Readable): ReadableStream<Uint8Array> {
           controller.enqueue(chunk)
           if ((controller.desiredSize ?? 0) <= 0) request.pause()
         })
+        // HTTP/2 says `end` after it, as if the body were whole, where a stream was reset without an error code.
+        request.on('aborted', () => end(() => controller.error(new Error('The sender has given up.'))))
         request.on('end', () => end(() => controller.close()))
         request.on('error', (error) => end(() => controller.error(error)))
         request.on('close', () => end(() => controller.error(new Error('The sender went away.'))))

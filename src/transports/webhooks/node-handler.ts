@@ -25,6 +25,8 @@ export function nodeHandler(
     response.on('error', () => {})
     const asked = toRequest(request)
     const answer = asked instanceof Request ? await handle(asked) : refuse(asked)
+    // Somebody in front of us was not patient enough, and has answered by itself.
+    if (response.headersSent) return
     // A stream of HTTP/2 ends by itself, and has no such header.
     if (answer.status === 408 && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
     ;(response as ServerResponse).writeHead(answer.status, Object.fromEntries(answer.headers))
