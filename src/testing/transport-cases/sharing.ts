@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Delivery } from '../../contracts/index.ts'
+import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import { idsOf, outgoingList, remaining, startReading } from '../reading.ts'
 import type { TransportCase, TransportCaseContext } from '../transport-case.ts'
 
@@ -48,4 +48,43 @@ export const sharingCases: readonly TransportCase[] = [
       assert.deepEqual([...idsOf(await startReading(context, other).take(3))].sort(), ['m1', 'm2', 'm3'])
     },
   },
+  {
+    name: 'share: as much comes as is wanted, by however little that grows while nothing is settled',
+    async run(context) {
+      const transport = await context.connect()
+      await transport.publish(outgoingList(20))
+      const { appetite, want } = growingAppetite(8)
+      const hungry: Transport = {
+        ...transport,
+        deliveries: (options) => transport.deliveries({ ...options, appetite }),
+      }
+      const reading = startReading(context, hungry)
+      let taken = 0
+      // Handlers that stand still have all that came. What is wanted beyond it is for the others.
+      for (const wanted of [8, 9, 11, 12, 15, 16, 20]) {
+        want(wanted)
+        while (taken < wanted) taken += (await reading.next()).length
+      }
+      assert.equal(taken, 20)
+    },
+  },
 ]
+
+function growingAppetite(now: number): { readonly appetite: Appetite; want(count: number): void } {
+  const wakes = new Set<() => void>()
+  let wanted = now
+  const appetite: Appetite = {
+    now: () => wanted,
+    onGrown(wake) {
+      wakes.add(wake)
+      return () => void wakes.delete(wake)
+    },
+  }
+  return {
+    appetite,
+    want(count) {
+      wanted = count
+      for (const wake of wakes) wake()
+    },
+  }
+}

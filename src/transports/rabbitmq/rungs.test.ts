@@ -13,14 +13,10 @@ function open() {
   return { rungs, told }
 }
 
-test('it begins with what is wanted, and grows by what is missing once that is twice as much', async () => {
+test('it begins with what is wanted, and grows by what is missing, but never by little', async () => {
   const { rungs, told } = open()
-  await rungs.adjust(32, 800)
-  await rungs.adjust(60, 800)
-  await rungs.adjust(100, 800)
-  await rungs.adjust(790, 800)
-  await rungs.adjust(900, 800)
-  expect(told).toEqual(['begin 32', 'begin 68', 'begin 690', 'begin 10'])
+  for (const wanted of [32, 33, 40, 100, 790, 900]) await rungs.adjust(wanted, 800)
+  expect(told).toEqual(['begin 32', 'begin 8', 'begin 60', 'begin 690', 'begin 10'])
   expect(rungs.prefetch).toBe(800)
 })
 
@@ -35,8 +31,8 @@ test('it shrinks by whole steps to no less than is wanted, and never to nothing'
   expect(rungs.prefetch).toBe(8)
 })
 
-test('it does one thing at a time', async () => {
+test('it does one thing at a time, and what is wanted meanwhile is not forgotten', async () => {
   const { rungs, told } = open()
   await Promise.all([rungs.adjust(8, 800), rungs.adjust(16, 800), rungs.adjust(32, 800)])
-  expect(told).toEqual(['begin 8'])
+  expect(told).toEqual(['begin 8', 'begin 24'])
 })
