@@ -74,6 +74,7 @@ export interface FetchOptions {
   maxWaitTime: number
   minBytes: number
   maxBytes: number
+  isolationLevel: 1
 }
 
 export interface FetchResponse {

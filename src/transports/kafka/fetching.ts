@@ -8,6 +8,11 @@ import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
 const maxWaitMs = 300
 const earliest = -2n
 const latest = -1n
+/**
+ * Only what was committed, one on the wire. As text, because for the number the client also drops what it takes for rolled
+ * back, and it takes too much: one span for each producer, up to the last of its rollbacks.
+ */
+const readCommitted = '1' as unknown as 1
 
 export interface FetcherOptions {
   /** Those that have room. */
@@ -44,7 +49,7 @@ export class Fetcher {
     this.#options = options
     this.#topics = settings.topics
     this.#consumer = new settings.kafka.Consumer(
-      clientOptions(settings, { groupId: settings.group, autocommit: false }),
+      clientOptions(settings, { groupId: settings.group, autocommit: false, strict: false }),
     )
     this.#consumer.topics.trackAll(...settings.topics)
     this.#consumer.on('error', (error: unknown) => settings.onError(error))
@@ -146,7 +151,8 @@ export class Fetcher {
       })
     }
     const maxBytes = Math.max(1, Math.min(maxBytesPerPartition * 16, this.#options.room()))
-    return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes: 1, maxBytes }
+    const isolationLevel = readCommitted
+    return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes: 1, maxBytes, isolationLevel }
   }
 
   #accept(ledgers: readonly PartitionLedger[], response: FetchResponse): void {
