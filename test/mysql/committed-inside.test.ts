@@ -30,6 +30,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     await pool.query('CREATE PROCEDURE commits() COMMIT')
     await pool.query('CREATE PROCEDURE harmless() DO 1')
     await pool.query('CREATE PROCEDURE turns_autocommit_on() SET autocommit = 1')
+    await pool.query('CREATE PROCEDURE goes_back() ROLLBACK TO SAVEPOINT own')
   })
   afterAll(async () => {
     await pool?.end()
@@ -142,6 +143,31 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     await pool.query(`KILL ${threads[0]}`)
     await expect(work).rejects.toThrow()
     expect(await claimedAnew('p1')).toEqual([true])
+  })
+
+  test.each([
+    [
+      'after a procedure that went back to a savepoint',
+      ['SAVEPOINT own', 'CALL goes_back()', 'CALL commits_and_sleeps()'],
+    ],
+    ['called by SET STATEMENT', ['SET STATEMENT max_statement_time = 100 FOR CALL commits_and_sleeps()']],
+    [
+      'called by SET STATEMENT with a FOR in its value',
+      [`SET STATEMENT sql_mode = SUBSTRING('ANSI' FROM 1 FOR 4) FOR CALL commits_and_sleeps()`],
+    ],
+  ])('%s, it is still not taken for processed', async (name, statements) => {
+    const threads: number[] = []
+    const work = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request(name)])
+      threads.push(tx.threadId)
+      const { tx: lent } = store.lend(tx, quietly)
+      for (const sql of statements) await lent.query(sql)
+    })
+    work.catch(() => {})
+    await asleep()
+    await pool.query(`KILL ${threads[0]}`)
+    await expect(work).rejects.toThrow()
+    expect(await claimedAnew(name)).toEqual([true])
   })
 
   test('a procedure that does not commit leaves a record like any other', async () => {

@@ -28,6 +28,11 @@ describe.skipIf(!mariadb.available)('a session that others change', () => {
       await installing.query('CREATE TABLE parents (id int PRIMARY KEY)')
       await installing.query('CREATE TABLE children (id int, FOREIGN KEY (id) REFERENCES parents (id))')
       await installing.query(`CREATE PROCEDURE loosens() SET sql_mode = '', foreign_key_checks = 0, autocommit = 0`)
+      await installing.query('CREATE PROCEDURE leaves_savepoint() SAVEPOINT sp')
+      await installing.query(`CREATE PROCEDURE goes_back() BEGIN
+        DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+        ROLLBACK TO SAVEPOINT sp;
+      END`)
       await installing.end()
     }
   })
@@ -152,6 +157,39 @@ describe.skipIf(!mariadb.available)('a session that others change', () => {
       (tx) => tx.query(`INSERT INTO notes VALUES ('seen')`),
     )
     expect([await count('notes', 'hidden'), await count('notes', 'seen')]).toEqual([0, 1])
+  })
+
+  test.each([
+    ['alone', [], []],
+    ['above one of the handler', ['SAVEPOINT a'], []],
+    ['below one of the handler', [], ['SAVEPOINT a']],
+    ['below one of the handler that was used', [], ['SAVEPOINT a', 'CALL leaves_savepoint()', 'RELEASE SAVEPOINT a']],
+    ['again after going back', ['SAVEPOINT a', 'CALL leaves_savepoint()', 'ROLLBACK TO a', 'RELEASE SAVEPOINT a'], []],
+  ])(
+    'a savepoint that a procedure has left open, %s, is for nobody else to go back to',
+    async (name, before, after) => {
+      const statements = [...before, 'CALL leaves_savepoint()', ...after, `INSERT INTO notes VALUES ('${name}')`]
+      await batch(
+        async (tx) => {
+          for (const sql of statements) await tx.query(sql)
+        },
+        (tx) => tx.query('CALL goes_back()'),
+      )
+      expect(await count('notes', name)).toBe(1)
+    },
+  )
+
+  test('a handler that has called a procedure may have a once() of its own', async () => {
+    await batch(async (tx) => {
+      await tx.query('CALL leaves_savepoint()')
+      const inner = await once(store.within(tx), { handler: 'inner', key: 'nested' }, async (own) => {
+        await own.query('CALL leaves_savepoint()')
+        await own.query(`INSERT INTO notes VALUES ('nested')`)
+      })
+      expect(inner.status).toBe('processed')
+      await tx.query('CALL goes_back()')
+    })
+    expect(await count('notes', 'nested')).toBe(1)
   })
 
   test('a temporary table over one of ours is refused', async () => {

@@ -4,6 +4,7 @@ import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import type { JoinedTransaction, JoinedTransactions } from './joined-transaction.ts'
 import { lentConnection } from './lent-connection.ts'
+import { LoanKeeper } from './loan-keeper.ts'
 import { type Claims, type Provisional, provisionalClaims, Suspension } from './provisional.ts'
 import type { Answer, Runner } from './runner.ts'
 import { baselineOf, type SessionLimits } from './session.ts'
@@ -63,7 +64,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
       ...options,
       isOver: () => this.over,
       lost: () => this.connection.lost(),
-      keeper: this.#keeper,
+      keeper: new LoanKeeper(this.connection, this.#keeper),
       rules: {
         timeoutsEndTransactions: server.timeoutsEndTransactions,
         prefix: this.#tables.prefix,

@@ -56,6 +56,7 @@ export class Suspension {
   readonly #runner: Runner
   readonly #all: Provisional[] = []
   #isSuspended = false
+  #mayBeUndone = false
   #hasBeen = false
   #failure: unknown
 
@@ -68,14 +69,19 @@ export class Suspension {
     this.#isSuspended = false
   }
 
-  /** A rollback to a savepoint may have undone the suspension, too. */
+  /** A borrower has a savepoint. Going back to it undoes the suspension, too, and inside a procedure nobody sees that. */
+  mayBeUndone(): void {
+    this.#mayBeUndone = true
+  }
+
+  /** The part of the transaction with the suspension in it has been undone. */
   rolledBack(): void {
     this.#isSuspended = false
   }
 
   /** Sends the statements, and does not wait: whatever is sent after them comes after them. */
   suspend(): void {
-    if (this.#isSuspended) return
+    if (this.#isSuspended && !this.#mayBeUndone) return
     this.#isSuspended = true
     this.#hasBeen = true
     // The last comes first: what was changed twice is to be as it was before the first time.

@@ -1,4 +1,4 @@
-import { assignmentsIn } from './set-statement.ts'
+import { assignmentsIn, innerStatement } from './set-statement.ts'
 import type { Token } from './statement-tokens.ts'
 import { allReadings, type ControlOptions } from './transaction-control.ts'
 
@@ -12,8 +12,8 @@ export interface SessionChanges {
   readonly movesElsewhere: boolean
   /** It runs what its text does not show: a procedure, or what was prepared before. It may even commit. */
   readonly isOpaque: boolean
-  /** Back to a savepoint. */
-  readonly rollsBack: boolean
+  /** There is a savepoint now that a procedure can go back to as well. */
+  readonly makesSavepoint: boolean
 }
 
 const nothing: SessionChanges = {
@@ -21,11 +21,11 @@ const nothing: SessionChanges = {
   temporary: [],
   movesElsewhere: false,
   isOpaque: false,
-  rollsBack: false,
+  makesSavepoint: false,
 }
 
 export function findSessionChanges(sql: string, options: ControlOptions = {}): SessionChanges {
-  const statements = allReadings(sql, options)
+  const statements = allReadings(sql, options).map(carriedOut)
   if (statements.length === 0) return nothing
   const words = statements.map((statement) => statement[0]?.word)
   return {
@@ -33,12 +33,17 @@ export function findSessionChanges(sql: string, options: ControlOptions = {}): S
     temporary: statements.flatMap((statement, at) => (words[at] === 'CREATE' ? [tableIn(statement)] : [])),
     movesElsewhere: words.includes('USE'),
     isOpaque: words.includes('CALL') || words.includes('EXECUTE'),
-    rollsBack: words.includes('ROLLBACK'),
+    makesSavepoint: words.includes('SAVEPOINT'),
   }
 }
 
+/** What `SET STATEMENT … FOR` sets ends with the statement behind it, which is what counts. */
+function carriedOut(statement: readonly Token[]): readonly Token[] {
+  const isWrapped = statement[0]?.word === 'SET' && statement[1]?.word === 'STATEMENT'
+  return isWrapped ? carriedOut(innerStatement(statement)) : statement
+}
+
 function variablesIn(statement: readonly Token[]): string[] {
-  if (statement[1]?.word === 'STATEMENT') return []
   return assignmentsIn(statement).flatMap(({ scope, name }) => (scope === 'session' ? [name] : []))
 }
 

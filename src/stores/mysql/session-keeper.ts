@@ -29,7 +29,7 @@ export interface Keeper {
 /** Suspends what the transaction has claimed before a statement that may commit, whoever's transaction it is. */
 export function suspendFor(suspension: Suspension, sql: string, options: ControlOptions): SessionChanges {
   const changes = findSessionChanges(sql, options)
-  if (changes.rollsBack) suspension.rolledBack()
+  if (changes.makesSavepoint) suspension.mayBeUndone()
   if (changes.isOpaque) suspension.suspend()
   return changes
 }
@@ -42,7 +42,7 @@ const fleeting = new Set(['INSERT_ID', 'LAST_INSERT_ID', 'IDENTITY', 'RAND_SEED1
  * was is kept by a statement right before the one that sets it, and put back by one that is sent when the loan ends, so
  * that it comes before anything of the next borrower. Whoever changes nothing pays nothing.
  */
-export class SessionKeeper implements Keeper {
+export class SessionKeeper {
   readonly #connection: KeptConnection
   readonly #baseline: Baseline
   readonly #suspension: Suspension
@@ -56,13 +56,14 @@ export class SessionKeeper implements Keeper {
     this.#suspension = suspension
   }
 
-  before(sql: string, options: ControlOptions): void {
+  before(sql: string, options: ControlOptions): Pick<SessionChanges, 'isOpaque'> {
     const { variables, temporary, movesElsewhere, isOpaque } = suspendFor(this.#suspension, sql, options)
     this.#temporary.push(...temporary.map((name) => name.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.')))
     for (const name of variables) this.#keep(name)
-    if (!movesElsewhere && !isOpaque && variables.length === 0) return
+    if (!movesElsewhere && !isOpaque && variables.length === 0) return { isOpaque }
     this.#isChanged = true
     this.#connection.sessionChanged()
+    return { isOpaque }
   }
 
   #keep(name: string): void {

@@ -42,9 +42,14 @@ export function assignmentsIn(statement: readonly Token[]): Assignment[] {
   return found
 }
 
-/** What `SET STATEMENT … FOR` sets its variables for. */
+/** What `SET STATEMENT … FOR` sets its variables for. A FOR in brackets belongs to a value: `SUBSTRING('a' FROM 1 FOR 1)`. */
 export function innerStatement(statement: readonly Token[]): readonly Token[] {
-  const at = statement.findIndex(({ word }) => word === 'FOR')
+  let depth = 0
+  const at = statement.findIndex(({ kind, text, word }) => {
+    if (kind === 'mark' && text === '(') depth++
+    if (kind === 'mark' && text === ')') depth--
+    return word === 'FOR' && depth === 0
+  })
   return at < 0 ? [] : statement.slice(at + 1)
 }
 
