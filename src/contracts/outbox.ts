@@ -22,7 +22,10 @@ export interface DeadOutgoing extends Omit<OutboxMessage, 'key'> {
 
 /** Messages that were published inside transactions and have not been handed to the broker yet. */
 export interface Outbox<Tx> {
-  /** An id that is still pending may come again (an at-least-once run was repeated); that is no error. */
+  /**
+   * An id may come again while it is pending or dead: an at-least-once run was repeated, or somebody gives the id of one
+   * message to several. You must: keep each of them, for nothing says that their contents are the same.
+   */
   append(tx: Tx, messages: readonly OutboxMessage[]): Promise<void>
   /**
    * Leases up to `limit` due messages, oldest first, in a short transaction of its own; others do not get them for `leaseMs`.

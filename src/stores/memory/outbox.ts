@@ -9,27 +9,27 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
     async append(tx, messages) {
       const { database } = transactionOf(tx)
       for (const { id, key, message } of messages) {
-        if (database.outbox.get(id) !== undefined) continue
         const number = database.nextNumber()
         const row = { id, key, message: copyOfMessage(message), number, attempts: 0, nextAt: 0, lease: undefined }
-        database.outbox.set(id, { ...row, state: 'pending', error: '' })
+        database.outbox.set(String(number), { ...row, state: 'pending', error: '' })
       }
     },
     lease: (limit, leaseMs) =>
       transactions.short(({ database }) => {
         const now = database.now()
-        const lease = String(database.nextNumber())
+        const token = String(database.nextNumber())
         return dueOf(database, now)
           .slice(0, limit)
           .map((row) => {
-            database.outbox.set(row.id, { ...row, lease, nextAt: now + leaseMs })
+            const lease = `${row.number}.${token}`
+            database.outbox.set(String(row.number), { ...row, lease, nextAt: now + leaseMs })
             return { id: row.id, message: copyOfMessage(row.message), lease, attempts: row.attempts }
           })
       }),
     markSent: (messages) =>
       transactions.short(({ database }) => {
         const held = messages.flatMap((message) => heldRow(database, message))
-        for (const { id } of held) database.outbox.delete(id)
+        for (const { number } of held) database.outbox.delete(String(number))
         return held.length
       }),
     markFailed: (messages, { delayMs, error, dead }) =>
@@ -37,13 +37,20 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
         for (const row of messages.flatMap((message) => heldRow(database, message))) {
           const nextAt = database.now() + delayMs
           const state = dead ? 'dead' : 'pending'
-          database.outbox.set(row.id, { ...row, lease: undefined, attempts: row.attempts + 1, state, nextAt, error })
+          database.outbox.set(String(row.number), {
+            ...row,
+            lease: undefined,
+            attempts: row.attempts + 1,
+            state,
+            nextAt,
+            error,
+          })
         }
       }),
     release: (messages) =>
       transactions.short(({ database }) => {
         for (const row of messages.flatMap((message) => heldRow(database, message)))
-          database.outbox.set(row.id, { ...row, lease: undefined, nextAt: 0 })
+          database.outbox.set(String(row.number), { ...row, lease: undefined, nextAt: 0 })
       }),
     count: () =>
       transactions.read(({ outbox }) => {
@@ -64,7 +71,8 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
         const wanted = database.outbox
           .values()
           .filter(({ id, state }) => state === 'dead' && (ids === undefined || ids.includes(id)))
-        for (const row of wanted) database.outbox.set(row.id, { ...row, state: 'pending', attempts: 0, nextAt: 0 })
+        for (const row of wanted)
+          database.outbox.set(String(row.number), { ...row, state: 'pending', attempts: 0, nextAt: 0 })
         return wanted.length
       }),
   }
@@ -83,7 +91,7 @@ function dueOf(database: MemoryDatabase, now: number): OutboxRow[] {
     })
 }
 
-function heldRow(database: MemoryDatabase, { id, lease }: LeasedMessage): OutboxRow[] {
-  const row = database.outbox.get(id)
+function heldRow(database: MemoryDatabase, { lease }: LeasedMessage): OutboxRow[] {
+  const row = database.outbox.get(lease.slice(0, lease.indexOf('.')))
   return row?.lease === lease ? [row] : []
 }

@@ -5,7 +5,8 @@ import { deadScript, failedScript, leaseScript, releaseScript, reviveScript, sen
 import type { Transactions } from './transactions.ts'
 
 export function redisOutbox<Tx extends object>({ connection, factory }: Transactions<Tx>): Outbox<Tx> {
-  const pairs = (messages: readonly LeasedMessage[]) => messages.flatMap(({ id, lease }) => [id, lease])
+  // A lease is the row and who has leased it.
+  const pairs = (messages: readonly LeasedMessage[]) => messages.flatMap(({ lease }) => lease.split('.'))
   return {
     async append(tx, messages) {
       const { steps } = factory.transactionOf(tx)
@@ -14,9 +15,9 @@ export function redisOutbox<Tx extends object>({ connection, factory }: Transact
     async lease(limit, leaseMs) {
       const lease = randomBytes(9).toString('base64url')
       const rows = (await connection.run(leaseScript, limit, Math.ceil(leaseMs), lease)) as unknown[][]
-      return rows.map(([id, attempts, envelope, body]) => ({
+      return rows.map(([row, id, attempts, envelope, body]) => ({
         id: text(id),
-        lease,
+        lease: `${text(row)}.${lease}`,
         attempts: Number(attempts),
         message: { envelope: bytes(envelope), body: bytes(body) },
       }))

@@ -7,17 +7,17 @@ import { bytes, now } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_outbox (id, lane, envelope, body, state, attempts, next_at)
-  VALUES (?, ?, ?, ?, 'pending', 0, 0) ON CONFLICT DO NOTHING`
+  VALUES (?, ?, ?, ?, 'pending', 0, 0)`
 const due = `SELECT sequence FROM main.justonce_outbox AS next WHERE state = 'pending' AND next_at <= ${now}
   AND (lane IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_outbox AS earlier WHERE earlier.state = 'pending'
     AND earlier.lane = next.lane AND earlier.sequence < next.sequence AND earlier.next_at > ${now}))
   ORDER BY sequence LIMIT ?`
 const leaseDue = `UPDATE main.justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence IN (${due})
   RETURNING sequence, id, envelope, body, attempts`
-const deleteLeased = `DELETE FROM main.justonce_outbox WHERE id = ? AND lease = ?`
+const deleteLeased = `DELETE FROM main.justonce_outbox WHERE sequence = ? AND lease = ?`
 const failLeased = `UPDATE main.justonce_outbox SET lease = NULL, attempts = attempts + 1, state = ?, next_at = ${now} + ?,
-  error = ? WHERE id = ? AND lease = ?`
-const releaseLeased = `UPDATE main.justonce_outbox SET lease = NULL, next_at = 0 WHERE id = ? AND lease = ?`
+  error = ? WHERE sequence = ? AND lease = ?`
+const releaseLeased = `UPDATE main.justonce_outbox SET lease = NULL, next_at = 0 WHERE sequence = ? AND lease = ?`
 const selectDead = `SELECT id, envelope, body, attempts, error FROM main.justonce_outbox WHERE state = 'dead'
   ORDER BY sequence LIMIT ?`
 const revive = `UPDATE main.justonce_outbox SET state = 'pending', attempts = 0, next_at = 0 WHERE state = 'dead'`
@@ -60,17 +60,18 @@ export function sqliteOutbox<Database extends SqliteDatabase>(
     markSent: (messages) =>
       transactions.short((statements) => {
         let sent = 0
-        for (const { id, lease } of messages) sent += statements.run(deleteLeased, id, lease)
+        for (const message of messages) sent += statements.run(deleteLeased, ...placeOf(message))
         return sent
       }),
     markFailed: (messages, { delayMs, error, dead }) =>
       transactions.short((statements) => {
         const state = dead ? 'dead' : 'pending'
-        for (const { id, lease } of messages) statements.run(failLeased, state, Math.ceil(delayMs), error, id, lease)
+        for (const message of messages)
+          statements.run(failLeased, state, Math.ceil(delayMs), error, ...placeOf(message))
       }),
     release: (messages) =>
       transactions.short((statements) => {
-        for (const { id, lease } of messages) statements.run(releaseLeased, id, lease)
+        for (const message of messages) statements.run(releaseLeased, ...placeOf(message))
       }),
     listDead: (limit) =>
       reader.read((statements) =>
@@ -98,6 +99,12 @@ export function sqliteOutbox<Database extends SqliteDatabase>(
 
 const NONE = { pending: 0, dead: 0 }
 
-function leasedMessage({ id, envelope, body, attempts }: OutboxRow, lease: string): LeasedMessage {
-  return { id, lease, attempts, message: { envelope: bytes(envelope), body: bytes(body) } }
+/** The row, because several may have one id, and who has leased it. */
+function placeOf({ lease }: LeasedMessage): [sequence: number, lease: string] {
+  const dot = lease.indexOf('.')
+  return [Number(lease.slice(0, dot)), lease.slice(dot + 1)]
+}
+
+function leasedMessage({ sequence, id, envelope, body, attempts }: OutboxRow, lease: string): LeasedMessage {
+  return { id, lease: `${sequence}.${lease}`, attempts, message: { envelope: bytes(envelope), body: bytes(body) } }
 }

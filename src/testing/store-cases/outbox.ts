@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LeasedMessage, Outbox, Store } from '../../contracts/index.ts'
+import type { LeasedMessage, Outbox, PackedMessage, Store } from '../../contracts/index.ts'
 import { awkwardMessages, bytesOf, claim, outboxMessage, present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, hold } from '../waiting.ts'
@@ -74,6 +74,34 @@ export const outboxCases: readonly StoreCase[] = [
       assert.equal(await outboxOf(store).markSent([]), 0)
       await outboxOf(store).markFailed([], { delayMs: 0, error: 'no', dead: false })
       assert.deepEqual(await outboxOf(store).count(), { pending: 0, dead: 0 })
+    },
+  },
+  {
+    name: 'outbox: messages under one id are messages of their own, also while one of them is dead',
+    needs: ['outbox'],
+    async run({ store }) {
+      const outbox = outboxOf(store)
+      const [first, second] = awkwardMessages as [PackedMessage, PackedMessage]
+      const appendBoth = () =>
+        store.transaction((tx) =>
+          outbox.append(
+            tx,
+            [first, second].map((message) => ({ id: 'o1', key: 'k', message })),
+          ),
+        )
+      await appendBoth()
+      const [one, two] = await outbox.lease(10, aMinute)
+      assert.ok(one && two)
+      assert.deepEqual(
+        [one, two].map(({ message }) => bytesOf(message)),
+        [first, second].map(bytesOf),
+      )
+      assert.equal(await outbox.markSent([two]), 1)
+      await outbox.markFailed([one], { delayMs: 0, error: 'no', dead: true })
+      await appendBoth()
+      assert.deepEqual(await outbox.count(), { pending: 2, dead: 1 })
+      assert.equal(await outbox.retryDead(['o1']), 1)
+      assert.deepEqual(idsOf(await outbox.lease(10, aMinute)), ['o1', 'o1', 'o1'])
     },
   },
   {

@@ -22,9 +22,10 @@ export function simOutbox(context: SimStoreContext): Outbox<SimClient> {
         'append',
         inTransaction(async (tx, session) => {
           for (const message of messages) {
-            await insertIfAbsent(session, tx, table, message.id, {
+            const number = numbers++
+            await insertIfAbsent(session, tx, table, String(number), {
               ...message,
-              number: numbers++,
+              number,
               attempts: 0,
               nextAt: 0,
               lease: '',
@@ -50,7 +51,7 @@ export function simOutbox(context: SimStoreContext): Outbox<SimClient> {
             const leased: LeasedMessage[] = []
             for (const { key, row } of due) {
               if (others.some((other) => isBefore(other.row, row))) continue
-              const lease = `${context.name}-${leases++}`
+              const lease = `${key}.${context.name}-${leases++}`
               await update(session, tx, table, key, () => ({ ...row, lease, nextAt: now + leaseMs }))
               leased.push({ ...row, lease } as unknown as LeasedMessage)
             }
@@ -93,7 +94,7 @@ export function simOutbox(context: SimStoreContext): Outbox<SimClient> {
           'retry-dead',
           inTransaction(async (tx, session) => {
             const dead = session.database.scan(tx, table).filter(({ row }) => row.dead)
-            const wanted = dead.filter(({ key }) => ids === undefined || ids.includes(key))
+            const wanted = dead.filter(({ row }) => ids === undefined || ids.includes(row.id as string))
             for (const { key, row } of wanted)
               await update(session, tx, table, key, () => ({ ...row, dead: false, attempts: 0, nextAt: 0 }))
             return wanted.length
@@ -121,8 +122,8 @@ function changeLeased(
     step,
     inTransaction(async (tx, session) => {
       let changed = 0
-      for (const { id, lease } of messages) {
-        await update(session, tx, table, id, (row) => {
+      for (const { lease } of messages) {
+        await update(session, tx, table, lease.slice(0, lease.indexOf('.')), (row) => {
           if (row === undefined || row.lease !== lease) return row
           changed++
           return change(row, session.database.scheduler.now)

@@ -87,18 +87,17 @@ function does.clear(a)
   redis.call('ZREM', P .. 'suspects-seen', unpack(a))
 end
 function does.append(a)
-  local key = P .. 'outbox:' .. a[1]
-  if redis.call('EXISTS', key) == 1 then return end
   local number = redis.call('INCR', P .. 'outbox-number')
-  redis.call('HSET', key, 'number', number, 'attempts', 0, 'envelope', a[2], 'body', a[3])
+  local key = P .. 'outbox:' .. number
+  redis.call('HSET', key, 'id', a[1], 'attempts', 0, 'envelope', a[2], 'body', a[3])
   redis.call('INCR', P .. 'outbox-pending')
   if a[4] then
     redis.call('HSET', key, 'lane', a[4])
-    redis.call('ZADD', P .. 'outbox-lane:' .. a[4], number, a[1])
+    redis.call('ZADD', P .. 'outbox-lane:' .. a[4], number, number)
     -- Only the first of a lane can be leased.
     if redis.call('ZCARD', P .. 'outbox-lane:' .. a[4]) > 1 then return end
   end
-  redis.call('ZADD', P .. 'outbox-ready', number, a[1])
+  redis.call('ZADD', P .. 'outbox-ready', number, number)
 end
 
 local at = locksAt + locks + 1

@@ -2,77 +2,77 @@ import { script } from '../connection.ts'
 import { preludeLua } from './shared.ts'
 
 /**
- * `outbox-ready` has what can be leased, oldest first; `outbox-later` what is leased or delayed, by when that ends. All
- * that is pending of one lane is in `outbox-lane:` in its order, and only the first of them can be ready: whoever looks
- * for messages never wades through what stands behind one that waits. `outbox-pending` counts them all.
+ * A row is named by its number, not by the id of its message: several may have the same. `outbox-ready` has what can be
+ * leased, oldest first; `outbox-later` what is leased or delayed, by when that ends. All that is pending of one lane is in
+ * `outbox-lane:` in its order, and only the first of them can be ready: whoever looks for messages never wades through
+ * what stands behind one that waits. `outbox-pending` counts them all.
  */
 const rowsLua = `
 local ready, later = P .. 'outbox-ready', P .. 'outbox-later'
-local function rowKey(id) return P .. 'outbox:' .. id end
+local function rowKey(row) return P .. 'outbox:' .. row end
 local function laneKey(lane) return P .. 'outbox-lane:' .. lane end
-local function numberOf(id) return redis.call('HGET', rowKey(id), 'number') end
-local function laneOf(id) return redis.call('HGET', rowKey(id), 'lane') end
+local function laneOf(row) return redis.call('HGET', rowKey(row), 'lane') end
 
-local function held(id, lease)
-  return redis.call('HGET', rowKey(id), 'lease') == lease
+local function held(row, lease)
+  return redis.call('HGET', rowKey(row), 'lease') == lease
 end
 
 -- The first of a lane is ready unless it is leased or delayed.
 local function promote(lane)
   local head = first(laneKey(lane))
-  if head and not redis.call('ZSCORE', later, head) then redis.call('ZADD', ready, numberOf(head), head) end
+  if head and not redis.call('ZSCORE', later, head) then redis.call('ZADD', ready, head, head) end
 end
 
 -- It waits for nothing any more, except for those before it.
-local function makeReady(id)
-  redis.call('ZREM', later, id)
-  local lane = laneOf(id)
-  if lane then promote(lane) else redis.call('ZADD', ready, numberOf(id), id) end
+local function makeReady(row)
+  redis.call('ZREM', later, row)
+  local lane = laneOf(row)
+  if lane then promote(lane) else redis.call('ZADD', ready, row, row) end
 end
 
-local function leave(id)
+local function leave(row)
   redis.call('DECR', P .. 'outbox-pending')
-  redis.call('ZREM', later, id)
-  redis.call('ZREM', ready, id)
-  local lane = laneOf(id)
+  redis.call('ZREM', later, row)
+  redis.call('ZREM', ready, row)
+  local lane = laneOf(row)
   if not lane then return end
-  redis.call('ZREM', laneKey(lane), id)
+  redis.call('ZREM', laneKey(lane), row)
   promote(lane)
 end
 `
 
-/** Arguments: limit, lease in milliseconds, its name. Answers id, attempts, envelope and body of each. */
+/** Arguments: limit, lease in milliseconds, its name. Answers row, id, attempts, envelope and body of each. */
 export const leaseScript = script(
   preludeLua,
   rowsLua,
   `
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now)) do makeReady(id) end
+for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now)) do makeReady(row) end
 local leased, followers = {}, {}
 while #leased < tonumber(ARGV[2]) do
-  local id = first(ready)
-  if not id then break end
-  redis.call('ZREM', ready, id)
-  redis.call('ZADD', later, now + tonumber(ARGV[3]), id)
-  redis.call('HSET', rowKey(id), 'lease', ARGV[4])
-  leased[#leased + 1] = { id, unpack(redis.call('HMGET', rowKey(id), 'attempts', 'envelope', 'body')) }
-  local lane = laneOf(id)
+  local row = first(ready)
+  if not row then break end
+  redis.call('ZREM', ready, row)
+  redis.call('ZADD', later, now + tonumber(ARGV[3]), row)
+  redis.call('HSET', rowKey(row), 'lease', ARGV[4])
+  leased[#leased + 1] = { row, unpack(redis.call('HMGET', rowKey(row), 'id', 'attempts', 'envelope', 'body')) }
+  local lane = laneOf(row)
   if lane then
     -- For this call the next of the row can be leased, too.
-    local rank = redis.call('ZRANK', laneKey(lane), id)
+    local rank = redis.call('ZRANK', laneKey(lane), row)
     local follower = redis.call('ZRANGE', laneKey(lane), rank + 1, rank + 1)[1]
     if follower and redis.call('ZSCORE', later, follower) then follower = nil end
-    if follower then redis.call('ZADD', ready, numberOf(follower), follower) end
+    if follower then redis.call('ZADD', ready, follower, follower) end
     followers[lane] = follower
   end
 end
-for _, id in pairs(followers) do
-  if id then redis.call('ZREM', ready, id) end
+for _, row in pairs(followers) do
+  if row then redis.call('ZREM', ready, row) end
 end
 return leased
 `,
 )
 
-/** Arguments: pairs of id and lease. */
+/** Arguments: pairs of row and lease. */
 export const sentScript = script(
   preludeLua,
   rowsLua,
@@ -89,30 +89,30 @@ return removed
 `,
 )
 
-/** Arguments: delay, error, 1 if dead, then pairs of id and lease. */
+/** Arguments: delay, error, 1 if dead, then pairs of row and lease. */
 export const failedScript = script(
   preludeLua,
   rowsLua,
   `
 for i = 5, #ARGV, 2 do
-  local id = ARGV[i]
-  if held(id, ARGV[i + 1]) then
-    redis.call('HDEL', rowKey(id), 'lease')
-    redis.call('HSET', rowKey(id), 'error', ARGV[3])
-    redis.call('HINCRBY', rowKey(id), 'attempts', 1)
+  local row = ARGV[i]
+  if held(row, ARGV[i + 1]) then
+    redis.call('HDEL', rowKey(row), 'lease')
+    redis.call('HSET', rowKey(row), 'error', ARGV[3])
+    redis.call('HINCRBY', rowKey(row), 'attempts', 1)
     if ARGV[4] == '1' then
-      leave(id)
-      redis.call('ZADD', P .. 'outbox-dead', numberOf(id), id)
+      leave(row)
+      redis.call('ZADD', P .. 'outbox-dead', row, row)
     else
-      redis.call('ZREM', ready, id)
-      redis.call('ZADD', later, now + tonumber(ARGV[2]), id)
+      redis.call('ZREM', ready, row)
+      redis.call('ZADD', later, now + tonumber(ARGV[2]), row)
     end
   end
 end
 `,
 )
 
-/** Arguments: pairs of id and lease. */
+/** Arguments: pairs of row and lease. */
 export const releaseScript = script(
   preludeLua,
   rowsLua,
@@ -132,8 +132,8 @@ export const deadScript = script(
   rowsLua,
   `
 local dead = {}
-for i, id in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, ARGV[2] - 1)) do
-  dead[i] = { id, unpack(redis.call('HMGET', rowKey(id), 'attempts', 'error', 'envelope', 'body')) }
+for i, row in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, ARGV[2] - 1)) do
+  dead[i] = redis.call('HMGET', rowKey(row), 'id', 'attempts', 'error', 'envelope', 'body')
 end
 return dead
 `,
@@ -144,21 +144,22 @@ export const reviveScript = script(
   preludeLua,
   rowsLua,
   `
-local ids = ARGV[2] == '1' and redis.call('ZRANGE', P .. 'outbox-dead', 0, -1) or {}
-for i = 3, #ARGV do ids[#ids + 1] = ARGV[i] end
+local wanted = {}
+for i = 3, #ARGV do wanted[ARGV[i]] = true end
 local revived = 0
-for _, id in ipairs(ids) do
-  if redis.call('ZREM', P .. 'outbox-dead', id) == 1 then
+for _, row in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, -1)) do
+  if ARGV[2] == '1' or wanted[redis.call('HGET', rowKey(row), 'id')] then
+    redis.call('ZREM', P .. 'outbox-dead', row)
     redis.call('INCR', P .. 'outbox-pending')
-    redis.call('HSET', rowKey(id), 'attempts', 0)
-    local lane = laneOf(id)
+    redis.call('HSET', rowKey(row), 'attempts', 0)
+    local lane = laneOf(row)
     if lane then
       -- It may come before the one that was the first until now.
       local head = first(laneKey(lane))
       if head then redis.call('ZREM', ready, head) end
-      redis.call('ZADD', laneKey(lane), numberOf(id), id)
+      redis.call('ZADD', laneKey(lane), row, row)
     end
-    makeReady(id)
+    makeReady(row)
     revived = revived + 1
   end
 end

@@ -113,7 +113,7 @@ CREATE TABLE main.justonce_suspects (
 
 CREATE TABLE main.justonce_outbox (
   sequence integer PRIMARY KEY AUTOINCREMENT,
-  id text NOT NULL UNIQUE,
+  id text NOT NULL,
   lane text,
   envelope blob NOT NULL,
   body blob NOT NULL,
