@@ -60,6 +60,15 @@ export interface LendOptions extends LoanOptions {
   isOver(): boolean
   /** The statements that put right what a borrower has changed of the session; absent where that is its own affair. */
   restore?(names: readonly string[]): readonly string[]
+  /** What is to be asked before these are changed, to be able to put them right. */
+  lookBefore?(names: readonly string[]): LookBefore | undefined
+  /** Something may be changed by every call, whatever its text says. */
+  readonly changesUnseen?: boolean
+}
+
+export interface LookBefore {
+  readonly text: string
+  found(row: readonly Cell[]): void
 }
 
 /** The user's pool, whichever client it is of. */

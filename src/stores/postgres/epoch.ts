@@ -1,5 +1,3 @@
-import type { ConnectionSource } from './connection.ts'
-import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -13,23 +11,4 @@ export function epochText({ meta }: Tables, { knowsStart }: { readonly knowsStar
   return `(SELECT pg_catalog.concat_ws('.', known.epoch, known.tableoid,
              (SELECT relfilenode FROM pg_catalog.pg_class WHERE oid = known.tableoid)${knowsStart ? start : ''})
            FROM ${meta} AS known)`
-}
-
-const mayAsk = statement(`SELECT pg_catalog.has_function_privilege('pg_catalog.pg_postmaster_start_time()', 'EXECUTE')`)
-
-/** Whether this role may ask when the server was started; anybody may, unless it was revoked. Asked once. */
-export function startIsKnown<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>): () => Promise<boolean> {
-  let asked: Promise<boolean> | undefined
-  const ask = async (): Promise<boolean> => {
-    try {
-      return /^t/.test(String((await source.runAlone(mayAsk, [])).rows[0]?.[0]))
-    } catch (error) {
-      asked = undefined
-      throw error
-    }
-  }
-  return () => {
-    asked ??= ask()
-    return asked
-  }
 }

@@ -1,8 +1,8 @@
 import type { Loan, LoanOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { type Cell, textIn } from './cells.ts'
+import { textIn } from './cells.ts'
 import type { Answer, Connection, ConnectionSource, Runner } from './connection.ts'
-import { restoring } from './restoring.ts'
+import { SettingsBefore } from './restoring.ts'
 
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Tx> {
@@ -13,15 +13,17 @@ export class OpenTransaction<Tx> {
   over = false
 
   readonly #opening: Promise<Answer>
-  #settings: readonly Cell[] | undefined
+  readonly #before = new SettingsBefore()
+  readonly #unseen: readonly string[] | undefined
 
-  constructor(connection: Connection<Tx>, opening: Promise<Answer>) {
+  constructor(connection: Connection<Tx>, opening: Promise<Answer>, unseen: readonly string[] | undefined) {
     this.connection = connection
     this.#opening = opening
+    this.#unseen = unseen
     // Whoever works in the transaction gets to see it too.
     opening.then(
       ({ rows }) => {
-        this.#settings = rows[0]
+        this.#before.opened(rows[0], unseen)
       },
       () => {},
     )
@@ -36,7 +38,9 @@ export class OpenTransaction<Tx> {
     const loan = source.lend(this.connection.tx, this.connection, {
       ...options,
       isOver: () => this.over,
-      restore: (names) => restoring(this.#settings, names),
+      restore: (names) => this.#before.restoring(names),
+      lookBefore: (names) => this.#before.look(names),
+      changesUnseen: this.#unseen !== undefined,
     })
     this.#loans.push(loan)
     return loan
@@ -56,8 +60,12 @@ export class OpenTransactions<Tx> {
     this.#source = source
   }
 
-  add(connection: Connection<Tx>, opening: Promise<Answer>): OpenTransaction<Tx> {
-    const transaction = new OpenTransaction(connection, opening)
+  add(
+    connection: Connection<Tx>,
+    opening: Promise<Answer>,
+    unseen: readonly string[] | undefined,
+  ): OpenTransaction<Tx> {
+    const transaction = new OpenTransaction(connection, opening, unseen)
     this.#byClient.set(connection.tx as object, transaction)
     return transaction
   }

@@ -4,7 +4,6 @@ import { atHome } from './at-home.ts'
 import { postgresAudit } from './audit.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
-import { startIsKnown } from './epoch.ts'
 import { classify } from './errors.ts'
 import { Home } from './home.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
@@ -26,6 +25,8 @@ import { type QueueNews, queueNews } from './queue-news.ts'
 import { postgresRedrives } from './redrives.ts'
 import { postgresRetention } from './retention.ts'
 import { postgresSchema } from './schema.ts'
+import type { Statement } from './statement.ts'
+import { surroundings } from './surroundings.ts'
 import { postgresSuspects } from './suspects.ts'
 import { type Tables, tableNames } from './tables.ts'
 import { runTransaction, setLockTimeout, settingsStatement } from './transaction.ts'
@@ -110,9 +111,8 @@ interface StoreParts<Tx> {
 function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables): PostgresStore<Tx> {
   const name = 'postgres'
   const transactions = new OpenTransactions(source)
-  const knowsStart = startIsKnown(source)
-  const withStart = settingsStatement(tables, { knowsStart: true })
-  const withoutStart = settingsStatement(tables, { knowsStart: false })
+  const around = surroundings(source)
+  let settings: Statement | undefined
   const partitions = new Partitions(source, tables)
   const inboxParts = { source, transactions, statements: inboxStatements(tables), partitions }
   const inbox = postgresInbox(inboxParts)
@@ -123,8 +123,9 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: source.max },
     async transaction(work, options = {}) {
-      const settings = (await knowsStart()) ? withStart : withoutStart
-      return await runTransaction({ source, transactions, settings }, work, options)
+      const known = await around()
+      settings ??= settingsStatement(tables, known)
+      return await runTransaction({ source, transactions, settings, unseen: known.unseen }, work, options)
     },
     setLockTimeout: (tx, lockTimeoutMs) => setLockTimeout(transactions.runner(tx), lockTimeoutMs),
     parts: postgresParts(transactions),

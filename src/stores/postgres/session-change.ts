@@ -1,4 +1,5 @@
 import { sqlPieces } from '../sql/sql-tokens.ts'
+import { named, settingsIn } from './unseen-settings.ts'
 
 /** What a text changes of the session that the transaction is in. */
 export interface SessionChange {
@@ -8,11 +9,9 @@ export interface SessionChange {
   readonly names: readonly string[]
 }
 
-const mayChange = /\b(?:set|reset|set_config)\b/i
+const mayChange = /\b(?:set|reset|set_config|do)\b/i
 /** These belong to the transaction, or to the one statement. */
 const ofTransaction = new Set(['TRANSACTION', 'CONSTRAINTS'])
-/** How a few settings are written, and what they are called. */
-const spelled: Readonly<Record<string, string>> = { SCHEMA: 'search_path', TIME: 'timezone', NAMES: 'client_encoding' }
 
 /** Undefined: nothing, as far as the text shows. What a function does inside is not seen. */
 export function findSessionChange(sql: string): SessionChange | undefined {
@@ -47,13 +46,15 @@ function changeIn(head: readonly string[]): SessionChange | undefined {
   }
   if (first === 'RESET')
     return second === 'ALL' ? { refused: 'RESET ALL', names: [] } : { names: [settingIn(head.slice(1))] }
+  // A block is a function that has no name.
+  if (first === 'DO') return { names: settingsIn(head.slice(1).join(' ')) }
   return configIn(head)
 }
 
 /** `app.tenant` is three pieces. */
 function settingIn(rest: readonly string[]): string {
   const [first = '', dot, second = ''] = rest
-  return spelled[first.toUpperCase()] ?? (dot === '.' ? `${first}.${second}` : first).toLowerCase()
+  return named(dot === '.' ? `${first}.${second}` : first)
 }
 
 /** `set_config('app.tenant', $1, true)`, anywhere in a statement. */

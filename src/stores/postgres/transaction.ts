@@ -8,6 +8,7 @@ import { isBadSession, isLostConnection, messageOf, sqlState } from './errors.ts
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
 import { prepared, type Statement, statement } from './statement.ts'
+import type { Surroundings } from './surroundings.ts'
 import type { Tables } from './tables.ts'
 
 const rollback = statement('ROLLBACK')
@@ -22,14 +23,15 @@ const tempLast = `CASE WHEN ${path} LIKE '%pg_temp%' THEN ${path} WHEN ${path} I
   ELSE ${path} || ', pg_temp' END`
 
 /** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
-export function settingsStatement(tables: Tables, epoch: { readonly knowsStart: boolean }): Statement {
+export function settingsStatement(tables: Tables, around: Surroundings): Statement {
+  const unseen = around.unseen?.map((name) => `, current_setting('${name}', true)`) ?? []
   return prepared(
-    epoch.knowsStart ? 'settings' : 'settings_without_start',
-    `SELECT ${epochText(tables, epoch)}, set_config('lock_timeout', $1::text, true),
+    'settings',
+    `SELECT ${epochText(tables, around)}, set_config('lock_timeout', $1::text, true),
             set_config('idle_in_transaction_session_timeout', $2::text, true),
             set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
             set_config('justonce.is_open', 'yes', true),
-            set_config('search_path', ${tempLast}, true), current_setting('role')`,
+            ${path}, set_config('search_path', ${tempLast}, true), current_setting('role')${unseen.join('')}`,
   )
 }
 
@@ -37,10 +39,11 @@ export interface TransactionParts<Tx> {
   readonly source: ConnectionSource<Tx>
   readonly transactions: OpenTransactions<Tx>
   readonly settings: Statement
+  readonly unseen: Surroundings['unseen']
 }
 
 export async function runTransaction<Tx, T>(
-  { source, transactions, settings }: TransactionParts<Tx>,
+  { source, transactions, settings, unseen }: TransactionParts<Tx>,
   work: (tx: Tx) => Promise<T>,
   {
     lockTimeoutMs = defaultLimits.lockTimeoutMs,
@@ -55,7 +58,7 @@ export async function runTransaction<Tx, T>(
     const connection = await source.checkOut({ giveUpAfterMs, watch })
     const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
     const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
-    return await runOn(connection, { transactions, watch }, work, { begin, seal, settings, settingValues })
+    return await runOn(connection, { transactions, watch, unseen }, work, { begin, seal, settings, settingValues })
   } finally {
     watch.stop()
   }
@@ -63,12 +66,16 @@ export async function runTransaction<Tx, T>(
 
 async function runOn<Tx, T>(
   connection: Connection<Tx>,
-  { transactions, watch }: { readonly transactions: OpenTransactions<Tx>; readonly watch: AbortWatch },
+  {
+    transactions,
+    watch,
+    unseen,
+  }: Pick<TransactionParts<Tx>, 'transactions' | 'unseen'> & { readonly watch: AbortWatch },
   work: (tx: Tx) => Promise<T>,
   opening: Opening,
 ): Promise<T> {
   const answer = opened(connection, opening)
-  const transaction = transactions.add(connection, answer)
+  const transaction = transactions.add(connection, answer, unseen)
   let isCommitting = false
   try {
     if (!connection.holdsBack) await watch.until(answer)
@@ -153,6 +160,15 @@ export function abortedError(cause: unknown): JustonceError {
     message: 'Postgres refuses to go on with the transaction, because an earlier statement in it failed.',
     cause,
   })
+}
+
+/** For statements of ours that come right behind those of a handler. */
+export async function sayingAborted<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    throw sqlState(error) === '25P02' ? abortedError(error) : error
+  }
 }
 
 /** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */

@@ -11,6 +11,10 @@ export interface LedgerOptions extends LoanOptions {
   onCall?(): void
   /** The statements that put right what a borrower has changed of its session; absent where that is its own affair. */
   restore?(names: readonly string[]): readonly string[]
+  /** These are about to be changed by what is sent next. */
+  beforeChange?(names: readonly string[]): void
+  /** Something may be changed by every call, whatever its text says. */
+  readonly changesUnseen?: boolean | undefined
   /** Runs statements of ours on the borrower's transaction, around the ledger. */
   tidy(statements: readonly string[]): Promise<unknown>
 }
@@ -75,6 +79,7 @@ export class CallLedger {
     const change = this.#rules.sessionChange?.(sql)
     if (change === undefined) return undefined
     if (change.refused !== undefined) return controlError(this.#borrower, change.refused)
+    this.#options.beforeChange?.(change.names)
     this.#changed ??= new Set()
     for (const name of change.names) this.#changed.add(name)
     return undefined
@@ -103,6 +108,7 @@ export class CallLedger {
     let isOpen = true
     this.#open++
     this.#options.onCall?.()
+    if (this.#options.changesUnseen === true) this.#changed ??= new Set()
     const settle = (): boolean => {
       if (!isOpen) return false
       isOpen = false

@@ -1,10 +1,13 @@
 import type { Loan } from '../../../contracts/index.ts'
-import { type Call, CallLedger, type LedgerOptions } from '../../sql/call-ledger.ts'
+import { type Call, CallLedger } from '../../sql/call-ledger.ts'
 import { lentClient, type Method } from '../../sql/lent-client.ts'
+import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection, LendOptions } from '../connection.ts'
 import { ledgerRules } from '../ledger-rules.ts'
+import { sayingAborted } from '../transaction.ts'
 import { nativeOf, noteNative } from './natives.ts'
+import { asText } from './pg-runner.ts'
 
 type Callback = (error: unknown, result?: unknown) => void
 
@@ -27,10 +30,21 @@ const hidden = new Set<PropertyKey>(['connection'])
 export function lentPgClient<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
-  options: Omit<LedgerOptions, 'lost' | 'tidy'>,
+  options: LendOptions,
 ): Loan<Client> {
   const ledger = new CallLedger(
-    { ...options, lost: () => connection?.lost(), tidy: (statements) => client.query(statements.join('; ')) },
+    {
+      ...options,
+      lost: () => connection?.lost(),
+      tidy: (statements) => sayingAborted(client.query(statements.join('; '))),
+      beforeChange(names) {
+        const look = options.lookBefore?.(names)
+        if (look === undefined) return
+        const answer: Promise<{ rows: Cell[][] }> = client.query({ text: look.text, rowMode: 'array', types: asText })
+        // Where it fails, what is sent next fails as well.
+        answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
+      },
+    },
     { ...ledgerRules, hasEnded: () => connection?.inTransaction() === false },
   )
   const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])

@@ -13,7 +13,7 @@ interface PgResult {
 }
 
 /** The user may have changed how values are parsed, for the client or for the whole process: ours stay text. */
-const asText = { getTypeParser: () => (value: string) => value }
+export const asText = { getTypeParser: () => (value: string) => value }
 
 /** Our statements on any `pg` client, one at a time and without names. */
 export class PgRunner implements Runner {

@@ -1,24 +1,35 @@
 import type { Loan } from '../../../contracts/index.ts'
-import { CallLedger, type LedgerOptions } from '../../sql/call-ledger.ts'
+import { CallLedger } from '../../sql/call-ledger.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
+import type { LendOptions } from '../connection.ts'
 import { ledgerRules } from '../ledger-rules.ts'
+import { sayingAborted } from '../transaction.ts'
 import { guardedSql } from './guarded-sql.ts'
 import type { JsConnection } from './js-connection.ts'
+import { answerIn } from './js-runner.ts'
 import type { JsQuery } from './query.ts'
 
 /** The reserved `sql` as a borrower sees it: helpers and fragments as ever, and every query behind the ledger. */
 export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
-  options: Omit<LedgerOptions, 'lost' | 'tidy'>,
+  options: LendOptions,
 ): Loan<Sql> {
   const native = connection?.native ?? sql
   const ledger = new CallLedger(
     {
       ...options,
       lost: () => connection?.lost(),
-      tidy: async (statements) =>
-        await (connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
+      tidy: (statements) =>
+        sayingAborted(connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
+      beforeChange(names) {
+        const look = options.lookBefore?.(names)
+        if (look === undefined) return
+        // Sent as the borrower's own call is, and so right before it. Where it fails, that fails as well.
+        const send = async (): Promise<void> =>
+          look.found(answerIn(await native.unsafe(look.text).raw().execute()).rows[0] ?? [])
+        void (connection?.ready()?.then(send) ?? send()).catch(() => {})
+      },
     },
     ledgerRules,
   )
