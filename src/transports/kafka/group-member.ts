@@ -1,6 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
 import type { KafkaConsumer, KafkaMetadata, KafkaOffset, TopicPartitions } from './client-shapes.ts'
 import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+import { shareOut } from './share-out.ts'
 
 export interface Assignment {
   readonly partitions: readonly TopicPartitions[]
@@ -42,6 +43,7 @@ export class GroupMember {
         heartbeatInterval: Math.min(3_000, settings.sessionTimeoutMs / 3),
         // A join is answered when all members have handed over.
         requestTimeout: rebalanceTimeout + 10_000,
+        partitionAssigner: shareOut,
         protocolsMetadata: (_protocols: unknown, _topics: unknown, metadata: KafkaMetadata) =>
           this.#beforeJoining(metadata),
       }),
