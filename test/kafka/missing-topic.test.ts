@@ -4,7 +4,7 @@ import type { TransportNotice } from '../../src/contracts/index.ts'
 import { idsOf } from '../../src/testing/reading.ts'
 import { kafkaTransport } from '../../src/transports/kafka/index.ts'
 import { requireServer } from '../servers/require.ts'
-import { type KafkaTopic, openTopic } from './open-kafka.ts'
+import { type ChosenOptions, type KafkaTopic, openTopic } from './open-kafka.ts'
 import { eventIn, sendRaw } from './raw-records.ts'
 import { readingOf } from './reading-of.ts'
 
@@ -23,13 +23,14 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
   const remove = () => other.admin((admin) => admin.deleteTopics({ topics: [other.name] }))
   const create = () => other.admin((admin) => admin.createTopics({ topics: [other.name], partitions: 1, replicas: 1 }))
 
-  const openBoth = () => {
+  const openBoth = (options: ChosenOptions = {}) => {
     const notices: TransportNotice[] = []
     const transport = kafkaTransport({
       kafka: kafkaClient,
       bootstrapServers: kept.address,
       topics: [kept.name, other.name],
       group: kept.group,
+      ...options,
     })
     const reading = readingOf(transport, { notice: (notice) => notices.push(notice) })
     const seen: (string | undefined)[] = []
@@ -66,5 +67,19 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
     await vi.waitFor(() => expect(seen).toContain('a1'), { timeout: 30_000 })
     expect(notices.map(({ code }) => code)).toContain('TOPIC_MISSING')
     await transport.close()
+  })
+
+  // The group has begun before the topic was there: nothing in it can be older.
+  test("comes later: it is read from its start, also with from: 'latest'", async () => {
+    await remove()
+    const { transport, notices, seen } = openBoth({ from: 'latest' })
+    await vi.waitFor(() => expect(notices.map(({ code }) => code)).toContain('TOPIC_MISSING'), { timeout: 40_000 })
+    await create()
+    await vi.waitFor(() => sendRaw(other, [eventIn(0, 'b1')]), { timeout: 20_000 })
+    for (let number = 2; !seen.some((id) => id?.startsWith('b')); number++)
+      await sendRaw(other, [eventIn(0, `b${number}`)])
+    expect(seen.filter((id) => id?.startsWith('b')).at(0)).toBe('b1')
+    await transport.close()
+    await remove()
   })
 })

@@ -20,7 +20,7 @@ export interface FirstPositionsOptions {
  * Where to begin in partitions of which the group has no position yet. The end of a partition moves: it is looked up
  * once, for all partitions of a topic and by the member that has the first of them, and committed before anything is
  * read. So a restart or another member begins at the same place, and a partition without a position in a topic whose
- * first has one was added later: it is read from its start.
+ * first has one was added later: it is read from its start. So is a topic that was not there before.
  */
 export async function firstPositions(
   wanted: readonly TopicPartitions[],
@@ -35,11 +35,11 @@ export async function firstPositions(
       wanted.map(({ topic }) => topic),
     )
   }
-  for (const each of wanted) found.set(each.topic, await beginAtTheEnd(each, options))
+  for (const each of wanted) found.set(each.topic, await beginTogether(each, options))
   return found
 }
 
-async function beginAtTheEnd(
+async function beginTogether(
   { topic, partitions }: TopicPartitions,
   { settings, member, fetcher, metadata, isPast }: FirstPositionsOptions,
 ): Promise<readonly (bigint | undefined)[]> {
@@ -50,7 +50,8 @@ async function beginAtTheEnd(
     member.commit(
       which.map((partition) => ({ topic, partition, offset: offsets[partition] as bigint, leaderEpoch: -1 })),
     )
-  const ends = (await fetcher.edges('latest', [topic])).get(topic) ?? []
+  const edge = settings.cameLater.has(topic) ? 'earliest' : 'latest'
+  const begin = (await fetcher.edges(edge, [topic])).get(topic) ?? []
   const until = clock.monotonicMs() + patienceMs
   for (;;) {
     const committed = await committedOf()
@@ -61,14 +62,14 @@ async function beginAtTheEnd(
     if (isPast()) return []
     if (partitions.includes(0)) {
       await commit(
-        ends,
-        all.filter((partition) => known(committed[partition]) === undefined && ends[partition] !== undefined),
+        begin,
+        all.filter((partition) => known(committed[partition]) === undefined && begin[partition] !== undefined),
       )
-      return all.map((partition) => known(committed[partition]) ?? ends[partition])
+      return all.map((partition) => known(committed[partition]) ?? begin[partition])
     }
     if (clock.monotonicMs() >= until) {
-      await commit(ends, partitions)
-      return ends
+      await commit(begin, partitions)
+      return begin
     }
     await clock.sleep(pollMs)
   }

@@ -91,6 +91,7 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     lanes: options.lanes ?? 'partition',
     reading: { id: options.id, type: options.type },
     from: options.from ?? 'earliest',
+    cameLater: new Set(),
     publishTo: options.publishTo ?? (topics[0] as string),
     handOverMs: options.handOverMs ?? 10_000,
     sessionTimeoutMs: options.sessionTimeoutMs ?? 45_000,

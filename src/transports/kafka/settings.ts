@@ -11,6 +11,8 @@ export interface KafkaSettings {
   readonly lanes: 'partition' | 'key'
   readonly reading: ReadingOptions
   readonly from: 'earliest' | 'latest'
+  /** Topics that were not there when we looked: whatever is in them has come since the group began. */
+  readonly cameLater: Set<string>
   readonly publishTo: string
   readonly handOverMs: number
   readonly sessionTimeoutMs: number

@@ -49,6 +49,7 @@ export class TopicWatch {
     const present = await fetcher.present(settings.topics)
     this.#lookedAt = settings.clock.monotonicMs()
     const missing = settings.topics.filter((topic) => !present.includes(topic))
+    for (const topic of missing) settings.cameLater.add(topic)
     const names = missing.join(', ')
     if (present.length === 0) {
       throw new JustonceError('BROKER_SETUP', { message: `Unknown topic ${names} at ${whereOf(settings)}.` })
