@@ -36,7 +36,7 @@ export class Connection {
   readonly #timeoutMs: number
   readonly #pinned = new Map<Script, Script>()
   /** The beginning of every script. */
-  #select: string | undefined
+  #place: string | undefined
   #closed = false
 
   constructor(client: OpenedClient, prefix: string, { database, commandTimeoutMs }: ConnectionSettings) {
@@ -44,7 +44,7 @@ export class Connection {
     this.isCluster = client.isCluster
     this.prefix = prefix
     this.#timeoutMs = commandTimeoutMs
-    if (database !== undefined) this.#select = selecting(database)
+    if (database !== undefined) this.#place = selecting(database)
   }
 
   /** For what does not matter which database is selected. */
@@ -90,12 +90,13 @@ export class Connection {
   }
 
   /**
-   * Whoever else uses the connection may have selected another database: each script selects that of the store, which ends
-   * with the script. Records that were looked for in another one would not be found, and everything would run again.
+   * Records that are looked for where they are not would not be found, and everything would run again. Whoever else uses the
+   * connection may have selected another database: each script selects that of the store, which ends with the script. In a
+   * cluster it makes sure that all keys of the slot are on this node.
    */
   async #pin(unpinned: Script): Promise<Script> {
-    if (!this.isCluster) this.#select ??= selecting(await this.#learnDatabase(), whereItIs)
-    const pinned = this.#select === undefined ? unpinned : script(this.#select, unpinned.text)
+    this.#place ??= this.isCluster ? wholeSlot : selecting(await this.#learnDatabase(), whereItIs)
+    const pinned = script(this.#place, unpinned.text)
     this.#pinned.set(unpinned, pinned)
     return pinned
   }
@@ -141,6 +142,12 @@ function selecting(database: number, unless = ''): string {
   return `local selected = redis.pcall('SELECT', ${database})
 if selected.err ${unless} then return selected end`
 }
+
+/**
+ * While a slot moves, its keys are on two nodes, and the new one answers for those that have not come yet as if there were
+ * none. Two keys at once that are not there, which these never are, make either node refuse.
+ */
+const wholeSlot = "redis.call('EXISTS', ARGV[1] .. 'never', ARGV[1] .. 'there')"
 
 /** What a server says to every command while a MULTI is open on the connection. */
 function isQueued(reply: unknown): boolean {

@@ -1,9 +1,12 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 
-/** What a server that is up answers while it cannot do the work: it loads, has failed over, or cannot write. */
-const unableCodes = ['LOADING', 'MASTERDOWN', 'READONLY', 'CLUSTERDOWN', 'TRYAGAIN', 'MISCONF', 'NOREPLICAS', 'BUSY']
-const unable = new RegExp(`^(${unableCodes.join('|')}) |^ERR .*: (${unableCodes.join('|')}) `)
+/** What a server that is up answers while it cannot do the work: it loads, has failed over, cannot write, or moves a slot. */
+const unableCodes = [
+  ...['LOADING', 'MASTERDOWN', 'READONLY', 'CLUSTERDOWN', 'TRYAGAIN', 'MISCONF', 'NOREPLICAS', 'BUSY'],
+  ...['MOVED', 'ASK'],
+].join('|')
+const unable = new RegExp(`^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key`)
 const full = /^OOM |^ERR .*: ?-?OOM /
 
 /** Servers begin their errors with a code in capitals; whatever else a client rejects with is about the connection. */
