@@ -16,21 +16,30 @@ export function toWireHeaders(headers: Headers): Record<string, string> {
   )
 }
 
-/** AMQP headers may be numbers, times, tables and lists; what is not text becomes JSON. */
+/** AMQP headers may be numbers, times, tables and lists; what is not text becomes JSON. What cannot be read is left out. */
 export function fromWireHeaders(headers: Readonly<Record<string, unknown>>): Headers {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
+    Object.entries(headers).flatMap(([name, value]) => {
+      const text = asText(value)
       // CloudEvents on AMQP may be spelt either way.
-      (name.startsWith(prefix) ? name.slice(prefix.length) : name).replace(/^cloudEvents_/i, 'cloudEvents:'),
-      asText(value),
-    ]),
+      const ours = (name.startsWith(prefix) ? name.slice(prefix.length) : name).replace(
+        /^cloudEvents_/i,
+        'cloudEvents:',
+      )
+      return text === undefined ? [] : [[ours, text]]
+    }),
   )
 }
 
-function asText(value: unknown): string {
+function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
-  const plain = withoutWrapping(value)
-  return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
+  try {
+    const plain = withoutWrapping(value)
+    return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
+  } catch {
+    // Nested more deeply than the stack is high. A message must not stop those behind it.
+    return undefined
+  }
 }
 
 /** The client wraps what JavaScript has no type for, such as `{ '!': 'timestamp', value: 1767225600 }`. */

@@ -22,6 +22,8 @@ export interface IncarnationOptions {
   readonly clock: Clock
   /** Nobody else is given anything before the channel is closed, so that the order is kept. */
   readonly inOrder: boolean
+  /** What the client said when the connection was lost. */
+  whyLost(): unknown
   /** Told what each delivery came from, so that it can be settled here and nowhere else. */
   hold(delivery: Delivery, message: AmqpMessage, incarnation: Incarnation): void
 }
@@ -206,7 +208,7 @@ export class Incarnation {
   }
 
   #end(): void {
-    if (this.#closing === undefined) this.reason ??= new Error('the connection was lost')
+    if (this.#closing === undefined) this.reason ??= this.#options.whyLost() ?? new Error('the connection was lost')
     this.hasEnded = true
     this.#over.abort()
     this.#telling?.cancel()

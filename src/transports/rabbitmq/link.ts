@@ -7,6 +7,8 @@ import { orGiveUp } from './or-give-up.ts'
 /** One connection, opened when it is needed and again when it was lost. */
 export interface Link {
   open(): Promise<AmqpConnection>
+  /** What the client said of the connection that is open, or was the last. */
+  whyLost(): unknown
   close(): Promise<void>
 }
 
@@ -21,6 +23,7 @@ const farewellMs = 3_000
 
 export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
   let current: Promise<AmqpConnection> | undefined
+  let lostBy: unknown
 
   const openNew = async (): Promise<AmqpConnection> => {
     const connecting = begin(connect)
@@ -31,7 +34,10 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       throw new JustonceError('BROKER_UNREACHABLE', { message: `RabbitMQ did not answer within ${timeoutMs} ms.` })
     }
     // An error is followed by a close; without a listener it would end the process.
-    connection.on('error', () => {})
+    lostBy = undefined
+    connection.on('error', (error) => {
+      lostBy = error
+    })
     return connection
   }
 
@@ -50,6 +56,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       void opening.then((connection) => connection.on('close', () => forget(opening))).catch(() => {})
       return opening
     },
+    whyLost: () => lostBy,
     async close() {
       const opened = current
       current = undefined

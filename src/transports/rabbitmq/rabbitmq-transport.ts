@@ -77,7 +77,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
 
   const subscribe = async (connection: AmqpConnection, { maxInFlight, appetite }: Reading): Promise<Incarnation> => {
     const channel = await connection.createChannel()
-    const incarnation = new Incarnation(channel, { clock, inOrder, hold })
+    const incarnation = new Incarnation(channel, { clock, inOrder, hold, whyLost: incoming.whyLost })
     incarnations.add(incarnation)
     try {
       await declareTopology(channel, options)

@@ -48,6 +48,14 @@ test('headers that are not text become JSON', () => {
   })
 })
 
+test('a header that is nested too deeply to be read is left out', () => {
+  let deep: unknown = 'end'
+  for (let level = 0; level < 100_000; level++) deep = [deep]
+  const { message } = toDelivery(arrived({ messageId: 'm1', headers: { deep, flat: 'yes' } }), shape)
+  expect(message).toMatchObject({ id: 'm1', headers: { flat: 'yes' } })
+  expect(Object.keys(message.headers)).toEqual(['flat'])
+})
+
 test('the count of a quorum queue includes this delivery and is no header of the message', () => {
   const { count, message } = toDelivery(arrived({ headers: { 'x-delivery-count': 2 } }), shape)
   expect([count, message.headers]).toEqual([3, {}])
