@@ -29,7 +29,7 @@ export function buildEngine<S extends Store, Map extends object>(
     readonly clock: Clock
     readonly events: Events
     readonly timeless?: ReadonlySet<string>
-    wakeRelay(): void
+    wake: Engine<unknown>['wake']
   },
 ): Engine<unknown> {
   const { handlers, clock, events } = parts
@@ -69,6 +69,6 @@ export function buildEngine<S extends Store, Map extends object>(
       },
       conflictsPerAttempt: 10,
     },
-    wakeRelay: parts.wakeRelay,
+    wake: parts.wake,
   }
 }

@@ -46,7 +46,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   const stopping = new AbortController()
   const ids = schemeOfIds(options.ids)
   const timeless = new Set<string>()
-  const engine = buildEngine(options, { handlers, clock, events, timeless, wakeRelay: () => running?.wakeRelay() })
+  const engine = buildEngine(options, { handlers, clock, events, timeless, wake: (loop) => running?.wake(loop) })
 
   // Asked through a function, because it may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
@@ -74,7 +74,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   return {
     events,
     deadLetters: deadLetters(engine),
-    outgoing: outgoing(store, () => running?.wakeRelay()),
+    outgoing: outgoing(store, () => running?.wake('relay')),
     forget: async (key, signature) => forgetRecord(operableEngine(engine), key, signature),
     audit: (limit) => auditedActions(engine, limit),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),

@@ -1,14 +1,15 @@
 import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
-import { Housekeeper } from '../consumer/housekeeper.ts'
+import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
-import { StoreGate } from '../consumer/store-gate.ts'
 import type { Clock, Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
-import { operableEngine, Redriver } from '../letters/index.ts'
-import { Maintainer, type MaintainerOptions } from '../maintenance/maintainer.ts'
-import { Relay } from '../outgoing/relay.ts'
+import { operableEngine, redriver } from '../letters/index.ts'
+import type { Loop } from '../loops/loop.ts'
+import { StoreGate } from '../loops/store-gate.ts'
+import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts'
+import { relay } from '../outgoing/relay.ts'
 import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
 
@@ -26,10 +27,10 @@ const hooksEndWithinMs = 5_000
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown>
-  readonly #housekeeper: Housekeeper<unknown>
-  readonly #redriver: Redriver<unknown> | undefined
-  readonly #relay: Relay | undefined
-  readonly #maintainer: Maintainer | undefined
+  readonly #housekeeper: Loop
+  readonly #redriver: Loop | undefined
+  readonly #relay: Loop | undefined
+  readonly #maintainer: Loop | undefined
   readonly #transports: readonly Transport[]
   readonly #engine: Engine<unknown>
 
@@ -51,20 +52,18 @@ export class Running {
       batch: Math.min(options.consumer.batch.max, 200),
       concurrency: retriesAtOnce(store, options),
     })
-    this.#housekeeper = new Housekeeper(engine, shared.gate)
+    this.#housekeeper = housekeeper(engine, shared.gate)
     if (store.redrives !== undefined)
-      this.#redriver = new Redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
+      this.#redriver = redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
     const { retention } = store
     if (retention !== undefined)
-      this.#maintainer = new Maintainer({ ...store, retention }, { clock, events }, options.maintenance)
+      this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
     // A transport inside the database takes outgoing messages in the transaction itself and needs no relay.
     if (store.outbox !== undefined && insideOf(store, first) === undefined) {
-      this.#relay = new Relay(store.outbox, first, clock, events, {
-        batch: 100,
-        leaseMs: 30_000,
-        pollMs: options.pollMs,
-        attempts: 10,
-      })
+      this.#relay = relay(
+        { outbox: store.outbox, transport: first, clock, events },
+        { batch: 100, leaseMs: 30_000, pollMs: options.pollMs, attempts: 10 },
+      )
     }
   }
 
@@ -77,8 +76,10 @@ export class Running {
     this.#maintainer?.start()
   }
 
-  wakeRelay(): void {
-    this.#relay?.wake()
+  /** Whoever has made work for one of the loops says so, instead of leaving it to the next poll. */
+  wake(loop: LoopToWake): void {
+    const loops = { relay: this.#relay, retries: this.#retrier, redrives: this.#redriver }
+    loops[loop]?.wake()
   }
 
   /** Resolves to what has not ended in time. */

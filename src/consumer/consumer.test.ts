@@ -4,11 +4,11 @@ import { type OpenEngineOptions, openEngine } from '../../test/app/open-engine.t
 import type { Delivery, Transport } from '../contracts/index.ts'
 import type { Source } from '../engine/source.ts'
 import { JustonceError } from '../errors/index.ts'
+import { StoreGate } from '../loops/store-gate.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { Consumer } from './consumer.ts'
 import type { InFlightLimits } from './in-hand.ts'
 import { Quarantine } from './quarantine.ts'
-import { StoreGate } from './store-gate.ts'
 
 /** A consumer that is given what is handed over, on a store that is too busy for the first so many transactions. */
 function openConsumer(

@@ -4,13 +4,13 @@ import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import { lostWith } from '../engine/partition-moves.ts'
 import { emptyReport, type Report } from '../engine/report.ts'
 import type { Source } from '../engine/source.ts'
+import type { StoreGate } from '../loops/store-gate.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
 import type { TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { StoreGate } from './store-gate.ts'
 
 export interface ConsumerOptions {
   /** Batches in flight at once. */

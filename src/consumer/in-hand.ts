@@ -1,9 +1,9 @@
 import type { Clock, Delivery, TransportCapabilities } from '../contracts/index.ts'
 import type { Report } from '../engine/report.ts'
+import type { StoreGate } from '../loops/store-gate.ts'
 import type { AdaptiveBatch } from './adaptive-batch.ts'
 import { type Chain, Chains, type LeftFor, type TakenBatch } from './chains.ts'
 import { HeldBack } from './held-back.ts'
-import type { StoreGate } from './store-gate.ts'
 
 /** How much of a transport may be in this process and not settled. */
 export interface InFlightLimits {

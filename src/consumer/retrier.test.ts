@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
+import { StoreGate } from '../loops/store-gate.ts'
 import type { MemoryStore } from '../stores/memory/index.ts'
 import { Quarantine } from './quarantine.ts'
 import { Retrier } from './retrier.ts'
-import { StoreGate } from './store-gate.ts'
 
 /** Three messages that have failed once and are due after a second. */
 async function openRetrier() {

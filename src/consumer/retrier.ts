@@ -2,9 +2,9 @@ import type { Engine } from '../engine/engine.ts'
 import { giveBack, type Reservation } from '../engine/reservation.ts'
 import { type Retried, reserveBehind, reserveDue, retryInOrder, retryMessages } from '../engine/retry-due.ts'
 import type { Source } from '../engine/source.ts'
+import { type Gate, Loop } from '../loops/loop.ts'
 import type { Quarantine } from './quarantine.ts'
 import { type Chunk, RetryChunks } from './retry-chunks.ts'
-import type { StoreGate } from './store-gate.ts'
 
 export interface RetrierOptions {
   readonly pollMs: number
@@ -20,72 +20,65 @@ const longestPauseMs = 30_000
 export class Retrier<Tx> {
   readonly #engine: Engine<Tx>
   readonly #source: Source
-  readonly #gate: StoreGate
+  readonly #loop: Loop
   readonly #quarantine: Quarantine<Tx>
   readonly #options: RetrierOptions
-  readonly #stopping = new AbortController()
   readonly #chunks = new RetryChunks()
   readonly #attempts = new Map<Chunk, Promise<void>>()
   /** Reserved, and waiting for a place. */
   #queue: Chunk[] = []
   /** Reserved by us, and not tried: to be given back. */
   #untried: Reservation[] = []
-  #sleeping: AbortController | undefined
-  #isWoken = false
-  #failuresInARow = 0
-  #running: Promise<void> | undefined
 
   constructor(
     engine: Engine<Tx>,
     source: Source,
-    { gate, quarantine }: { readonly gate: StoreGate; readonly quarantine: Quarantine<Tx> },
+    { gate, quarantine }: { readonly gate: Gate; readonly quarantine: Quarantine<Tx> },
     options: RetrierOptions,
   ) {
     this.#engine = engine
     this.#source = source
-    this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
+    const { clock, events } = engine
+    this.#loop = new Loop({
+      name: 'retries',
+      clock,
+      events,
+      gate,
+      round: (signal) => this.#round(signal),
+      afterFailure: { leastMs: options.pollMs, mostMs: longestPauseMs },
+    })
   }
 
   start(): void {
-    this.#running = this.#run()
+    this.#loop.start()
+  }
+
+  wake(): void {
+    this.#loop.wake()
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
-    this.#wake()
-    await this.#running
+    await this.#loop.stop()
     await Promise.all(this.#attempts.values())
     this.#untried.push(...this.#queue.flatMap(({ reservations }) => reservations))
     this.#queue = []
-    await this.#giveBack().catch((error) => this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error }))
+    await this.#giveBack().catch((error) => this.#loop.failed(error))
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
+  async #round(signal: AbortSignal): Promise<number> {
     const { clock } = this.#engine
-    while (!signal.aborted) {
-      await this.#gate.open(signal)
-      if (signal.aborted) return
-      const begunAt = clock.monotonicMs()
-      try {
-        await this.#giveBack()
-        if (this.#queue.length === 0) await this.#reserve()
-        this.#failuresInARow = 0
-      } catch (error) {
-        this.#failuresInARow++
-        this.#failed(error)
-      }
-      const tookMs = clock.monotonicMs() - begunAt
-      if (signal.aborted) return
-      const hasStarted = this.#startNext()
-      if (hasStarted && this.#freePlaces() > 0) continue
-      // Where looking takes long, it is done less often: otherwise it would be all that the database does.
-      const { pollMs } = this.#options
-      const wantedMs = Math.max(tookMs * 4, pollMs * 2 ** Math.min(this.#failuresInARow, 10))
-      await this.#sleep(Math.max(pollMs, Math.min(wantedMs, longestPauseMs)))
-    }
+    const begunAt = clock.monotonicMs()
+    // First, so that it is done even if the store refuses the rest.
+    this.#startNext()
+    await this.#giveBack()
+    if (this.#queue.length === 0) await this.#reserve()
+    const tookMs = clock.monotonicMs() - begunAt
+    if (signal.aborted) return 0
+    if (this.#startNext() && this.#freePlaces() > 0) return 0
+    // Where looking takes long, it is done less often: otherwise it would be all that the database does.
+    return Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs))
   }
 
   /** Others go first where one handler has nearly all places: what is slow must not keep everybody waiting. */
@@ -116,7 +109,7 @@ export class Retrier<Tx> {
       if (chunk === undefined) break
       hasStarted = true
       const attempt = this.#attempt(chunk)
-        .catch((error) => this.#failed(error))
+        .catch((error) => this.#loop.failed(error))
         .finally(() => this.#attempts.delete(chunk))
       this.#attempts.set(chunk, attempt)
     }
@@ -130,7 +123,7 @@ export class Retrier<Tx> {
       if (chunk.kind === 'ordered') reservations = await this.#withFollowers(reservations)
       const retry = async (): Promise<Retried> => {
         // Its turn may have come too late.
-        if (this.#stopping.signal.aborted) return { untried: reservations, background: [] }
+        if (this.#loop.signal.aborted) return { untried: reservations, background: [] }
         const begunAt = clock.monotonicMs()
         const retried = await this.#retry(chunk, reservations)
         this.#chunks.learn(chunk, clock.monotonicMs() - begunAt)
@@ -141,7 +134,8 @@ export class Retrier<Tx> {
         : this.#quarantine.together(retry))
       this.#untried.push(...untried)
       // What a breaker stops stays due: going on at once would only find it again.
-      if (untried.length < reservations.length) this.#wake()
+      if (untried.length < reservations.length) this.#loop.wake()
+      if (reservations.some(({ letter }) => letter.redrive !== undefined)) this.#engine.wake('redrives')
     } catch (error) {
       this.#untried.push(...reservations)
       throw error
@@ -163,29 +157,10 @@ export class Retrier<Tx> {
     return [head, ...behind.slice(0, firstSuspect)]
   }
 
-  #failed(error: unknown): void {
-    if (this.#engine.store.classify(error) === 'unavailable') this.#gate.close(error, this.#stopping.signal)
-    else this.#engine.events.emit({ kind: 'loop-failed', loop: 'retries', error })
-  }
-
   async #giveBack(): Promise<void> {
     const untried = [...this.#untried]
     if (untried.length === 0) return
     await giveBack(this.#engine, untried)
     this.#untried = this.#untried.slice(untried.length)
-  }
-
-  /** Until then, or until there may be more to do. */
-  async #sleep(ms: number): Promise<void> {
-    const waking = new AbortController()
-    this.#sleeping = waking
-    if (!this.#isWoken) await this.#engine.clock.sleep(ms, waking.signal)
-    this.#sleeping = undefined
-    this.#isWoken = false
-  }
-
-  #wake(): void {
-    this.#isWoken = true
-    this.#sleeping?.abort()
   }
 }

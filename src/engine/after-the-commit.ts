@@ -175,6 +175,6 @@ function startHooks<Tx>(
 /** Wakes whoever is to send what was published. */
 export function announce<Tx>(engine: Engine<Tx>, source: Source, published: number): void {
   if (published === 0) return
-  if (source.outlet === undefined) engine.wakeRelay()
+  if (source.outlet === undefined) engine.wake('relay')
   else source.outlet.committed([], published)
 }

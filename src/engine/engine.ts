@@ -32,9 +32,11 @@ export interface Engine<Tx> {
   readonly breakers: Breakers
   readonly hooks: Hooks
   readonly timing: EngineTiming
-  /** Something was stored for the relay. */
-  wakeRelay(): void
+  /** Something was stored for one of the loops. */
+  wake(loop: LoopToWake): void
 }
+
+export type LoopToWake = 'relay' | 'retries' | 'redrives'
 
 export interface EngineTiming {
   /** A batch stops starting handlers when it has run this much longer than planned. */

@@ -78,7 +78,7 @@ async function handleTogether<Tx>(
     if (attempt.undone === undefined) {
       noteFailures(engine, attempt.committed)
       // A commit whose answer was lost may have stored messages that nobody was told of.
-      if (lostCommits > 0) engine.wakeRelay()
+      if (lostCommits > 0) engine.wake('relay')
       await afterTheCommit(engine, source, attempt.committed, report)
       return await handleApart(engine, source, attempt.committed, report)
     }

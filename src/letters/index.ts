@@ -1,5 +1,5 @@
 export { auditedActions, deadLetters } from './dead-letters.ts'
 export { forgetRecord } from './forget-record.ts'
 export { operableEngine } from './operable-engine.ts'
-export { Redriver } from './redriver.ts'
+export { redriver } from './redriver.ts'
 export type * from './types.ts'

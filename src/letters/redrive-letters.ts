@@ -28,6 +28,7 @@ export async function redriveLetters<Tx>(
     return marked
   }
   const count = await orExplain(engine, selected, () => store.transaction(start))
+  engine.wake('redrives')
   return { id: settings.id, selected: count }
 }
 

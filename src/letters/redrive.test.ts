@@ -45,9 +45,18 @@ test('what is redriven runs and is done; its record, its events and its end say 
   ])
 })
 
+test('it begins at once, and so do the attempts: nobody waits for the next poll', async () => {
+  const { letters, mend, effects, clock, eventsOf } = await withLetters(['m1', 'm2'])
+  mend()
+  await letters.redrive('all', { ...ana, canary: 1 })
+  await clock.advance(200)
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(eventsOf('redrive-ended')).toMatchObject([{ state: 'finished' }])
+})
+
 test('when it has ended its status still says how far it came', async () => {
   const { letters, rounds } = await withLetters(['m1', 'm2'])
-  const { id } = await letters.redrive('all', { ...ana, stopAfterFailures: 0 })
+  const { id } = await letters.redrive('all', { ...ana, stopAfterFailures: 1 })
   await rounds()
   const status = await letters.redriveStatus(id)
   expect(status).toMatchObject({ state: 'stopped', unreleased: 0, untried: 0, failed: 2, succeeded: 0 })
@@ -56,10 +65,10 @@ test('when it has ended its status still says how far it came', async () => {
 test('what dies later is not in it', async () => {
   const { letters, rounds, mend, handle, dead, runs } = await withLetters(['m1', 'm2', 'm3', 'late'])
   await letters.discard(letter('late'), ana)
+  mend()
   const { selected } = await letters.redrive({ type: 'note.created' }, { ...ana, canary: 1 })
   expect(selected).toBe(3)
   await handle({ id: 'new', type: 'unknown', body: {}, headers: {} })
-  mend()
   await rounds(4)
   expect(runs).toEqual(['m1', 'm2', 'm3'])
   expect(await dead()).toHaveLength(1)

@@ -1,3 +1,4 @@
+import { type Gate, Loop } from '../loops/loop.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
 import type { OperableEngine } from './operable-engine.ts'
 
@@ -8,62 +9,38 @@ export interface RedriverOptions {
 /** How long it waits for attempts before it looks again. */
 const attemptsMs = 50
 
-/** Closed while the store is down. */
-export interface Gate {
-  open(signal: AbortSignal): Promise<void>
-  close(error: unknown, signal: AbortSignal): void
-}
-
 /**
  * Drives the redrives of a store. Every process runs one; whoever has a redrive locked decides about it, from what the
  * rows say, so that it goes on wherever another driver has ended.
  */
-export class Redriver<Tx> {
+export function redriver<Tx>(engine: OperableEngine<Tx>, gate: Gate, { pollMs }: RedriverOptions): Loop {
+  const { clock, events } = engine
+  const turns = new Turns(engine, pollMs)
+  return new Loop({
+    name: 'redrives',
+    clock,
+    events,
+    gate,
+    round: (signal) => turns.giveAll(signal),
+    afterFailure: { leastMs: pollMs, mostMs: 30_000 },
+  })
+}
+
+class Turns<Tx> {
   readonly #engine: OperableEngine<Tx>
-  readonly #gate: Gate
-  readonly #options: RedriverOptions
-  readonly #stopping = new AbortController()
+  readonly #pollMs: number
   /** When this driver last looked at a redrive. */
   readonly #looks = new Map<string, number>()
-  #running: Promise<void> | undefined
 
-  constructor(engine: OperableEngine<Tx>, gate: Gate, options: RedriverOptions) {
+  constructor(engine: OperableEngine<Tx>, pollMs: number) {
     this.#engine = engine
-    this.#gate = gate
-    this.#options = options
-  }
-
-  start(): void {
-    this.#running = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    const { store, clock, events } = this.#engine
-    while (!signal.aborted) {
-      await this.#gate.open(signal)
-      if (signal.aborted) return
-      let pauseMs = this.#options.pollMs
-      try {
-        pauseMs = await this.#driveAll(signal)
-      } catch (error) {
-        if (store.classify(error) === 'unavailable') this.#gate.close(error, signal)
-        else events.emit({ kind: 'loop-failed', loop: 'redrives', error })
-      }
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal)
-    }
+    this.#pollMs = pollMs
   }
 
   /** Gives every running redrive one turn. Resolves to how long to wait before the next. */
-  async #driveAll(signal: AbortSignal): Promise<number> {
-    const { pollMs } = this.#options
+  async giveAll(signal: AbortSignal): Promise<number> {
     const driven = new Set<string>()
-    let pauseMs = pollMs
+    let pauseMs = this.#pollMs
     while (!signal.aborted) {
       const turn = await this.#driveNext(driven)
       if (turn === undefined) return pauseMs
@@ -71,18 +48,20 @@ export class Redriver<Tx> {
       driven.add(id)
       if (decision.kind === 'end') this.#looks.delete(id)
       if (decision.kind === 'end') this.#engine.events.emit({ kind: 'redrive-ended', id, state: decision.state })
+      // In another process they are found a little later.
+      if (decision.kind === 'release') this.#engine.wake('retries')
       if (decision.kind === 'release' && !decision.isPaced) pauseMs = 0
       if (decision.kind === 'wait-for-attempts') pauseMs = Math.min(pauseMs, attemptsMs)
     }
-    return pollMs
+    return pauseMs
   }
 
   /** A look takes time as well; but the time in which nobody looked is not made up for. */
   #sinceLastLook(id: string): number {
     const now = this.#engine.clock.monotonicMs()
-    const before = this.#looks.get(id) ?? now - this.#options.pollMs
+    const before = this.#looks.get(id) ?? now - this.#pollMs
     this.#looks.set(id, now)
-    return Math.min(now - before, this.#options.pollMs * 3)
+    return Math.min(now - before, this.#pollMs * 3)
   }
 
   #driveNext(driven: ReadonlySet<string>): Promise<{ id: string; decision: ReleaseDecision } | undefined> {

@@ -3,7 +3,7 @@ import type { JustonceEvent, Retention } from '../contracts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { gate } from '../testing/waiting.ts'
-import { Maintainer, type MaintainerOptions } from './maintainer.ts'
+import { type MaintainerOptions, maintainer as newMaintainer } from './maintainer.ts'
 
 const aDay = 86_400_000
 const aMinute = 60_000
@@ -25,7 +25,7 @@ function open() {
       }) as unknown as Retention[Key]
     const retention = { ...real, prepare: say('prepare'), raise: say('raise'), remove: say('remove') }
     const emit = (event: JustonceEvent) => void events.push(event)
-    const maintainer = new Maintainer(
+    const maintainer = newMaintainer(
       { leases, retention },
       { clock, events: { emit, listen: () => () => {} } },
       options,

@@ -1,5 +1,6 @@
 import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
+import { Loop } from '../loops/loop.ts'
 
 export interface MaintainerOptions {
   /** Records of ids with a time are removed when their message is older than this. Not given: never. */
@@ -19,51 +20,41 @@ const aheadMs = 14 * 86_400_000
 /** Nothing is removed that a transaction might still be claiming by the horizon it has read. */
 const graceMs = 3_600_000
 
+type Maintained = Pick<Store, 'leases'> & { readonly retention: Retention }
+type Surroundings = { readonly clock: Clock; readonly events: Events }
+
 /** Keeps the store tidy. Every process runs one, and a lease decides whose turn it is. */
-export class Maintainer {
-  readonly #store: Pick<Store, 'leases'> & { readonly retention: Retention }
+export function maintainer(store: Maintained, surroundings: Surroundings, options: MaintainerOptions): Loop {
+  const { clock } = surroundings
+  const rounds = new Rounds(store, surroundings, options)
+  return new Loop({
+    ...surroundings,
+    name: 'maintenance',
+    async round(signal) {
+      await rounds.maintainIfElected(signal)
+      return restMs * (0.5 + clock.random())
+    },
+    afterFailure: { leastMs: restMs, mostMs: restMs },
+  })
+}
+
+class Rounds {
+  readonly #store: Maintained
   readonly #clock: Clock
   readonly #events: Events
   readonly #options: MaintainerOptions
-  readonly #stopping = new AbortController()
-  #running: Promise<void> | undefined
   /** The database's time when this process has last raised the horizon, and when that was by a clock that does not jump. */
   #believed: { readonly now: Date; readonly at: number } | undefined
   #hasTold = false
 
-  constructor(
-    store: Pick<Store, 'leases'> & { readonly retention: Retention },
-    { clock, events }: { readonly clock: Clock; readonly events: Events },
-    options: MaintainerOptions,
-  ) {
+  constructor(store: Maintained, { clock, events }: Surroundings, options: MaintainerOptions) {
     this.#store = store
     this.#clock = clock
     this.#events = events
     this.#options = options
   }
 
-  start(): void {
-    this.#running = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        await this.#maintainIfElected(signal)
-      } catch (error) {
-        this.#events.emit({ kind: 'loop-failed', loop: 'maintenance', error })
-      }
-      await this.#clock.sleep(restMs * (0.5 + this.#clock.random()), signal)
-    }
-  }
-
-  async #maintainIfElected(signal: AbortSignal): Promise<void> {
+  async maintainIfElected(signal: AbortSignal): Promise<void> {
     const { leases } = this.#store
     const lease = await leases.acquire(leaseName, leaseMs)
     if (lease === undefined) return

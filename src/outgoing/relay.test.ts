@@ -3,7 +3,7 @@ import type { JustonceEvent, OutgoingMessage, PublishResult, Transport } from '.
 import { outboxRow } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { Relay } from './relay.ts'
+import { relay as newRelay } from './relay.ts'
 
 type Answer = (message: OutgoingMessage) => PublishResult
 
@@ -21,11 +21,9 @@ function openRelay({ attempts = 3, batch = 10 } = {}) {
       return messages.map(answer)
     },
   } as unknown as Transport
-  const relay = new Relay(
-    store.outbox,
-    transport,
-    clock,
-    { emit: (event) => void events.push(event), listen: () => () => {} },
+  const emit = (event: JustonceEvent) => void events.push(event)
+  const relay = newRelay(
+    { outbox: store.outbox, transport, clock, events: { emit, listen: () => () => {} } },
     { batch, leaseMs: 30_000, pollMs: 1_000, attempts },
   )
   onTestFinished(() => relay.stop())

@@ -33,7 +33,7 @@ export function openEngine(options: OpenEngineOptions = {}) {
   const seen: JustonceEvent[] = []
   events.listen((event) => seen.push(event))
   let wakings = 0
-  const engine = buildEngine({ ...given, store }, { handlers, clock, events, wakeRelay: () => void wakings++ })
+  const engine = buildEngine({ ...given, store }, { handlers, clock, events, wake: () => void wakings++ })
   const acknowledged: Delivery[] = []
   const source: Source = {
     inside: undefined,

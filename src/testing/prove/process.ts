@@ -97,7 +97,7 @@ function engineOf<S extends Store>(
   })
   // Time between two messages never counts as an overrun: a debugger or a slow machine must not change what happens.
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
-  return buildEngine(appOptions, { handlers, clock, events, wakeRelay() {} })
+  return buildEngine(appOptions, { handlers, clock, events, wake() {} })
 }
 
 /** The database itself refused to commit, because an error in the transaction had been passed over. */

@@ -9,6 +9,7 @@ function openGate(random = 0.5) {
   const pings: number[] = []
   let isUp = false
   const store = {
+    classify: () => 'unavailable' as const,
     async ping() {
       pings.push(clock.monotonicMs())
       if (!isUp) throw new Error('down')

@@ -1,18 +1,19 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { Gate } from './loop.ts'
 
 /**
  * Closed while the store is down: nobody takes, nobody handles, everything in hand is held. Deliveries are not given
  * back meanwhile, because brokers drop or dead-letter what is returned too often.
  */
-export class StoreGate {
-  readonly #store: Pick<Store, 'ping'>
+export class StoreGate implements Gate {
+  readonly #store: Pick<Store, 'ping' | 'classify'>
   readonly #clock: Clock
   readonly #events: Events
   #reopening: Promise<void> | undefined
   #failuresInARow = 0
   #openedAt = Number.NEGATIVE_INFINITY
 
-  constructor(store: Pick<Store, 'ping'>, clock: Clock, events: Events) {
+  constructor(store: Pick<Store, 'ping' | 'classify'>, clock: Clock, events: Events) {
     this.#store = store
     this.#clock = clock
     this.#events = events
@@ -39,6 +40,12 @@ export class StoreGate {
 
   worked(): void {
     this.#failuresInARow = 0
+  }
+
+  closesFor(error: unknown, signal: AbortSignal): boolean {
+    const isDown = this.#store.classify(error) === 'unavailable'
+    if (isDown) this.close(error, signal)
+    return isDown
   }
 
   close(error: unknown, signal: AbortSignal): void {
