@@ -135,7 +135,7 @@ export async function writeBookkeeping<Tx>(
 ): Promise<void> {
   const { inbox, parking, outbox, suspects } = engine.store
   if (books.released.length > 0) await inbox.release(tx, books.released)
-  if (books.changes.length > 0) await inbox.update(tx, books.changes)
+  if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
   if (books.parked.length > 0) await park(engine, tx, books.parked)
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
   if (books.cleared.length > 0) await suspects.clear(tx, books.cleared)
@@ -145,9 +145,18 @@ export async function writeBookkeeping<Tx>(
       throw new JustonceError('OPTION_INVALID', {
         message: `A handler has published a message, but ${engine.store.name} has no outbox to keep it in.`,
       })
-    else await outbox.append(tx, books.outgoing.map(outboxRow))
+    else await recorded(engine, outbox.append(tx, books.outgoing.map(outboxRow)))
   }
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
+}
+
+/** There is little of a message in these: where they fail, others may fail in the same way. */
+async function recorded<Tx>({ store }: Engine<Tx>, writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    throw store.classify(error) === 'none' ? new Undone('unrecorded', error) : error
+  }
 }
 
 /** What only waits for its turn and cannot be parked has not failed. */

@@ -109,7 +109,8 @@ async function parked<Tx>(
  * no conflict that passes by itself: nothing is parked for it.
  */
 export function isDenied(error: unknown): boolean {
-  const cause = error instanceof Undone && error.reason === 'held' ? error.cause : error
+  const isOurs = error instanceof Undone && (error.reason === 'held' || error.reason === 'unrecorded')
+  const cause = isOurs ? error.cause : error
   return isJustonceError(cause, 'STORE_DENIED')
 }
 

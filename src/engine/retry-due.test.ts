@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
+import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { overriding } from '../testing/overriding.ts'
 import { readErrorNotes } from './failure-policy.ts'
 
 const soon = { retry: { attempts: 3, backoff: () => 1_000 } } as const
@@ -169,4 +172,76 @@ test('an at-most-once handler is recorded first also when it comes from a parked
   expect(await retry()).toBe(false)
   expect(runs).toBe(1)
   expect(eventsOf('at-most-once-failed')).toMatchObject([{ handler: 'ping', key: 'm1' }])
+})
+
+/** A store that refuses some of its own statements, whatever the message, for as long as it is told to. */
+function refusingStore(of: 'records' | 'outgoing messages') {
+  const state = { refuses: false }
+  const refuse = () => {
+    if (state.refuses) throw new Error('somebody has put a trigger on the table')
+  }
+  const clock = fakeClock()
+  const store = memoryStore({ database: new MemoryDatabase({ clock }) })
+  const { inbox, outbox } = store
+  const refusing = overriding(store, {
+    inbox: overriding(inbox, {
+      async update(tx, changes) {
+        if (of === 'records') refuse()
+        await inbox.update(tx, changes)
+      },
+    }),
+    outbox: overriding(outbox, {
+      async append(tx, messages) {
+        if (of === 'outgoing messages') refuse()
+        await outbox.append(tx, messages)
+      },
+    }),
+  })
+  return { refusing, clock, state }
+}
+
+test.for(['records', 'outgoing messages'] as const)(
+  'while the store refuses all %s that is no failure of the message: it is held, and goes on when it can',
+  async (of) => {
+    const { refusing, clock, state } = refusingStore(of)
+    const { retry, store, on, handle, eventsOf } = openEngine({ store: refusing, clock })
+    let isBroken = true
+    on('note.created', { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } }, async ({ id }, { publish }) => {
+      await publish('note.tagged', { id })
+      if (isBroken) throw new Error('no')
+    })
+    await handle(note('m1'))
+    isBroken = false
+    state.refuses = true
+    for (let times = 0; times < 3; times++) {
+      expect(await retry()).toBe(true)
+      expect(await store.parking.list()).toMatchObject([{ state: 'waiting', attempts: 1 }])
+      await clock.advance(10_000)
+    }
+    expect(eventsOf('stuck')).toHaveLength(3)
+    state.refuses = false
+    await retry()
+    expect(await store.parking.count()).toBe(0)
+    expect(eventsOf('processed')).toMatchObject([{ key: 'm1' }])
+  },
+)
+
+test('what the store refuses of one message alone is the failure of that message', async () => {
+  const store = memoryStore()
+  const { outbox } = store
+  const refusing = overriding(store, {
+    outbox: overriding(outbox, {
+      async append(tx, messages) {
+        if (messages.some(({ id }) => id === 'too large')) throw new Error('too large')
+        await outbox.append(tx, messages)
+      },
+    }),
+  })
+  const { on, handle } = openEngine({ store: refusing })
+  on('note.created', { name: 'tag-note', ...soon }, ({ id }, { publish }) =>
+    publish('note.tagged', { id }, { id: id === 'm1' ? 'too large' : `tagged ${id}` }),
+  )
+  await handle(note('m1'), note('m2'))
+  expect(await store.parking.list()).toMatchObject([{ key: 'm1', attempts: 1, reason: 'HANDLER_FAILED' }])
+  expect(await outbox.count()).toEqual({ pending: 1, dead: 0 })
 })

@@ -3,30 +3,45 @@ import { uuidv7 } from '../ids/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { unrouted } from './parked-rows.ts'
-import { whyUndone } from './why-undone.ts'
 import type { Run } from './work.ts'
 
 /**
  * Whether the store takes a message of no peculiarity where it has refused this one. Only then is the message to blame:
  * a right that is missing, or a table, would refuse them all. What is tried is undone again.
  */
-export async function takesOthers<Tx>(engine: Engine<Tx>, run: Run<Tx> | undefined): Promise<boolean> {
+export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promise<boolean> {
   const { store, clock } = engine
   const key = `probe-${uuidv7(clock.now().getTime())}`
   const undo = new Error('only a probe')
   try {
     return await store.transaction(
       async (tx) => {
-        if (run !== undefined && isRecorded(run))
-          await store.inbox.claim(tx, [{ handler: run.handler.name, key, born: run.born, fingerprint: undefined }])
+        if (run === undefined || isRecorded(run)) {
+          const record = { handler: run?.handler.name ?? unrouted, key, born: run?.born }
+          await store.inbox.claim(tx, [{ ...record, fingerprint: undefined }])
+          await store.inbox.update(tx, [{ ...record, state: 'parked' }])
+        }
         await store.parking.park(tx, [probe(key)])
+        await store.outbox?.append(tx, [{ id: key, key: undefined, message: emptyMessage }])
         throw undo
       },
       { lockTimeoutMs: engine.timing.aloneLockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs },
     )
   } catch (error) {
-    if (error !== undo) await whyUndone(engine, error)
-    return error === undo
+    if (error === undo) return true
+    if (store.classify(error) === 'unavailable') await orThrow(store.ping(), error)
+    return false
+  }
+}
+
+const emptyMessage = { envelope: new Uint8Array(2), body: new Uint8Array(2) }
+
+/** The store is away, and whoever asks has to wait for it. */
+async function orThrow(ping: Promise<void>, error: unknown): Promise<void> {
+  try {
+    await ping
+  } catch {
+    throw error
   }
 }
 
@@ -37,7 +52,7 @@ function probe(key: string): NewParkedMessage {
     messageId: key,
     type: 'probe',
     source: 'probe',
-    message: { envelope: new Uint8Array(2), body: new Uint8Array(2) },
+    message: emptyMessage,
     state: 'dead',
     attempts: 0,
     delayMs: 0,

@@ -1,16 +1,22 @@
 import { isJustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
+import { takesOthers } from './takes-others.ts'
 import { Undone, unwrapped } from './undone.ts'
 
 /** `connection-lost`: it looked as if the store were away, but it answers. */
-export type WhyUndone = Exclude<Undone<unknown>['reason'], 'unavailable'> | 'commit-unknown' | 'connection-lost'
+export type WhyUndone =
+  | Exclude<Undone<unknown>['reason'], 'unavailable' | 'unrecorded'>
+  | 'commit-unknown'
+  | 'connection-lost'
 
 /**
  * Reads from what a transaction rejected with why it did not happen. Rejects with it when the store is away: that is
  * concluded from an unanswered ping alone, because a message can make any statement fail as if it were, each time anew.
+ * In the same way what the store does not write for one message is that message's failure only if it does for others.
  */
 export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise<WhyUndone> {
   const why = reasonOf(engine, error)
+  if (why === 'unrecorded') return (await takesOthers(engine)) ? 'failure' : 'unkeepable'
   if (why !== 'unavailable') return why
   try {
     await engine.store.ping()
