@@ -8,12 +8,12 @@ import type { Handler } from './handler.ts'
  */
 export class Hooks {
   readonly #clock: Clock
-  readonly #events: Events
+  readonly #events: Pick<Events, 'emit'>
   readonly #running = new Set<Promise<void>>()
   /** Ends the waiting for each of them. */
   readonly #giveUp = new Set<() => void>()
 
-  constructor(clock: Clock, events: Events) {
+  constructor(clock: Clock, events: Pick<Events, 'emit'>) {
     this.#clock = clock
     this.#events = events
   }

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { write } from '../../test/app/open-app.ts'
 import type { JustonceEvent } from '../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
@@ -87,6 +87,32 @@ test('a hook that fails is told on the diagnostics channel, and changes nothing:
   })
   expect(outcome).toEqual({ status: 'processed', value: 5 })
   expect(events).toEqual([{ kind: 'after-commit-failed', handler: 'charge', error }])
+})
+
+test('a hook that does not end is told, and holds up neither the outcome nor the hooks after it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { store, events } = openStore()
+  const ran: string[] = []
+  const outcome = once(store, charge, (_, { afterCommit }) => {
+    afterCommit(() => new Promise(() => {}))
+    afterCommit(() => ran.push('second'))
+    return 5
+  })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await outcome).toEqual({ status: 'processed', value: 5 })
+  expect(ran).toEqual(['second'])
+  expect(events).toMatchObject([{ kind: 'after-commit-failed', handler: 'charge', error: { code: 'HOOK_TIMEOUT' } }])
+})
+
+test('a hook that is registered too late is told on the diagnostics channel', async () => {
+  const { store, events } = openStore()
+  let register: ((hook: () => void) => void) | undefined
+  await once(store, charge, (_, { afterCommit }) => {
+    register = afterCommit
+  })
+  register?.(() => expect.unreachable())
+  expect(events).toMatchObject([{ kind: 'late-call', handler: 'charge', error: { code: 'TX_CLOSED' } }])
 })
 
 test('a call that comes too late is told on the diagnostics channel', async () => {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { systemClock } from '../clock/index.ts'
 import type {
   ClaimAnswer,
   Inbox,
@@ -13,6 +14,7 @@ import type {
 import { fingerprintOf, sameFingerprint } from '../encoding/fingerprint.ts'
 import { checkNumber, checkOptions, isJustonceError, JustonceError } from '../errors/index.ts'
 import { checkKey } from './check-envelope.ts'
+import { Hooks } from './hooks.ts'
 
 export interface OnceKey {
   /** Names the work; half of the idempotency key. */
@@ -34,7 +36,7 @@ export type OnceOutcome<Value> =
   | { readonly status: 'parked' }
 
 export interface OnceContext {
-  /** Runs after the commit, at most once. */
+  /** Runs after the commit, at most once. It is waited for, for 30 s at most. */
   afterCommit(work: () => unknown): void
 }
 
@@ -86,18 +88,26 @@ async function onceInOwnTransaction<Tx, Value>(
   for (let lostCommits = 0; ; ) {
     const hooks: (() => unknown)[] = []
     let claimed = false
+    let isOver = false
+    const afterCommit = (hook: () => unknown): void => {
+      if (isOver) tellLate(key.handler)
+      else hooks.push(hook)
+    }
     try {
       const outcome = await store.transaction(
         (tx) =>
           claimAndRun(store, tx, key, (lent) => {
             claimed = true
-            return work(lent, { afterCommit: (hook) => void hooks.push(hook) })
+            return work(lent, { afterCommit })
           }),
         { lockTimeoutMs: waitMs, giveUpAfterMs: waitMs },
       )
-      await runHooks(key.handler, hooks)
+      isOver = true
+      // The work is committed, whatever becomes of these: a failure is told, but it does not make the outcome another one.
+      await afterwards.start({ name: key.handler, timeoutMs: hookTimeoutMs }, hooks)
       return outcome
     } catch (error) {
+      isOver = true
       // Claiming again waits for our own lost transaction and finds out whether it has committed.
       if (isJustonceError(error, 'COMMIT_UNKNOWN') && lostCommits++ < 3) continue
       if (!claimed && store.classify(error) === 'conflict') return { status: 'busy' }
@@ -108,15 +118,15 @@ async function onceInOwnTransaction<Tx, Value>(
 
 const diagnostics = channel('justonce')
 
-/** The work is committed, whatever becomes of these: a failure is told, but it does not make the outcome another one. */
-async function runHooks(handler: string, hooks: readonly (() => unknown)[]): Promise<void> {
-  for (const hook of hooks) {
-    try {
-      await hook()
-    } catch (error) {
-      diagnostics.publish({ kind: 'after-commit-failed', handler, error } satisfies JustonceEvent)
-    }
-  }
+const tell = (event: JustonceEvent): void => diagnostics.publish(event)
+
+/** As long as a handler has, if it is given no other time. */
+const hookTimeoutMs = 30_000
+const afterwards = new Hooks(systemClock, { emit: tell })
+
+function tellLate(handler: string): void {
+  const message = `The work of once() for ${handler} called afterCommit() when its transaction had ended.`
+  tell({ kind: 'late-call', handler, error: new JustonceError('TX_CLOSED', { message }) })
 }
 
 interface Claiming<Tx> {
@@ -139,7 +149,7 @@ async function claimAndRun<Tx, Value>(
   if (waitMs !== undefined) await store.setLockTimeout?.(tx)
   const loan = store.lend(tx, {
     borrower: handler,
-    onLateCall: (error) => diagnostics.publish({ kind: 'late-call', handler, error } satisfies JustonceEvent),
+    onLateCall: (error) => tell({ kind: 'late-call', handler, error }),
     records: [{ handler, key }],
   })
   try {

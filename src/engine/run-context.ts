@@ -34,8 +34,9 @@ export class CallProducts<Tx> {
         return published
       },
       afterCommit: (work: () => unknown) => {
-        this.#refuseLate('afterCommit()')
-        this.afterCommit.push(work)
+        // Not thrown: it may come out of a bare timer, and would end the process.
+        if (this.#isOver) this.#tellLate('afterCommit()')
+        else this.afterCommit.push(work)
       },
       [timeOf]: time,
     }
@@ -48,7 +49,7 @@ export class CallProducts<Tx> {
   }
 
   async #publish(...[type, body, options]: Parameters<RunContext<Tx>['publish']>): Promise<string> {
-    this.#refuseLate('publish()')
+    if (this.#isOver) throw this.#tellLate('publish()')
     const weak = isRepeatable(this.#engine, this.#first)
     if (weak) this.#ids ??= new Map()
     // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
@@ -58,12 +59,11 @@ export class CallProducts<Tx> {
     return message.id
   }
 
-  #refuseLate(what: string): void {
-    if (!this.#isOver) return
+  #tellLate(what: string): JustonceError {
     const { name } = this.#first.handler
     const error = new JustonceError('TX_CLOSED', { message: `Handler ${name} called ${what} after it had settled.` })
     this.#engine.events.emit({ kind: 'late-call', handler: name, error })
-    throw error
+    return error
   }
 }
 
