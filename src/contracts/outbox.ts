@@ -31,9 +31,10 @@ export interface Outbox<Tx> {
    * Leases up to `limit` due messages, oldest first, in a short transaction of its own; others do not get them for `leaseMs`.
    * Of the messages of one key none is leased while an earlier one is leased by another or waits for its next try: only an
    * unbroken row from the oldest on. Dead ones hold nobody up. A long row behind one that waits must not keep other
-   * messages from being found.
+   * messages from being found. Of `maxBytes` it leases no more than begin within them, but always one message: large ones
+   * must not fill the memory.
    */
-  lease(limit: number, leaseMs: number): Promise<readonly LeasedMessage[]>
+  lease(limit: number, leaseMs: number, maxBytes?: number): Promise<readonly LeasedMessage[]>
   /** Removes those whose lease still holds; resolves to how many that were. */
   markSent(messages: readonly LeasedMessage[]): Promise<number>
   /** Gives those whose lease still holds another try after `delayMs`, counted, or, with `dead`, none by itself. */

@@ -157,10 +157,13 @@ export interface Parking<Tx> {
    * a message of it is parked. One answer each. You may assume that scopes are sorted and distinct.
    */
   blocked(tx: Tx, scopes: readonly OrderScope[]): Promise<readonly boolean[]>
-  /** For people and tests: in the order in which they were parked, those after the given place. 1,000 unless told. */
+  /**
+   * For people and tests: in the order in which they were parked, those after the given place. 1,000 unless told, and of
+   * `maxBytes` of messages no more than begin within them, but always one: it is the end only when there are none.
+   */
   list(
     filter?: ParkedFilter,
-    page?: { readonly limit?: number; readonly after?: number },
+    page?: { readonly limit?: number; readonly after?: number; readonly maxBytes?: number },
   ): Promise<readonly StoredParkedMessage[]>
   count(filter?: ParkedFilter): Promise<number>
   /** How many messages wait for each handler that has any. */

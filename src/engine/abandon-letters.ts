@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts'
 import { abandonedRow, failedAgain } from './parked-rows.ts'
 
 const atOnce = 20
+const mostBytes = 16 * 1_048_576
 
 /** Makes dead letters of all that waits for a handler which no running app has. Resolves to how many those are. */
 export async function abandonLetters<Tx>(engine: Engine<Tx>, handler: string, signal: AbortSignal): Promise<number> {
@@ -12,7 +13,7 @@ export async function abandonLetters<Tx>(engine: Engine<Tx>, handler: string, si
   const error = new JustonceError('HANDLER_UNKNOWN', { message, details: { handler } })
   let count = 0
   for (let after = 0; !signal.aborted; ) {
-    const rows = await parking.list({ state: 'waiting', handler }, { limit: atOnce, after })
+    const rows = await parking.list({ state: 'waiting', handler }, { limit: atOnce, after, maxBytes: mostBytes })
     const last = rows.at(-1)
     if (last === undefined) return count
     after = last.sequence

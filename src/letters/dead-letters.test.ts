@@ -109,6 +109,19 @@ test('lists come in pages, and by every field of a filter', async () => {
   expect(await keys({ group: group as NonNullable<typeof group> })).toEqual(['m1', 'm2'])
 })
 
+test('large letters come a few at a time, and all of them are previewed and discarded', async () => {
+  const { letters, handle } = await withLetters([])
+  const ids = ['m1', 'm2', 'm3', 'm4', 'm5']
+  for (const id of ids) await handle({ id, type: 'unknown', body: 'x'.repeat(6_000_000), headers: {} })
+  const listed = await letters.list()
+  expect(listed.map(({ messageId }) => messageId)).toEqual(['m1', 'm2', 'm3'])
+  const rest = await letters.list({}, { after: listed.at(-1)?.sequence })
+  expect(rest.map(({ messageId }) => messageId)).toEqual(['m4', 'm5'])
+  expect(await letters.preview('all')).toMatchObject({ letters: 5 })
+  expect(await letters.preview([...listed, ...rest])).toMatchObject({ letters: 5 })
+  expect(await letters.discard([...listed, ...rest], ana)).toBe(5)
+})
+
 test('groups are counted and keep their notes, and who wrote them is known', async () => {
   const { app, letters, clock } = await withLetters(['m1', 'm2'])
   const group = { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'Error: no "…"' }

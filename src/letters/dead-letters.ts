@@ -4,6 +4,7 @@ import { describeLetters } from './dead-letter.ts'
 import { discardLetters } from './discard-letters.ts'
 import { checkGroup, checkText, decideFilter } from './letter-filter.ts'
 import { operableEngine } from './operable-engine.ts'
+import { mostBytes } from './pages.ts'
 import { preview } from './preview.ts'
 import { redriveLetters } from './redrive-letters.ts'
 import { redriveStatus, stopRedrive } from './running-redrives.ts'
@@ -21,10 +22,10 @@ export function deadLetters<Tx>(engine: Engine<Tx>): DeadLetters {
   return {
     async list(filter = {}, page = {}) {
       checkOptions(page, ['limit', 'after'], 'The page of a list')
-      const { limit = 100, after } = page
+      const { limit = 100, after = 0 } = page
       checkWhole(limit, 'limit', 1, mostListed)
-      if (after !== undefined) checkWhole(after, 'after', 0, Number.MAX_SAFE_INTEGER)
-      const rows = await store.parking.list(decideFilter(filter), after === undefined ? { limit } : { limit, after })
+      checkWhole(after, 'after', 0, Number.MAX_SAFE_INTEGER)
+      const rows = await store.parking.list(decideFilter(filter), { limit, after, maxBytes: mostBytes })
       return await describeLetters(engine, rows)
     },
     async get(key) {

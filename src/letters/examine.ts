@@ -1,6 +1,7 @@
 import type { RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { pagesOf } from './pages.ts'
 import { nameOf, type Selected } from './selection.ts'
 
 /** The dead letters of exactly these keys. Rejects where one of them is not there, or is somebody else's now. */
@@ -42,6 +43,8 @@ export async function orExplain<Tx, T>(engine: Engine<Tx>, selected: Selected, w
 }
 
 const lookedAtOnce = 500
+/** Of many letters only what is said about them is kept: their messages may be larger than the memory. */
+const nothing = { message: { envelope: new Uint8Array(), body: new Uint8Array() }, originalBody: undefined }
 
 async function rowsOf<Tx>(
   { store }: Engine<Tx>,
@@ -50,7 +53,8 @@ async function rowsOf<Tx>(
   const rows = new Map<string, StoredParkedMessage>()
   for (let start = 0; start < keys.length; start += lookedAtOnce) {
     const some = keys.slice(start, start + lookedAtOnce)
-    for (const row of await store.parking.list({ keys: some })) rows.set(nameOf(row), row)
+    for await (const page of pagesOf(store.parking, { keys: some }))
+      for (const row of page) rows.set(nameOf(row), keys.length === 1 ? row : { ...row, ...nothing })
   }
   return rows
 }

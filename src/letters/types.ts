@@ -100,7 +100,10 @@ export interface AuditedAction extends Omit<AuditEntry, 'subject'> {
 
 /** What operators do with dead letters. Whatever changes something is audited in the same transaction. */
 export interface DeadLetters {
-  /** In the order in which they were parked; 100 unless told, at most 1,000 at a time. */
+  /**
+   * In the order in which they were parked; 100 unless told, at most 1,000 at a time, and fewer where they are large: no
+   * more than begin within 16 MiB. The list is at its end when a page is empty.
+   */
   list(
     filter?: LetterFilter,
     page?: { readonly limit?: number | undefined; readonly after?: number | undefined },

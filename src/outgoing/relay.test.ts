@@ -70,6 +70,15 @@ test('what is in the outbox is sent, oldest first, and removed', async () => {
   expect(events).toEqual([{ kind: 'relayed', sent: 3, failed: 0 }])
 })
 
+test('large messages are sent a few at a time', async () => {
+  const { relay, clock, store, calls } = openRelay()
+  const large = (id: string) => outboxRow({ ...message(id), body: new Uint8Array(9_000_000) })
+  await store.transaction((tx) => store.outbox.append(tx, ['m1', 'm2', 'm3'].map(large)))
+  relay.start()
+  await clock.advance(0)
+  expect(calls).toEqual([['m1', 'm2'], ['m3']])
+})
+
 test('it is sent as it was published', async () => {
   const { relay, clock, append, answerWith } = openRelay()
   const sent: OutgoingMessage[] = []

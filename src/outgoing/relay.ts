@@ -14,6 +14,8 @@ export interface RelayOptions {
 
 /** The longest pause between two tries while nothing can be sent. */
 const mostWaitMs = 5_000
+/** The most that are sent at once: a hundred large messages would not fit into the memory. */
+const mostBytes = 16 * 1_048_576
 
 export interface RelayParts {
   readonly outbox: Outbox<unknown>
@@ -44,7 +46,7 @@ class Sending {
 
   async sendSome(): Promise<number> {
     const { batch, leaseMs } = this.#options
-    const leased = await this.#parts.outbox.lease(batch, leaseMs)
+    const leased = await this.#parts.outbox.lease(batch, leaseMs, mostBytes)
     if (leased.length === 0) return 0
     const results = await this.#publish(leased)
     const sent = leased.filter((_, index) => results[index]?.kind === 'sent')

@@ -15,6 +15,13 @@ const errorTexts = 'filter: errorText is found as it is spelled, whatever it mea
 
 bindBrokenStores([
   {
+    name: 'lists whatever fits the limit, however large',
+    caught: 'paging: so many bytes come at once, and one row whatever its size',
+    break: parking(({ list }) => ({
+      list: (filter, { maxBytes: _, ...page } = {}) => list(filter, page),
+    })),
+  },
+  {
     name: 'takes errorText for a pattern',
     caught: errorTexts,
     break: findingText((errors, text) =>

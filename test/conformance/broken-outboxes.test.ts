@@ -51,6 +51,11 @@ bindBrokenStores([
     }),
   },
   {
+    name: 'leases whatever fits the limit, however large',
+    caught: 'outbox: so many bytes are leased at once, and one message whatever its size',
+    break: outbox(({ lease }) => ({ lease: (limit, leaseMs) => lease(limit, leaseMs) })),
+  },
+  {
     name: 'lets a dead message hold up its key',
     caught: 'outbox order: a dead one holds nobody up',
     break: outbox(({ markFailed }) => ({

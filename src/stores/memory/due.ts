@@ -1,4 +1,4 @@
-import type { DueOptions, FollowOptions } from '../../contracts/index.ts'
+import type { DueOptions, FollowOptions, PackedMessage } from '../../contracts/index.ts'
 import type { ParkedRow } from './memory-database.ts'
 
 /** Which of the rows are due, those due longest first. */
@@ -40,7 +40,10 @@ export function rowsBehind(
   return withinBytes(behind.slice(0, end === -1 ? limit : Math.min(end, limit)), maxBytes)
 }
 
-function withinBytes(rows: readonly ParkedRow[], maxBytes: number): ParkedRow[] {
+export function withinBytes<Row extends { readonly message: PackedMessage }>(
+  rows: readonly Row[],
+  maxBytes: number,
+): Row[] {
   let bytes = 0
   return rows.filter(({ message }) => {
     const isWithin = bytes < maxBytes

@@ -1,5 +1,6 @@
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
 import { byNumber, copyOfMessage } from './copies.ts'
+import { withinBytes } from './due.ts'
 import type { MemoryDatabase, OutboxRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
@@ -14,17 +15,15 @@ export function memoryOutbox(transactions: Transactions): Outbox<MemoryTx> {
         database.outbox.set(String(number), { ...row, state: 'pending', error: '' })
       }
     },
-    lease: (limit, leaseMs) =>
+    lease: (limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY) =>
       transactions.short(({ database }) => {
         const now = database.now()
         const token = String(database.nextNumber())
-        return dueOf(database, now)
-          .slice(0, limit)
-          .map((row) => {
-            const lease = `${row.number}.${token}`
-            database.outbox.set(String(row.number), { ...row, lease, nextAt: now + leaseMs })
-            return { id: row.id, message: copyOfMessage(row.message), lease, attempts: row.attempts }
-          })
+        return withinBytes(dueOf(database, now).slice(0, limit), maxBytes).map((row) => {
+          const lease = `${row.number}.${token}`
+          database.outbox.set(String(row.number), { ...row, lease, nextAt: now + leaseMs })
+          return { id: row.id, message: copyOfMessage(row.message), lease, attempts: row.attempts }
+        })
       }),
     markSent: (messages) =>
       transactions.short(({ database }) => {

@@ -1,6 +1,6 @@
 import type { Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { copyOfMessage } from './copies.ts'
-import { dueRows, rowsBehind } from './due.ts'
+import { dueRows, rowsBehind, withinBytes } from './due.ts'
 import { rowKey } from './inbox.ts'
 import type { MemoryDatabase, ParkedRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
@@ -93,15 +93,14 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
         return rows.some(inScope)
       })
     },
-    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
-      transactions.read((database) =>
-        committedRows(database)
+    list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) =>
+      transactions.read((database) => {
+        const found = committedRows(database)
           .filter(fits(filter))
           .filter(({ sequence }) => sequence > after)
           .sort(bySequence)
-          .slice(0, limit)
-          .map(messageOf),
-      ),
+        return withinBytes(found.slice(0, limit), maxBytes).map(messageOf)
+      }),
     count: (filter = {}) => transactions.read((database) => committedRows(database).filter(fits(filter)).length),
     waiting: () =>
       transactions.read((database) => {

@@ -1,5 +1,6 @@
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
+import { withinBytes } from '../sql/within-bytes.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -14,6 +15,7 @@ interface Due {
   readonly seq: number
   /** As text: a hash may be larger than a number can hold. */
   readonly lane: string | undefined
+  readonly bytes: number
 }
 
 export function mysqlOutbox<Native extends MysqlConnectionShape>(
@@ -32,9 +34,9 @@ export function mysqlOutbox<Native extends MysqlConnectionShape>(
           .runner(tx)
           .run(`INSERT INTO ${outbox} (id, lane, next_at, envelope, body) VALUES ${chunk.join(', ')}`)
     },
-    async lease(limit, leaseMs) {
+    async lease(limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY) {
       // Leaves out what stands behind one that waits, so that a long row of them does not use up the limit.
-      const due = `SELECT seq, lane FROM ${outbox} AS ready FORCE INDEX (outbox_pending)
+      const due = `SELECT seq, lane, OCTET_LENGTH(envelope) + OCTET_LENGTH(body) FROM ${outbox} AS ready FORCE INDEX (outbox_pending)
         WHERE state = 'pending' AND next_at <= ${nowMs}
           AND (lane IS NULL OR NOT EXISTS (
                  SELECT 1 FROM ${outbox} AS waiting FORCE INDEX (outbox_lanes)
@@ -44,11 +46,12 @@ export function mysqlOutbox<Native extends MysqlConnectionShape>(
       if ((await short.read(`${due} 1`)).length === 0) return []
       return await short.run(async (runner) => {
         const { rows } = await runner.run(`${due} ${integer(limit)} FOR UPDATE SKIP LOCKED`)
-        const chosen = await withoutBroken(
-          runner,
-          outbox,
-          rows.map(([seq, lane]) => ({ seq: numberIn(seq), lane: lane?.toString('latin1') })),
-        )
+        const found = rows.map(([seq, lane, bytes]) => ({
+          seq: numberIn(seq),
+          lane: lane?.toString('latin1'),
+          bytes: numberIn(bytes),
+        }))
+        const chosen = withinBytes(await withoutBroken(runner, outbox, found), maxBytes)
         if (chosen.length === 0) return []
         const list = chosen.map(({ seq }) => seq).join(', ')
         await runner.run(`UPDATE ${outbox} SET next_at = ${laterMs(leaseMs)}, lease = lease + 1 WHERE seq IN (${list})`)

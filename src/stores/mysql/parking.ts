@@ -128,10 +128,15 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       }
       return answers
     },
-    async list(filter = {}, { limit = 1_000, after = 0 } = {}) {
+    async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) {
+      const bytes = 'OCTET_LENGTH(envelope) + OCTET_LENGTH(body) + COALESCE(OCTET_LENGTH(original_body), 0)'
       const rows = await short.read(
-        `SELECT ${columns} FROM ${parked} WHERE id > ${integer(after)} AND ${conditionOf(filter, tables)}
-         ORDER BY id LIMIT ${integer(limit)}`,
+        `SELECT ${columns} FROM ${parked} JOIN (
+           SELECT listed, SUM(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
+             SELECT id AS listed, ${bytes} AS bytes FROM ${parked}
+             WHERE id > ${integer(after)} AND ${conditionOf(filter, tables)}
+             ORDER BY id LIMIT ${integer(limit)}) AS page) AS fitting ON id = listed
+         WHERE bytes_before < ${integer(maxBytes)} ORDER BY id`,
       )
       return rows.map(parkedIn)
     },

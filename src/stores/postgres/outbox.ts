@@ -27,7 +27,7 @@ export function postgresOutbox<Tx>(
        SELECT lane, min(seq) AS seq FROM ${outbox}
        WHERE state = 'pending' AND lane IS NOT NULL AND lease > 0 AND next_at > statement_timestamp() GROUP BY lane),
      due AS MATERIALIZED (
-       SELECT ready.seq, ready.lane FROM ${outbox} AS ready LEFT JOIN waiting ON waiting.lane = ready.lane
+       SELECT ready.seq, ready.lane, octet_length(envelope) + octet_length(body) AS bytes FROM ${outbox} AS ready LEFT JOIN waiting ON waiting.lane = ready.lane
        WHERE state = 'pending' AND next_at <= statement_timestamp() AND (waiting.seq IS NULL OR ready.seq < waiting.seq)
        ORDER BY ready.seq LIMIT $1::int FOR UPDATE OF ready SKIP LOCKED),
      lanes AS MATERIALIZED (SELECT lane, max(seq) AS last FROM due WHERE lane IS NOT NULL GROUP BY lane),
@@ -36,8 +36,10 @@ export function postgresOutbox<Tx>(
        FROM lanes JOIN ${outbox} AS earlier
          ON earlier.state = 'pending' AND earlier.lane = lanes.lane AND earlier.seq < lanes.last
        WHERE earlier.seq NOT IN (SELECT seq FROM due) GROUP BY lanes.lane),
-     chosen AS MATERIALIZED (
-       SELECT due.seq FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq)
+     unbroken AS MATERIALIZED (
+       SELECT due.seq, sum(bytes) OVER (ORDER BY due.seq) - bytes AS bytes_before
+       FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq),
+     chosen AS MATERIALIZED (SELECT seq FROM unbroken WHERE bytes_before < $3::float8)
      UPDATE ${outbox} AS known
      SET next_at = statement_timestamp() + $2::float8 * interval '1 millisecond', lease = known.lease + 1
      FROM chosen WHERE known.seq = chosen.seq
@@ -74,8 +76,8 @@ export function postgresOutbox<Tx>(
           bytesArray(messages.map(({ message }) => message.body)),
         ])
     },
-    async lease(limit, leaseMs) {
-      const { rows } = await source.runAlone(lease, [String(limit), String(leaseMs)])
+    async lease(limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY) {
+      const { rows } = await source.runAlone(lease, [String(limit), String(leaseMs), String(maxBytes)])
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(leasedIn)
     },
     async markSent(messages) {

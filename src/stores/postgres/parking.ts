@@ -91,9 +91,13 @@ export function postgresParking<Tx>(
       ])
       return answeredIn(scopes, seen)
     },
-    async list(filter = {}, { limit = 1_000, after } = {}) {
-      const { where, values } = filterSql(filter, tables, [String(limit), String(after ?? 0)])
-      const text = `SELECT ${columns} FROM ${tables.parked} WHERE id > $2::bigint AND ${where} ORDER BY id LIMIT $1::int`
+    async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) {
+      const { where, values } = filterSql(filter, tables, [String(limit), String(after), String(maxBytes)])
+      const text = `SELECT ${columns} FROM ${tables.parked} JOIN (
+          SELECT listed, sum(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
+            SELECT id AS listed, ${bytes} AS bytes FROM ${tables.parked}
+            WHERE id > $2::bigint AND ${where} ORDER BY id LIMIT $1::int) AS page) AS fitting ON id = listed
+        WHERE bytes_before < $3::float8 ORDER BY id`
       const { rows } = await source.runAlone(statement(text), values)
       return rows.map(parkedIn)
     },
@@ -108,6 +112,8 @@ export function postgresParking<Tx>(
     },
   }
 }
+
+const bytes = 'octet_length(envelope) + octet_length(body) + coalesce(octet_length(original_body), 0)'
 
 function ticketArrays(tickets: readonly ParkedTicket[]): Cell[] {
   return [...keyArrays(tickets), numberArray(tickets.map(({ revision }) => revision))]

@@ -12,9 +12,9 @@ export function redisOutbox<Tx extends object>({ connection, factory }: Transact
       const { steps } = factory.transactionOf(tx)
       for (const message of messages) steps.push({ kind: 'append', message })
     },
-    async lease(limit, leaseMs) {
+    async lease(limit, leaseMs, maxBytes = Number.MAX_SAFE_INTEGER) {
       const lease = randomBytes(9).toString('base64url')
-      const rows = (await connection.run(leaseScript, limit, Math.ceil(leaseMs), lease)) as unknown[][]
+      const rows = (await connection.run(leaseScript, limit, Math.ceil(leaseMs), lease, maxBytes)) as unknown[][]
       return rows.map(([row, id, attempts, envelope, body]) => ({
         id: text(id),
         lease: `${text(row)}.${lease}`,

@@ -1,4 +1,4 @@
-import type { ParkedFilter, StoredParkedMessage } from '../../contracts/index.ts'
+import type { ParkedFilter, Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { type Connection, text } from './connection.ts'
 import { pairName } from './names.ts'
 import { fits } from './parked-filter.ts'
@@ -13,8 +13,11 @@ const wholePage = 100
 export async function listRows(
   connection: Connection,
   filter: ParkedFilter,
-  limit: number,
-  after: number,
+  {
+    limit = 1_000,
+    after = 0,
+    maxBytes = Number.MAX_SAFE_INTEGER,
+  }: NonNullable<Parameters<Parking<unknown>['list']>[1]>,
 ): Promise<StoredParkedMessage[]> {
   const names: string[] = []
   if (limit > 0) {
@@ -24,9 +27,13 @@ export async function listRows(
     }
   }
   const rows: StoredParkedMessage[] = []
-  for (let from = 0; from < names.length; from += wholePage) {
-    const replies = (await connection.run(rowsScript, ...names.slice(from, from + wholePage))) as unknown[]
-    rows.push(...replies.flatMap((reply) => readRow(reply) ?? []))
+  for (let from = 0, left = maxBytes; from < names.length && left > 0; from += wholePage) {
+    const some = names.slice(from, from + wholePage)
+    const replies = (await connection.run(rowsScript, left, ...some)) as unknown[]
+    const found = replies.flatMap((reply) => readRow(reply) ?? [])
+    rows.push(...found)
+    if (replies.length < some.length) break
+    for (const { message } of found) left -= message.envelope.length + message.body.length
   }
   return rows
 }

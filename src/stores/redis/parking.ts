@@ -73,7 +73,7 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
         return left.length > 0 || parked === 'waiting' || (parked === 'dead' && !scope.pastDead)
       })
     },
-    list: (filter = {}, { limit = 1_000, after = 0 } = {}) => listRows(connection, filter, limit, after),
+    list: (filter = {}, page = {}) => listRows(connection, filter, page),
     count: (filter = {}) => countRows(connection, filter),
     waiting: () => countWaiting(connection),
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LeasedMessage, Outbox } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
+import { withinBytes } from '../sql/within-bytes.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now } from './statements.ts'
@@ -8,11 +9,11 @@ import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_outbox (id, lane, envelope, body, state, attempts, next_at)
   VALUES (?, ?, ?, ?, 'pending', 0, 0)`
-const due = `SELECT sequence FROM main.justonce_outbox AS next WHERE state = 'pending' AND next_at <= ${now}
+const due = `SELECT sequence, length(envelope) + length(body) AS bytes FROM main.justonce_outbox AS next WHERE state = 'pending' AND next_at <= ${now}
   AND (lane IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_outbox AS earlier WHERE earlier.state = 'pending'
     AND earlier.lane = next.lane AND earlier.sequence < next.sequence AND earlier.next_at > ${now}))
   ORDER BY sequence LIMIT ?`
-const leaseDue = `UPDATE main.justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence IN (${due})
+const leaseOne = `UPDATE main.justonce_outbox SET lease = ?, next_at = ${now} + ? WHERE sequence = ?
   RETURNING sequence, id, envelope, body, attempts`
 const deleteLeased = `DELETE FROM main.justonce_outbox WHERE sequence = ? AND lease = ?`
 const failLeased = `UPDATE main.justonce_outbox SET lease = NULL, attempts = attempts + 1, state = ?, next_at = ${now} + ?,
@@ -23,6 +24,11 @@ const selectDead = `SELECT id, envelope, body, attempts, error FROM main.justonc
 const revive = `UPDATE main.justonce_outbox SET state = 'pending', attempts = 0, next_at = 0 WHERE state = 'dead'`
 const countByState = `SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
   count(*) FILTER (WHERE state = 'dead') AS dead FROM main.justonce_outbox`
+
+interface Due {
+  readonly sequence: number
+  readonly bytes: number
+}
 
 interface OutboxRow {
   readonly sequence: number
@@ -48,14 +54,16 @@ export function sqliteOutbox<Database extends SqliteDatabase>(
         statements.run(insertMessage, id, lane, message.envelope, message.body)
       }
     },
-    async lease(limit, leaseMs) {
+    async lease(limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY) {
       // Mostly there is nothing to send, and then nobody should have to wait for the write lock.
       if ((await reader.read((statements) => statements.get(due, 1))) === undefined) return []
       const lease = randomUUID()
-      const rows = await transactions.short((statements) =>
-        statements.all<OutboxRow>(leaseDue, lease, Math.ceil(leaseMs), limit),
+      return await transactions.short((statements) =>
+        withinBytes(statements.all<Due>(due, limit), maxBytes).map(({ sequence }) => {
+          const row = statements.get<OutboxRow>(leaseOne, lease, Math.ceil(leaseMs), sequence) as OutboxRow
+          return leasedMessage(row, lease)
+        }),
       )
-      return rows.sort((a, b) => a.sequence - b.sequence).map((row) => leasedMessage(row, lease))
     },
     markSent: (messages) =>
       transactions.short((statements) => {

@@ -23,14 +23,14 @@ const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
 // The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
     AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type`
-const size = `length(envelope) + length(body) AS bytes`
-const selectDue = `SELECT sequence, ${size} FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
+const size = `length(envelope) + length(body)`
+const selectDue = `SELECT sequence, ${size} AS bytes FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
   AND +handler IN (SELECT value FROM json_each(?))
   AND (order_key IS NULL OR NOT EXISTS (${earlierOfKey} 'waiting'))
   AND (order_key IS NULL OR handler IN (SELECT value FROM json_each(?)) OR NOT EXISTS (${earlierOfKey} 'dead'))
   AND (independent OR NOT EXISTS (${earlierStep}))
   ORDER BY next_at, sequence LIMIT ?`
-const selectBehind = `SELECT sequence, ${size},
+const selectBehind = `SELECT sequence, ${size} AS bytes,
     next_at <= ${now} AND (independent OR NOT EXISTS (${earlierStep})) AS is_next
   FROM main.justonce_parked AS due WHERE handler = ? AND order_key = ? AND state = 'waiting' AND sequence > ? ORDER BY sequence LIMIT ?`
 const selectDeadBehind = `SELECT min(sequence) AS sequence FROM main.justonce_parked
@@ -88,13 +88,16 @@ export function sqliteParking<Database extends SqliteDatabase>(
       const statements = statementsIn(tx)
       return scopes.map((scope) => isBlocked(statements, scope))
     },
-    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
+    list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) =>
       reader.read((statements) => {
         const { sql, values } = conditionOf(filter)
         // First which, then all of it: bodies are nothing to sort.
-        const which = `SELECT sequence FROM main.justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
+        const page = `SELECT sequence, ${size} + coalesce(length(original_body), 0) AS bytes
+          FROM main.justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
+        const which = `SELECT sequence FROM
+          (SELECT sequence, sum(bytes) OVER (ORDER BY sequence) - bytes AS bytes_before FROM (${page})) WHERE bytes_before < ?`
         const rows = `SELECT * FROM main.justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
-        return statements.all<ParkedRow>(rows, ...values, after, limit).map(parkedMessage)
+        return statements.all<ParkedRow>(rows, ...values, after, limit, maxBytes).map(parkedMessage)
       }),
     count: (filter = {}) =>
       reader.read((statements) => {

@@ -20,6 +20,22 @@ export const outboxCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'outbox: so many bytes are leased at once, and one message whatever its size',
+    needs: ['outbox'],
+    async run({ store, rival }) {
+      const large = (id: string, key?: string) => ({
+        ...outboxMessage(id, key),
+        message: { envelope: Buffer.from(id), body: Buffer.alloc(20_000, 1) },
+      })
+      const messages = [large('o1'), large('o2', 'a'), large('o3'), large('o4', 'a'), large('o5')]
+      await store.transaction((tx) => outboxOf(store).append(tx, messages))
+      assert.deepEqual(idsOf(await outboxOf(store).lease(10, aMinute, 30_000)), ['o1', 'o2'])
+      // The key of o4 is closed while o2 is leased.
+      assert.deepEqual(idsOf(await outboxOf(rival).lease(10, aMinute, 1)), ['o3'])
+      assert.deepEqual(idsOf(await outboxOf(rival).lease(10, aMinute, 1_000_000)), ['o5'])
+    },
+  },
+  {
     name: 'outbox: what was appended vanishes with its transaction, and is not leased before the commit',
     needs: ['outbox', 'concurrent'],
     async run({ store, rival }) {

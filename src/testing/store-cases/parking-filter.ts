@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ParkedFilter } from '../../contracts/index.ts'
-import { handler, parkedMessage, request } from '../sample-records.ts'
+import { handler, packed, parkedMessage, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { again, change, keysOf, listedKeys, park, rowOf } from './parked-rows.ts'
@@ -144,6 +144,25 @@ export const parkingFilterCases: readonly StoreCase[] = [
       const third = await store.parking.list({ handler }, { limit: 2, after: second[1]?.sequence ?? 0 })
       assert.deepEqual([first, second, third].map(keysOf), [['m5', 'm1'], ['m4', 'm2'], ['m3']])
       assert.deepEqual(await store.parking.list({ handler }, { after: third[0]?.sequence ?? 0 }), [])
+    },
+  },
+  {
+    name: 'paging: so many bytes come at once, and one row whatever its size',
+    async run({ store }) {
+      const sized = (key: string, bytes: number) => parkedMessage(key, { message: packed('x'.repeat(bytes)) })
+      await park(store, sized('m1', 20_000), ofAnother('m1'), sized('m2', 20_000), sized('m3', 20_000), sized('m4', 1))
+      const pages: string[][] = []
+      for (let after = 0; ; ) {
+        const page = await store.parking.list(
+          { handler },
+          { limit: 10, after, maxBytes: pages.length === 0 ? 60_000 : 1 },
+        )
+        const last = page.at(-1)
+        if (last === undefined) break
+        after = last.sequence
+        pages.push(keysOf(page))
+      }
+      assert.deepEqual(pages, [['m1', 'm2'], ['m3'], ['m4']])
     },
   },
   {

@@ -41,20 +41,21 @@ local function leave(row)
 end
 `
 
-/** Arguments: limit, lease in milliseconds, its name. Answers row, id, attempts, envelope and body of each. */
+/** Arguments: limit, lease in milliseconds, its name, the most bytes. Answers row, id, attempts, envelope and body of each. */
 export const leaseScript = script(
   preludeLua,
   rowsLua,
   `
 for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now)) do makeReady(row) end
-local leased, followers = {}, {}
-while #leased < tonumber(ARGV[2]) do
+local leased, followers, bytes = {}, {}, 0
+while #leased < tonumber(ARGV[2]) and bytes < tonumber(ARGV[5]) do
   local row = first(ready)
   if not row then break end
   redis.call('ZREM', ready, row)
   redis.call('ZADD', later, now + tonumber(ARGV[3]), row)
   redis.call('HSET', rowKey(row), 'lease', ARGV[4])
   leased[#leased + 1] = { row, unpack(redis.call('HMGET', rowKey(row), 'id', 'attempts', 'envelope', 'body')) }
+  bytes = bytes + redis.call('HSTRLEN', rowKey(row), 'envelope') + redis.call('HSTRLEN', rowKey(row), 'body')
   local lane = laneOf(row)
   if lane then
     -- For this call the next of the row can be leased, too.

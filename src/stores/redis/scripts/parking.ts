@@ -152,8 +152,13 @@ return rows
 /** Arguments: rows. Answers all their fields; nothing for one that is gone. */
 export const rowsScript = script(
   `
-local rows = {}
-for i = 2, #ARGV do rows[i - 1] = redis.call('HGETALL', ARGV[1] .. 'parked:' .. ARGV[i]) end
+local rows, bytes = {}, 0
+for i = 3, #ARGV do
+  if bytes >= tonumber(ARGV[2]) then break end
+  local row = ARGV[1] .. 'parked:' .. ARGV[i]
+  rows[i - 2] = redis.call('HGETALL', row)
+  bytes = bytes + redis.call('HSTRLEN', row, 'envelope') + redis.call('HSTRLEN', row, 'body')
+end
 return rows
 `,
 )
