@@ -124,6 +124,13 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
     expect(last?.message.headers).toMatchObject({ CC: 'missing', 'x-death': 'none' })
   })
 
+  test('what no queue wants is refused, also when its address does not survive the way to the broker and back', async () => {
+    const transport = open({ declare: {}, publishTo: { exchange: 'amq.topic' } })
+    // As text that was cut in the middle of a character.
+    const results = await transport.publish([outgoing('m1', { type: 'nowhere.\ud83d' }), outgoing('m2\ud83d')])
+    expect(results).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }])
+  })
+
   test('a full queue that refuses: so does publishing', async () => {
     const transport = open({
       declare: { type: 'classic', arguments: { 'x-max-length': 1, 'x-overflow': 'reject-publish' } },

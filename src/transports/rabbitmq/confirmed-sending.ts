@@ -99,8 +99,9 @@ export class ConfirmedSending {
   }
 }
 
-function nameOf(exchange: string, routingKey: string, id: unknown): string {
-  return JSON.stringify([exchange, routingKey, id])
+/** As it comes back: half a character does not survive being encoded. */
+function nameOf(...address: readonly unknown[]): string {
+  return JSON.stringify(address.map((each) => String(each).toWellFormed()))
 }
 
 function unroutable(exchange: string, routingKey: string): JustonceError {
