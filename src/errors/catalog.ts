@@ -246,7 +246,7 @@ export const catalog = {
   },
   SOURCE_REPLACED: {
     title: 'The topic was deleted and made again, or moved, so that stored positions mean nothing in it',
-    fix: 'Decide whether to begin anew: remove the stored positions of this group and topic, then start again.',
+    fix: 'Decide whether to begin anew: remove the stored positions of this group and topic. Until then it is not read.',
   },
   POSITIONS_NEEDED: {
     title: 'A transport is to recognise copies by their position, but it or the store cannot',

@@ -15,7 +15,7 @@ export interface BeginningOptions {
   readonly suspects: number
 }
 
-type Assigned = { readonly topic: string; readonly partition: number }
+export type Assigned = { readonly topic: string; readonly partition: number }
 
 /**
  * Where to begin in partitions that were just assigned: at the position in the store, or else at what the group has
@@ -31,6 +31,11 @@ export async function assignedLedgers(
     member.committed(byTopic(partitions)),
     restore?.(partitions.map(({ topic, partition }) => ({ source: topic, partition: String(partition) }))),
   ])
+  for (const [index, position] of stored?.entries() ?? []) {
+    const { topic } = partitions[index] as Assigned
+    const topicId = metadata.topics.get(topic)?.id
+    if (topicId !== undefined) checkIncarnation(position, topic, topicId, settings)
+  }
   const knownOf = ({ topic, partition }: Assigned): bigint | undefined => {
     const known = committed.get(topic)?.[partition] ?? -1n
     return known < 0n ? undefined : known
@@ -40,7 +45,6 @@ export async function assignedLedgers(
   return partitions.map((each, index) => {
     const { topic, partition } = each
     const topicId = metadata.topics.get(topic)?.id
-    if (topicId !== undefined && restore !== undefined) checkIncarnation(stored?.[index], topic, topicId)
     const next = stored?.[index]?.next
     const from = next === undefined ? undefined : BigInt(next)
     const position = from ?? knownOf(each) ?? first.get(topic)?.[partition]
@@ -50,13 +54,19 @@ export async function assignedLedgers(
   })
 }
 
-function checkIncarnation(stored: Position | undefined, topic: string, topicId: string): void {
+function checkIncarnation(
+  stored: Position | undefined,
+  topic: string,
+  topicId: string,
+  { cameLater }: KafkaSettings,
+): void {
   // Brokers before 2.8 have no ids, and the client gives the name instead.
   if (topicId === topic) {
     const message = `The broker gives topic ${topic} no id, so it cannot be told from another of the same name.`
     throw new JustonceError('BROKER_SETUP', { message })
   }
   if (stored === undefined || stored.incarnation === topicId) return
+  cameLater.add(topic)
   const message = `The stored position of topic ${topic} is of the topic with the id ${stored.incarnation}, but it is ${topicId}.`
   throw new JustonceError('SOURCE_REPLACED', {
     message,

@@ -1,8 +1,11 @@
-import { JustonceError } from '../../errors/index.ts'
-import { assignedLedgers, type BeginningOptions } from './assigned-ledgers.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { type Assigned, assignedLedgers, type BeginningOptions } from './assigned-ledgers.ts'
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 import { backoffMs } from './settings.ts'
+
+/** How often it is looked whether somebody has decided what to do about a topic that cannot be read. */
+const asideMs = 5_000
 
 export interface AssignedPartitionsOptions extends BeginningOptions {
   /** Partitions have come or gone. */
@@ -64,7 +67,7 @@ export class AssignedPartitions {
 
   /** Retention has removed what we had not read, or the partition has lost its end. */
   async findAgain(ledger: PartitionLedger): Promise<void> {
-    const { settings, fetcher, restore, failOrReport } = this.#options
+    const { settings, fetcher, restore } = this.#options
     const [first, last] = await Promise.all([
       fetcher.edges('earliest', [ledger.topic]),
       fetcher.edges('latest', [ledger.topic]),
@@ -74,7 +77,7 @@ export class AssignedPartitions {
     if (!ledger.isOurs) return
     const message = `Position ${ledger.position} of ${ledger.lane} does not exist: it holds ${begin} to ${end}.`
     if (ledger.position > end && restore !== undefined) {
-      failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
+      this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
     settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Going on at ${begin}.` }))
@@ -93,10 +96,13 @@ export class AssignedPartitions {
 
   /** The topic was deleted and made again. What is left of the old one is worth nothing, the new one begins at zero. */
   replace(ledger: PartitionLedger, topicId: string): void {
-    const { settings, restore, failOrReport } = this.#options
+    // With another of its partitions it was set aside.
+    if (!ledger.isOurs) return
+    const { settings, restore } = this.#options
+    settings.cameLater.add(ledger.topic)
     const message = `Topic ${ledger.topic} had the id ${ledger.topicId} and now has ${topicId}.`
     if (restore !== undefined) {
-      failOrReport(new JustonceError('SOURCE_REPLACED', { message }), 1)
+      this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
     settings.notice(new JustonceError('SOURCE_REPLACED', { message: `${message} Beginning at its start.` }))
@@ -110,8 +116,9 @@ export class AssignedPartitions {
     for (const ledger of this.all()) this.#drop(ledger)
   }
 
-  async #begin(partitions: readonly { readonly topic: string; readonly partition: number }[]): Promise<void> {
+  async #begin(given: readonly Assigned[]): Promise<void> {
     const { settings, failOrReport } = this.#options
+    let partitions = given
     const mine = this.#assignments
     const isPast = (): boolean => this.#assignments !== mine || this.#isEnded
     for (let failures = 0; partitions.length > 0 && !isPast(); failures++) {
@@ -123,10 +130,37 @@ export class AssignedPartitions {
         return
       } catch (error) {
         if (isPast()) return
+        const replaced = replacedTopic(error)
+        if (replaced !== undefined) {
+          const isReplaced = ({ topic }: Assigned): boolean => topic === replaced
+          this.#setAside(partitions.filter(isReplaced), error as JustonceError)
+          partitions = partitions.filter((each) => !isReplaced(each))
+          continue
+        }
         failOrReport(error, failures + 1)
         await settings.clock.sleep(backoffMs(failures, settings.clock))
       }
     }
+  }
+
+  /** Somebody has to decide about this topic. The others are read on; if there are none, reading ends. */
+  #setAside(partitions: readonly Assigned[], error: JustonceError): void {
+    const { settings, failOrReport } = this.#options
+    if (settings.topics.length === 1) {
+      failOrReport(error, 1)
+      return
+    }
+    for (const ledger of this.all()) if (partitions.includes(ledger)) this.#drop(ledger)
+    settings.notice(error)
+    this.#options.changed()
+    const mine = this.#assignments
+    void settings.clock.sleep(asideMs).then(() => {
+      if (this.#assignments === mine && !this.#isEnded) void this.#begin(partitions)
+    })
+  }
+
+  #of(topic: string): PartitionLedger[] {
+    return this.all().filter((ledger) => ledger.topic === topic)
   }
 
   #restart(ledger: PartitionLedger, start: Pick<LedgerStart, 'topicId' | 'position' | 'committed'>): void {
@@ -141,4 +175,10 @@ export class AssignedPartitions {
     ledger.end()
     this.#ledgers.delete(ledger.lane)
   }
+}
+
+/** The topic, if its stored positions are of another one. */
+function replacedTopic(error: unknown): string | undefined {
+  if (!isJustonceError(error, 'SOURCE_REPLACED')) return undefined
+  return error.details?.topic as string | undefined
 }
