@@ -101,7 +101,7 @@ export const catalog = {
   },
   STORE_DENIED: {
     title: 'The database has refused the store its own tables',
-    fix: 'Grant the role of the store its rights on them. If it has them, other code has changed the role of a pooled connection (SET ROLE): use SET LOCAL ROLE there.',
+    fix: 'Grant the role of the store its rights on them. If it has them, other code has left a pooled connection with another role (on Postgres, use SET LOCAL ROLE there), with tables locked or in an XA transaction: such connections are thrown away.',
   },
   STATEMENT_LOST: {
     title: 'Postgres has lost a prepared statement in the middle of a transaction, which was rolled back',

@@ -1,6 +1,6 @@
 import type { MysqlConnectionShape } from './client-shapes.ts'
-import { errorNumber } from './errors.ts'
-import { type Answer, type Runner, runOn } from './runner.ts'
+import { errorNumber, isBadSession } from './errors.ts'
+import { type Answer, type Runner, runOn, serverFlags } from './runner.ts'
 import type { Server } from './server.ts'
 import { elsewhere, giveSessionBack, type SessionLimits, takeSession } from './session.ts'
 import { quotedName } from './tables.ts'
@@ -47,7 +47,12 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
 
   async run(sql: string): Promise<Answer> {
     if (this.#lost !== undefined) throw this.#lost
-    return await this.untilGone(runOn(this.native, sql, this.server))
+    try {
+      return await this.untilGone(runOn(this.native, sql, this.server))
+    } catch (error) {
+      if (isBadSession(error)) this.sessionLost()
+      throw error
+    }
   }
 
   /** The promise's own end, or that of the connection: mysql2 never settles what is under way when it is destroyed. */
@@ -61,15 +66,15 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   async takeSession(limits: SessionLimits): Promise<void> {
     const sql = takeSession(this.server, limits)
     this.#sessionTaken = true
-    try {
-      await this.run(sql)
-    } catch (error) {
+    const { status } = await this.run(sql).catch(async (error: unknown) => {
       const { sessionDatabase } = this.server
       if (errorNumber(error) !== elsewhere || sessionDatabase === undefined) throw error
       // Whoever had the connection before has left it in another database.
       await this.run(`USE ${quotedName(sessionDatabase)}`)
-      await this.run(sql)
-    }
+      return await this.run(sql)
+    })
+    // Or in a transaction: its snapshot is an old one, and what was written in it is not for us to commit.
+    if ((status & serverFlags.inTransaction) !== 0) await this.run('ROLLBACK')
   }
 
   /** More has been changed of the session than `takeSession` did, and has to be given back, too. */

@@ -1,7 +1,7 @@
 import { optionalTextIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
-import { classify } from './errors.ts'
+import { classify, isBadSession } from './errors.ts'
 import type { Answer } from './runner.ts'
 import type { Server } from './server.ts'
 import type { Tables } from './tables.ts'
@@ -47,9 +47,10 @@ export class Identities {
       this.#known.set(session, fresh)
       return this.#answer(answer, fresh)
     } catch (error) {
-      if (connection.lost() !== undefined || classify(error) !== 'none') throw error
+      if (connection.lost() !== undefined || (classify(error) !== 'none' && !isBadSession(error))) throw error
+      const answer = await connection.run(epochAndHorizon(this.#tables))
       this.#isRefused = true
-      return this.#answer(await connection.run(epochAndHorizon(this.#tables)), undefined)
+      return this.#answer(answer, undefined)
     }
   }
 

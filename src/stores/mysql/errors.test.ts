@@ -54,6 +54,8 @@ describe('what an error of MySQL means', () => {
     expect(explained(said(1146))).toMatchObject({ code: 'SCHEMA_MISSING' })
     expect(explained(said(1054))).toMatchObject({ code: 'SCHEMA_OLD' })
     expect(explained(said(1114))).toMatchObject({ code: 'STORE_FULL' })
+    expect(explained(said(1142))).toMatchObject({ code: 'STORE_DENIED' })
+    expect(explained(said(1100))).toMatchObject({ code: 'STORE_DENIED' })
     expect(explained(new Error('Pool is closed.'))).toMatchObject({ code: 'STORE_CLOSED' })
     const other = said(1062)
     expect(explained(other)).toBe(other)

@@ -41,6 +41,12 @@ const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1129, 1203, 12
  */
 const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969, 3024, 3058, 3101, 3572])
 
+/**
+ * Our own statement is refused: a right is missing, or the session is in a state in which somebody has left it (another
+ * role, tables locked, an XA transaction, a limit to what may be joined). Another one may be as it should.
+ */
+const deniedNumbers = new Set([1044, 1142, 1143, 1227, 1370, 1099, 1100, 1104, 1223, 1399])
+
 export function classify(error: unknown): StoreTrouble {
   // A deadlock ends the whole transaction, and whoever ran into it is not to blame.
   if (isJustonceError(error)) return error.code === 'TX_ENDED' ? classify(error.cause) : ownTrouble(error)
@@ -98,6 +104,8 @@ export function explained(error: unknown): unknown {
   const number = errorNumber(error)
   if (number === 1146 || number === 1049) return new JustonceError('SCHEMA_MISSING', { message: says, cause: error })
   if (number === 1054) return new JustonceError('SCHEMA_OLD', { message: says, cause: error })
+  if (number !== undefined && deniedNumbers.has(number))
+    return new JustonceError('STORE_DENIED', { message: says, cause: error })
   if (isDiskFull(error) || number === 1114) return new JustonceError('STORE_FULL', { message: says, cause: error })
   if (!(error instanceof Error) || isJustonceError(error)) return error
   if (error.message === 'Pool is closed.')
@@ -105,6 +113,11 @@ export function explained(error: unknown): unknown {
   if (error.message === 'No connections available.' || error.message === 'Queue limit reached.')
     return new JustonceError('STORE_BUSY', { message: `The pool says: ${error.message}`, cause: error })
   return error
+}
+
+/** Whether the session is to blame for it, or may be. */
+export function isBadSession(error: unknown): boolean {
+  return isJustonceError(error, 'STORE_DENIED')
 }
 
 export function messageOf(error: unknown): string {

@@ -43,6 +43,8 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
   }
 
   async function underLock(connection: MysqlConnection<Native>): Promise<void> {
+    // What somebody has left open here would be committed by the first table that is made.
+    await connection.run('ROLLBACK')
     const { rows } = await connection.run(`SELECT COALESCE(GET_LOCK(${lock}, ${patienceSeconds}), 0)`)
     if (numberIn(rows[0]?.[0]) !== 1)
       throw new JustonceError('STORE_BUSY', { message: 'Another process has been installing the tables for a minute.' })

@@ -7,8 +7,6 @@ export interface Server extends Addressee {
   readonly isMariadb: boolean
   /** A lock timeout undoes the whole transaction instead of the statement (`innodb_rollback_on_timeout`). */
   readonly timeoutsEndTransactions: boolean
-  /** As the user's sessions have it. */
-  readonly autocommits: boolean
   /** The database in which the user's sessions begin, if any. */
   readonly sessionDatabase: string | undefined
 }
@@ -25,16 +23,15 @@ export async function askServer(
   // By the catalogue: a server that does not tell upper from lower case has its own spelling.
   const { rows } = await ask(
     native,
-    `SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.autocommit, @@SESSION.max_allowed_packet,
+    `SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.max_allowed_packet,
        (SELECT schema_name FROM information_schema.schemata WHERE schema_name = CONVERT(${wanted} USING utf8)
         ORDER BY BINARY schema_name = ${wanted} DESC LIMIT 1) LIMIT 1`,
   )
-  const [version, onTimeout, autocommit, maxPacket, database] = rows[0] as readonly Cell[]
+  const [version, onTimeout, maxPacket, database] = rows[0] as readonly Cell[]
   const sessionDatabase = optionalTextIn(database) ?? configured
   return {
     isMariadb: /mariadb/i.test(textIn(version)),
     timeoutsEndTransactions: textIn(onTimeout) === '1',
-    autocommits: textIn(autocommit) === '1',
     maxPacket: numberIn(maxPacket),
     sessionDatabase,
     database: sessionDatabase,

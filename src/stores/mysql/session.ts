@@ -21,6 +21,7 @@ function ours({ isMariadb }: Server) {
     selectLimit: 'sql_select_limit',
     safeUpdates: 'sql_safe_updates',
     uniqueChecks: 'unique_checks',
+    bigSelects: 'sql_big_selects',
   }
 }
 
@@ -62,6 +63,9 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     set(more.selectLimit, '18446744073709551615'),
     set(more.safeUpdates, 0),
     set(more.uniqueChecks, 1),
+    set(more.bigSelects, 1),
+    // A clock that somebody has set for the session. Whether it was set cannot be asked, so it is not given back.
+    set('timestamp', 'DEFAULT'),
     ...(statementTimeoutMs === undefined ? [] : [set(statement, statementLimit)]),
   ]
 }

@@ -2,12 +2,15 @@ import type { CheckOutOptions } from '../sql/checked-out.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
-import { deadlock, errorNumber, isLostConnection } from './errors.ts'
-import type { Answer, Runner } from './runner.ts'
+import { deadlock, errorNumber, isBadSession, isLostConnection } from './errors.ts'
+import { type Answer, type Runner, serverFlags } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
 
 /** Enough for any real crowd: each turn, whoever stood in the way has committed. */
 const mostTurns = 20
+
+/** So many sessions in a row may have been left by somebody in a state in which nothing of ours works. */
+const mostSessions = 3
 
 /** What the store does for itself, on a connection of its own, without a handler in it. */
 export class ShortTransactions<Native extends MysqlConnectionShape> {
@@ -18,12 +21,23 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   }
 
   /** One SELECT. */
-  async read(sql: string): Promise<Answer['rows']> {
+  read(sql: string): Promise<Answer['rows']> {
+    return onGoodSession(() => this.#read(sql))
+  }
+
+  /** Commits; a deadlock is nobody's fault and only means to do it again. */
+  run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
+    return onGoodSession(() => this.#run(work, options))
+  }
+
+  async #read(sql: string): Promise<Answer['rows']> {
     const connection = await this.#source.checkOut()
     try {
+      // Somebody may have left a transaction open, with a snapshot that is an old one by now.
+      const { status } = await connection.run('ROLLBACK')
       const { rows } = await connection.run(unlimited(sql))
-      // Or the next one would see what this one has seen.
-      if (!connection.server.autocommits) await connection.run('COMMIT')
+      // Or this one would leave it so.
+      if ((status & serverFlags.autocommit) === 0) await connection.run('COMMIT')
       void connection.giveBack()
       return rows
     } catch (error) {
@@ -33,8 +47,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
     }
   }
 
-  /** Commits; a deadlock is nobody's fault and only means to do it again. */
-  async run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
+  async #run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
     const connection = await this.#source.checkOut(options)
     try {
       await connection.takeSession(defaultLimits)
@@ -44,6 +57,17 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
     } catch (error) {
       await undo(connection)
       throw error
+    }
+  }
+}
+
+/** A session in which our statements are refused is thrown away; the next one may be as it should. */
+async function onGoodSession<T>(work: () => Promise<T>): Promise<T> {
+  for (let turn = 1; ; turn++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBadSession(error) || turn === mostSessions) throw error
     }
   }
 }
