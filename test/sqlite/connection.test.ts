@@ -35,6 +35,36 @@ describe('the options of sqliteStore()', () => {
   })
 })
 
+describe('the file of a store', () => {
+  const once = async (name: string, before = () => {}) => {
+    const store = sqliteStore({ path: name })
+    await store.schema.install()
+    before()
+    await store.transaction((tx) => store.inbox.claim(tx, [claim]))
+    const found = await store.inbox.find(claim)
+    await store.close()
+    return found
+  }
+
+  it('is the same one for all its connections, also when the process changes its folder in between', async () => {
+    mkdirSync(folder.file('elsewhere'))
+    const before = process.cwd()
+    process.chdir(folder.file('.'))
+    try {
+      expect(await once('app.db', () => process.chdir(folder.file('elsewhere')))).toMatchObject({ state: 'processed' })
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it.each(['file::memory:', 'file:notes?mode=memory'])(
+    '%s is in memory, and one for reading and writing',
+    async (name) => {
+      expect(await once(name)).toMatchObject({ state: 'processed' })
+    },
+  )
+})
+
 describe('a connection that was given up to the store', () => {
   it('works, whatever its defaults, and stays open when the store is closed', async () => {
     const database = new DatabaseSync(path, {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type {
   Loan,
@@ -66,7 +67,7 @@ export function sqliteStore(
   const turns = new FairMutex(systemTimers, busyTimeoutMs)
   const connection = new Connection(source)
   const transactions = new Transactions(connection, turns, busyTimeoutMs)
-  const canOpenAnother = source.kind === 'opened' && 'path' in options && options.path !== ':memory:'
+  const canOpenAnother = source.kind === 'opened' && 'path' in options && !inMemory.test(options.path)
   const reader = canOpenAnother ? connectedReader(source.open, patience) : sharedReader(connection, turns, patience)
   const watch = queueWatch(reader)
   const inbox = sqliteInbox<SqliteDatabase>(reader)
@@ -114,11 +115,19 @@ export function sqliteStore(
 const touch = `INSERT INTO main.justonce_meta (name, value) VALUES ('pinged_at', ${now})
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
+/** Each connection to one of these would have a database of its own. */
+const inMemory = /^:memory:$|^file::memory:|^file:.*[?&]mode=memory(?:&|$)/
+
+/** Connections are opened when they are needed, and by then the process may be in another folder. */
+function pathOf({ path }: SqlitePathOptions): string {
+  return path === ':memory:' || path.startsWith('file:') ? path : resolve(path)
+}
+
 function sourceOf(
   options: SqlitePathOptions | SqliteOpenOptions<SqliteDatabase> | SqliteGivenOptions<SqliteDatabase>,
 ): ConnectionSource<SqliteDatabase> {
   if ('database' in options) return { kind: 'given', database: options.database }
-  const { path } = options
+  const path = pathOf(options)
   if ('open' in options) return { kind: 'opened', open: () => options.open(path) }
   return {
     kind: 'opened',
