@@ -80,6 +80,26 @@ test('what is handled alone keeps its place among the messages of its key', asyn
   expect(order.filter((id) => id !== 'other')).toEqual(['placed', 'changed'])
 })
 
+test('what has failed beside others does not get before one of its key that the batch has left', async () => {
+  const { on, handle, acknowledged } = openEngine()
+  const calls: Record<string, number> = {}
+  // First another key, so that the batch runs in parts; then the last of a part, and when that part runs again its first.
+  const failing = new Set(['a1 1', 'b3 1', 'b1 2'])
+  const order: string[] = []
+  on('note.created', { name: 'tag-note', ordered: 'key', ...later }, ({ id }, { afterCommit }) => {
+    calls[id] = (calls[id] ?? 0) + 1
+    if (failing.has(`${id} ${calls[id]}`)) throw new Error('not now')
+    afterCommit(() => order.push(id))
+  })
+  const keyed = (...all: string[]) => all.map((id) => note(id, { key: id[0] as string }))
+  const others = Array.from({ length: 30 }, (_, index) => note(`c${index}`))
+  const report = await handle(...keyed('a1', 'b1', 'b2', 'b3', 'b4'), ...others)
+  expect(ids(report.again)).toEqual(expect.arrayContaining(['b2', 'b3', 'b4']))
+  expect(acknowledged()).not.toContain('b3')
+  await handle(...keyed('b2', 'b3', 'b4'))
+  expect(order.filter((id) => id.startsWith('b'))).toEqual(['b1', 'b2', 'b3', 'b4'])
+})
+
 test('a handler that throws nothing at all has failed once, and did not run twice', async () => {
   const { on, handle, store, eventsOf } = openEngine()
   let runs = 0

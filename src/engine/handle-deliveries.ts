@@ -1,7 +1,7 @@
 import type { Delivery } from '../contracts/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import { type Blame, blamedFor } from './blame.ts'
-import { isLeft } from './bookkeeping.ts'
+import { isHandled, isLeft } from './bookkeeping.ts'
 import type { Engine } from './engine.ts'
 import { handleInTurn } from './handle-alone.ts'
 import { handleByPosition } from './handle-by-position.ts'
@@ -132,7 +132,20 @@ async function handleApart<Tx>(
   { batch, outcomes }: Committed<Tx>,
   report: Report,
 ): Promise<void> {
-  const apart = batch.works.filter(({ runs }) => runs.some((run) => outcomes.get(run)?.kind === 'apart'))
+  const apart: Work<Tx>[] = []
+  // The order keys of what the batch has left: whoever follows one of those comes again with it, and must not overtake it.
+  const left = new Set<string>()
+  for (const work of batch.works) {
+    if (isHandled(work, outcomes)) continue
+    const orderKey = work.runs.map(orderKeyOf).find((key) => key !== undefined)
+    const isApart = work.runs.some((run) => outcomes.get(run)?.kind === 'apart')
+    if (isApart && (orderKey === undefined || !left.has(orderKey))) {
+      apart.push(work)
+      continue
+    }
+    if (isApart) report.again.push(work.delivery)
+    if (orderKey !== undefined) left.add(orderKey)
+  }
   if (apart.length === 0) return
   const done: Outcomes<Tx> = new Map([...outcomes].filter(([, outcome]) => !isLeft(outcome)))
   await handleInTurn(engine, source, apart, { report, done })
