@@ -18,7 +18,7 @@ export type { Backoff, DeliveryMode, PublishOptions } from './engine/handler.ts'
 export { byContent, byPosition } from './engine/identify.ts'
 export { type OnceContext, type OnceKey, type OnceOutcome, once } from './engine/once.ts'
 export type { StandardSchema } from './engine/standard-schema.ts'
-export { type ErrorCode, isJustonceError, JustonceError, PermanentError } from './errors/index.ts'
+export { type ErrorCode, isJustonceError, JustonceError, PermanentError, RetryLater } from './errors/index.ts'
 export { derivedId, uuidv7 } from './ids/index.ts'
 export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-lease.ts'
 export type {

@@ -5,6 +5,20 @@ import { join } from 'node:path'
 import { fromRoot, repoRoot } from './repo.ts'
 import { countTests, summaryLine } from './test-summary.ts'
 
+/** What needs no server and is quick: for a newcomer, and while working on something. */
+const quick = [
+  'src/',
+  'test/app/',
+  'test/types/',
+  'test/bad-input/',
+  'test/conformance/memory',
+  'test/conformance/sqlite',
+  '--exclude=test/bad-input/postgres.test.ts',
+]
+
+const given = process.argv.slice(2)
+const args = given.flatMap((each) => (each === '--quick' ? quick : each))
+
 const reportFolder = mkdtempSync(join(tmpdir(), 'justonce-test-'))
 const reportFile = join(reportFolder, 'report.json')
 
@@ -16,7 +30,7 @@ const vitest = spawn(
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${reportFile}`,
-    ...process.argv.slice(2),
+    ...args,
   ],
   { cwd: repoRoot, stdio: 'inherit' },
 )

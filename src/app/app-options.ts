@@ -31,6 +31,8 @@ export interface AppOptions<S extends Store, Map extends object> {
   readonly ids?: IdScheme
   /** How long records are kept. For ever if not given. */
   readonly retention?: RetentionOptions
+  /** While nobody listens to `app.events`, what somebody should know goes to the console. `false`: it does not. */
+  readonly log?: boolean
   readonly clock?: Clock
 }
 
@@ -50,6 +52,7 @@ const known = [
   'pollMs',
   'ids',
   'retention',
+  'log',
   'clock',
 ]
 
@@ -68,6 +71,8 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkNumber(options.pollMs ?? 1, 'pollMs', 1)
   checkChoice(options.unknownTypes ?? 'dead-letter', 'unknownTypes', ['dead-letter', 'ignore'])
   checkChoice(options.schema ?? 'install', 'schema', ['install', 'check'])
+  if (typeof (options.log ?? true) !== 'boolean')
+    throw new JustonceError('OPTION_INVALID', { message: `log is ${String(options.log)}, but must be true or false.` })
   checkIds(options.ids)
   checkRetention(options.retention)
   if (options.retention !== undefined && options.store.retention === undefined) {

@@ -3,12 +3,16 @@ import type { Events, JustonceEvent } from '../contracts/index.ts'
 
 const diagnostics = channel('justonce')
 
-/** Passes events to listeners and to the diagnostics channel `justonce`. A failing listener cannot hurt the engine. */
-export function eventHub(): Events {
+/**
+ * Passes events to listeners and to the diagnostics channel `justonce`, or to `otherwise` while there is nobody. A failing
+ * listener cannot hurt the engine.
+ */
+export function eventHub(otherwise?: (event: JustonceEvent) => void): Events {
   const listeners = new Set<(event: JustonceEvent) => void>()
   return {
     emit(event) {
       if (diagnostics.hasSubscribers) diagnostics.publish(event)
+      else if (listeners.size === 0) otherwise?.(event)
       for (const listener of listeners) {
         try {
           listener(event)

@@ -9,6 +9,7 @@ import { outgoing } from '../outgoing/outgoing.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
+import { consoleLog } from './console-log.ts'
 import { decideHandler } from './decide-handler.ts'
 import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
@@ -37,7 +38,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   checkAppOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
-  const events = eventHub()
+  const events = eventHub(options.log === false ? undefined : consoleLog(clock))
   const handlers = new Handlers()
   const transports = options.transport === undefined ? Object.values(options.transports ?? {}) : [options.transport]
   let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'

@@ -19,6 +19,8 @@ export type Publish<Map extends object> = <Type extends TypeName<Map>>(
 /** What a handler is given. `publish` is there only where the store can keep outgoing messages. */
 export type HandlerContext<S extends Store, Map extends object> = {
   readonly tx: TxOf<S>
+  /** 1 is the first. In a batch handler, that of the message that was tried most often. */
+  readonly attempt: number
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
   /** Runs after the commit, at most once: a crash in between loses it. */

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { anyText } from '../encoding/any-text.ts'
 import { cleanText } from '../encoding/clean-text.ts'
-import { type ErrorCode, isJustonceError, isPermanentError, JustonceError } from '../errors/index.ts'
+import { type ErrorCode, isJustonceError, isPermanentError, isRetryLater, JustonceError } from '../errors/index.ts'
 import { defaultBackoff } from './backoff.ts'
 import type { RetryPolicy } from './handler.ts'
 
@@ -37,7 +37,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
   }
   try {
     if (retry.classify?.(error) === 'permanent') return { state: 'dead', reason, attempts, delayMs: 0 }
-    const delayMs = retry.backoff(attempts, error, random)
+    const delayMs = isRetryLater(error) ? error.delayMs : retry.backoff(attempts, error, random)
     if (delayMs === 'dead') return { state: 'dead', reason, attempts, delayMs: 0 }
     if (typeof delayMs === 'number' && delayMs >= 0) {
       return { state: 'waiting', reason, attempts, delayMs: shortened(delayMs) }

@@ -44,6 +44,8 @@ export interface PublishOptions {
 /** What a handler is given beside the message. */
 export interface RunContext<Tx> {
   readonly tx: Tx
+  /** 1 is the first. Of several messages in one call, that of the one tried most often. */
+  readonly attempt: number
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
   /** Stores a message in the same transaction; it leaves after the commit, under one id for ever. */

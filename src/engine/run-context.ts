@@ -22,9 +22,10 @@ export class CallProducts<Tx> {
     this.#first = first
   }
 
-  contextFor(tx: Tx, time: TimeLimit): RunContext<Tx> {
+  contextFor(tx: Tx, attempt: number, time: TimeLimit): RunContext<Tx> {
     const context = {
       tx,
+      attempt,
       publish: (...given: Parameters<RunContext<Tx>['publish']>) => {
         const published = this.#publish(...given)
         // Whoever does not wait for it must not end the process by that: it is told, or fails the handler.

@@ -35,7 +35,7 @@ export async function runHandler<Tx>(
   })
   const products = new CallProducts(engine, first)
   try {
-    const called = call(engine, execution, products.contextFor(loan.tx, time))
+    const called = call(engine, execution, products.contextFor(loan.tx, attemptOf(runs), time))
     const value = await (isThenable(called) ? time.within(called) : called)
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
@@ -91,6 +91,12 @@ function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], 
   return handler.call.kind === 'each'
     ? handler.call.run(messages[0] as Message, context)
     : handler.call.run(messages, context)
+}
+
+function attemptOf<Tx>(runs: readonly Run<Tx>[]): number {
+  let failedBefore = 0
+  for (const { owner } of runs) failedBefore = Math.max(failedBefore, owner?.attempts ?? 0)
+  return failedBefore + 1
 }
 
 /** Query builders of some libraries are no promises, and do nothing until they are awaited. */

@@ -11,6 +11,17 @@ test('the message says what happened and what to do', () => {
   expect(error).toBeInstanceOf(Error)
 })
 
+test('JSON keeps what it says', () => {
+  const error = new JustonceError('POOL_TOO_SMALL', {
+    message: 'x',
+    cause: new Error('why'),
+    details: { connections: 1 },
+  })
+  const { name, code, message } = error
+  const json = JSON.parse(JSON.stringify({ error })) as unknown
+  expect(json).toEqual({ error: { name, code, message, details: { connections: 1 }, cause: 'Error: why' } })
+})
+
 test('without a cause there is none', () => {
   expect('cause' in new JustonceError('POOL_TOO_SMALL', { message: 'x' })).toBe(false)
 })

@@ -21,6 +21,18 @@ export class JustonceError extends Error {
     this.details = options.details ?? {}
     Object.defineProperty(this, brand, { value: true })
   }
+
+  /** For logs: JSON leaves out the message of an error otherwise. */
+  toJSON(): {
+    readonly name: string
+    readonly code: ErrorCode
+    readonly message: string
+    readonly details: object
+    readonly cause?: string
+  } {
+    const { name, code, message, details, cause } = this
+    return { name, code, message, details, ...(cause !== undefined && { cause: String(cause) }) }
+  }
 }
 
 /** Survives two installed copies of justonce, where `instanceof` would not. */

@@ -18,6 +18,7 @@ function runApp(
   const { retention } = scenario
   const days = retention?.days[index]
   const app = justonce({
+    log: false,
     store: store as typeof store & Required<Pick<typeof store, 'outbox'>>,
     transport,
     clock: process.clock,

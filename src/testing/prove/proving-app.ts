@@ -115,6 +115,7 @@ async function around<S extends Store>(
 function watchedContext(context: RunContext<unknown>, gate: Gate, handler: string): RunContext<unknown> {
   return {
     tx: context.tx,
+    attempt: context.attempt,
     get signal() {
       return context.signal
     },

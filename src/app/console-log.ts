@@ -1,0 +1,97 @@
+import type { Clock, JustonceEvent } from '../contracts/index.ts'
+import { anyText } from '../encoding/any-text.ts'
+
+/** Of one kind of trouble there is a line so often; how many there were in between is said in the next. */
+const everyMs = 30_000
+const longest = 300
+
+/**
+ * For apps that nobody listens to: what somebody should know goes to the console, a line each, not too often. Nothing is
+ * said about what goes well.
+ */
+export function consoleLog(
+  clock: Clock,
+  write: (line: string) => void = (line) => console.warn(line),
+): (event: JustonceEvent) => void {
+  const said = new Map<string, { readonly at: number; unsaid: number }>()
+  return (event) => {
+    const line = lineOf(event)
+    if (line === undefined) return
+    const about = topicOf(event)
+    const before = said.get(about)
+    const now = clock.monotonicMs()
+    if (before !== undefined && now - before.at < everyMs) {
+      before.unsaid++
+      return
+    }
+    const more =
+      before !== undefined && before.unsaid > 0 ? ` (and ${before.unsaid} more since the last such line)` : ''
+    said.set(about, { at: now, unsaid: 0 })
+    write(`justonce: ${line}${more}`)
+  }
+}
+
+/** What is alike is said once in a while. */
+function topicOf(event: JustonceEvent): string {
+  const { kind, state, handler, code, loop, transport } = event as Partial<Record<string, string>>
+  return JSON.stringify([kind, state, handler, code, loop, transport])
+}
+
+function lineOf(event: JustonceEvent): string | undefined {
+  switch (event.kind) {
+    case 'parked': {
+      const { handler, key, attempts, state, reason, error } = event
+      if (state === 'dead')
+        return `dead letter: ${handler} gave up ${key} after ${times(attempts)}: ${reason}, ${said(error)}`
+      return error === undefined
+        ? undefined
+        : `${handler} failed on ${key} (${times(attempts)}), tried again later: ${said(error)}`
+    }
+    case 'warning':
+      return `warning ${event.code}: ${event.message}`
+    case 'transport-notice':
+      return `${event.transport}, ${event.code}: ${event.message}`
+    case 'store-down':
+      return `the store is away, everything is held until it is back: ${said(event.error)}`
+    case 'store-up':
+      return 'the store is back'
+    case 'breaker-opened':
+      return `${event.handler} has failed on ${event.failures} messages in a row and is only tried now and then: ${said(event.error)}`
+    case 'breaker-closed':
+      return `${event.handler} succeeds again`
+    case 'stuck':
+      return `message ${event.messageId} can be neither handled nor kept, and is held: ${said(event.error)}`
+    case 'handlers-unknown':
+      return `messages wait for handlers that no running app has: ${JSON.stringify(event.waiting)}`
+    case 'outgoing-refused': {
+      const { messageId, attempts, state, error } = event
+      const next = state === 'dead' ? 'it is not tried again by itself' : 'tried again later'
+      return `the broker refused ${messageId} (${times(attempts)}), ${next}: ${said(error)}`
+    }
+    case 'after-commit-failed':
+      return `an afterCommit of ${event.handler} failed: ${said(event.error)}`
+    case 'at-most-once-failed':
+      return `${event.handler} failed on ${event.key} and does not run again (at-most-once): ${said(event.error)}`
+    case 'late-call':
+      return `${event.handler} did something after it had settled: ${said(event.error)}`
+    case 'settle-failed':
+      return `${event.deliveries} deliveries could not be settled and come again: ${said(event.error)}`
+    case 'loop-failed':
+      return `${event.loop}: ${said(event.error)}`
+    case 'stop-unfinished':
+      return `stopped after ${event.withinMs} ms although this had not ended: ${event.unfinished.join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+function times(attempts: number): string {
+  return attempts === 1 ? '1 attempt' : `${attempts} attempts`
+}
+
+/** One line, whatever was thrown. */
+function said(error: unknown): string {
+  const text = error instanceof Error ? `${anyText(error.name)}: ${anyText(error.message)}` : anyText(error)
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > longest ? `${line.slice(0, longest)}…` : line
+}
