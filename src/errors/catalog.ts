@@ -100,8 +100,8 @@ export const catalog = {
     fix: 'Stop every process before you restore a backup of the file. Nothing is handled or acknowledged until the file is there; with a connection of your own, open it again.',
   },
   STORE_DENIED: {
-    title: 'The database has refused the store its own tables',
-    fix: 'Grant the role of the store its rights on them. If it has them, other code has left a pooled connection with another role (on Postgres, use SET LOCAL ROLE there), with tables locked or in an XA transaction: such connections are thrown away.',
+    title: 'The database has refused the store its own tables or keys',
+    fix: 'Grant the role of the store its rights on them; on Redis, the commands that the error names. If it has them, other code has left a pooled connection with another role (on Postgres, use SET LOCAL ROLE there), with tables locked or in an XA transaction: such connections are thrown away.',
   },
   STATEMENT_LOST: {
     title: 'Postgres has lost a prepared statement in the middle of a transaction, which was rolled back',

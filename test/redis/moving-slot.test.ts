@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { type RedisClient, redisStore } from '../../src/stores/redis/index.ts'
@@ -10,6 +10,8 @@ import { requireBinaries } from '../servers/require.ts'
 import { aDayMs, freshTag } from './open-redis.ts'
 
 const binaries = await requireBinaries('redis')
+// Each wait has its own bound.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 describe.skipIf(!binaries.available)('a cluster that moves the slot of a store to another node', () => {
   let servers: RedisCluster

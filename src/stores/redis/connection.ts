@@ -117,7 +117,7 @@ export class Connection {
       const found = / db=(\d+)/.exec(text(await this.send('CLIENT', 'INFO')))?.[1]
       return found === undefined ? undefined : Number(found)
     } catch (error) {
-      if (error instanceof JustonceError) throw error
+      if (error instanceof JustonceError && error.code !== 'STORE_DENIED') throw error
       return undefined
     }
   }
@@ -136,7 +136,9 @@ export class Connection {
 }
 
 /** A user who may not select cannot have left the database in which the connection was made. */
-const whereItIs = 'and not string.find(selected.err, "can\'t run this command", 1, true)'
+const whereItIs = ["can't run this command", 'ACL failure in script']
+  .map((text) => `and not string.find(selected.err, "${text}", 1, true)`)
+  .join(' ')
 
 function selecting(database: number, unless = ''): string {
   return `local selected = redis.pcall('SELECT', ${database})

@@ -7,6 +7,8 @@ const unableCodes = [
   ...['MOVED', 'ASK'],
 ].join('|')
 const unable = new RegExp(`^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key`)
+/** Of a command, or of one in a script, by what older and newer servers say. */
+const denied = /^NOPERM |^ERR ACL failure in script: |^ERR The user executing the script can't /
 const full = /^OOM |^ERR .*: ?-?OOM /
 
 /** Servers begin their errors with a code in capitals; whatever else a client rejects with is about the connection. */
@@ -23,6 +25,8 @@ export function asStoreError(error: unknown): unknown {
   if (full.test(message)) {
     return new JustonceError('STORE_FULL', { message: `Redis has no memory left: ${message}`, cause: error })
   }
+  if (denied.test(message))
+    return new JustonceError('STORE_DENIED', { message: `Redis says: ${message}`, cause: error })
   if (reply.test(message) && !unable.test(message)) return error
   return new JustonceError('STORE_UNREACHABLE', { message: `Redis cannot be used now: ${message}.`, cause: error })
 }
@@ -36,7 +40,7 @@ export function queuedError(command: string): JustonceError {
 
 export function classify(error: unknown): StoreTrouble {
   if (isJustonceError(error, 'CLAIM_HELD') || isJustonceError(error, 'CLAIM_LOST')) return 'conflict'
-  if (isJustonceError(error, 'STORE_BUSY')) return 'conflict'
+  if (isJustonceError(error, 'STORE_BUSY') || isJustonceError(error, 'STORE_DENIED')) return 'conflict'
   const unavailable = ['STORE_UNREACHABLE', 'STORE_FULL', 'STORE_CLOSED', 'COMMIT_UNKNOWN'] as const
   return unavailable.some((code) => isJustonceError(error, code)) ? 'unavailable' : 'none'
 }

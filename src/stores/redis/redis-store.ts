@@ -68,7 +68,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     suspects: redisSuspects(transactions),
     leases: redisLeases(connection),
     outbox: redisOutbox(transactions),
-    schema: redisSchema(connection, onWarning),
+    schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
     warnings: () => serverWarnings(connection),
     classify,
     // A real write: a server whose memory is full, or that has become a replica, answers to PING all the same.

@@ -1,6 +1,7 @@
 import type { Schema, StoreWarning } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { type Connection, text } from './connection.ts'
+import { type Connection, text, texts } from './connection.ts'
+import { rightsScript } from './scripts/rights.ts'
 
 export interface RedisWarning extends StoreWarning {
   readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
@@ -9,9 +10,23 @@ export interface RedisWarning extends StoreWarning {
 /** Raised when keys change their meaning. */
 const format = '1'
 
-/** There are no tables; what has to fit is the format of the keys, and how the server is set up. */
-export function redisSchema(connection: Connection, onWarning: (warning: RedisWarning) => void): Schema {
+export interface SchemaOptions {
+  /** Whether handlers write through commands, which the server is asked about. */
+  readonly hasCommands: boolean
+  readonly onWarning: (warning: RedisWarning) => void
+}
+
+/** There are no tables; what has to fit is what the user may do, the format of the keys, and how the server is set up. */
+export function redisSchema(connection: Connection, { hasCommands, onWarning }: SchemaOptions): Schema {
+  const checkRights = async (): Promise<void> => {
+    const denied = texts(await connection.run(rightsScript, hasCommands ? 1 : 0))
+    if (denied.length > 0)
+      throw new JustonceError('STORE_DENIED', {
+        message: `The user of the connection may not call ${denied.join(', ')} on keys below ${connection.prefix}`,
+      })
+  }
   const check = async (): Promise<void> => {
+    await checkRights()
     const found = await connection.call('GET', `${connection.prefix}format`)
     if (found !== null && text(found) !== format) {
       throw new JustonceError(Number(text(found)) > Number(format) ? 'SCHEMA_NEW' : 'SCHEMA_OLD', {
@@ -22,6 +37,7 @@ export function redisSchema(connection: Connection, onWarning: (warning: RedisWa
   }
   return {
     async install() {
+      await checkRights()
       await connection.call('SET', `${connection.prefix}format`, format, 'NX')
       await check()
     },
@@ -38,8 +54,9 @@ export async function serverWarnings(connection: Connection): Promise<RedisWarni
     policy = await setting(connection, 'maxmemory-policy')
     appendonly = await setting(connection, 'appendonly')
   } catch (error) {
-    if (error instanceof JustonceError) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    if (error instanceof JustonceError && error.code !== 'STORE_DENIED') throw error
+    const said = error instanceof JustonceError ? error.cause : error
+    const why = said instanceof Error ? said.message : String(said)
     return [warningOf('SERVER_NOT_CHECKED', `CONFIG GET was refused: ${why}.`)]
   }
   const warnings: RedisWarning[] = []

@@ -60,6 +60,11 @@ export class Transactions<Tx extends object> {
     if (answer === 'lost') {
       throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours when it was to be committed.` })
     }
+    // Found out before anything was applied: it may be tried again.
+    if (answer === 'denied')
+      throw new JustonceError('STORE_CANNOT', {
+        message: `The user of the connection may not call ${rest[0]} with the keys that tx.command was given.`,
+      })
     if (answer === 'partly') throw partlyApplied(transaction, rest)
     if (answer !== 'committed')
       throw new JustonceError('COMMIT_UNKNOWN', {

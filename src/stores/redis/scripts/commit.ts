@@ -1,4 +1,5 @@
 import { script } from '../connection.ts'
+import { deniedLua } from './rights.ts'
 import { preludeLua, rowsLua } from './shared.ts'
 
 /**
@@ -6,12 +7,13 @@ import { preludeLua, rowsLua } from './shared.ts'
  * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
  * their names; then what is to be done, each as its kind, how many arguments it has, and these.
  *
- * Nothing is written before every claim and lock is seen to be ours. After that a command that fails cannot undo those
+ * Nothing is written before every claim and lock is seen to be ours, and every command to be allowed. After that a command that fails cannot undo those
  * before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
   preludeLua,
   rowsLua,
+  deniedLua,
   `
 local token = ARGV[2]
 local marker = P .. 'committed:' .. token
@@ -26,6 +28,15 @@ for i = 5, locksAt - 1, 5 do
 end
 for i = locksAt + 1, locksAt + locks do
   if redis.call('GET', P .. 'lock:' .. ARGV[i]) ~= token then return { 'lost', ARGV[i] } end
+end
+local firstAction = locksAt + locks + 1
+local missing = denied(own)[1]
+if missing then return redis.error_reply('NOPERM the store may not call ' .. missing) end
+local at = firstAction
+while at <= #ARGV do
+  local last = at + 1 + tonumber(ARGV[at + 1])
+  if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
+  at = last + 1
 end
 redis.call('SET', marker, '1', 'PX', 60000)
 
@@ -100,7 +111,7 @@ function does.append(a)
   redis.call('ZADD', P .. 'outbox-ready', number, number)
 end
 
-local at = locksAt + locks + 1
+at = firstAction
 while at <= #ARGV do
   local count = tonumber(ARGV[at + 1])
   does[ARGV[at]]({ unpack(ARGV, at + 2, at + 1 + count) })
