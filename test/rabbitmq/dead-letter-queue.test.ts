@@ -34,6 +34,30 @@ describe.skipIf(!rabbitmq.available)('what RabbitMQ gives up', () => {
     expect(countEffects(path)).toEqual({ effects: 1, messages: 1 })
   })
 
+  test('a queue for it that is missing, or is deleted, stops nothing else, and is read once it is there', async () => {
+    const queue = queueName()
+    const dead = `${queue}.dead`
+    await withChannel(rabbitmq.url, (channel) => channel.assertQueue(queue))
+    const transport = rabbitmqTransport({ client, url: rabbitmq.url, queue, deadLetterQueue: dead })
+    const { app, until } = watchedApp(await createDatabase(), transport)
+    await app.start()
+    for (const round of [1, 2]) {
+      await transport.publish([outgoing(`good${round}`)])
+      await until((all) => processed(all) === round, `effect ${round}`)
+      await until(
+        (all) => all.filter((each) => each.kind === 'transport-notice' && each.message.includes(dead)).length >= round,
+        `notice ${round}`,
+      )
+      await withChannel(rabbitmq.url, async (channel) => {
+        await channel.assertQueue(dead)
+        channel.sendToQueue(dead, Buffer.from('{}'), { messageId: `bad${round}`, type: 'note.created' })
+        await channel.waitForConfirms()
+      })
+      await until((all) => all.filter(({ kind }) => kind === 'parked').length === round, `dead letter ${round}`)
+      await withChannel(rabbitmq.url, (channel) => channel.deleteQueue(dead))
+    }
+  }, 120_000)
+
   test('a quorum queue gives up what too many consumers died with', async () => {
     const queue = queueName()
     const options = { queue, declare: { type: 'quorum', deliveryLimit: 1 }, deadLetterQueue: `${queue}.dead` } as const

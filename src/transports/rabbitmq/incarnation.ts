@@ -61,7 +61,13 @@ export class Incarnation {
     channel.on('close', () => this.#end())
   }
 
+  /** Aborted when it has ended. */
+  get over(): AbortSignal {
+    return this.#over.signal
+  }
+
   async subscribe(subscription: Subscription): Promise<void> {
+    if (this.#left) return
     const { wanted = () => subscription.prefetch } = subscription
     const rungs = new Rungs({
       begin: (prefetch) => this.#consume(subscription, prefetch),

@@ -10,6 +10,7 @@ import { checkRabbitmqOptions, type RabbitmqTransportOptions } from './options.t
 import { orGiveUp } from './or-give-up.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
+import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
 import { declareTopology, dropsAtItsLimit } from './topology.ts'
 
@@ -24,6 +25,7 @@ const setupMs = 20_000
 interface Reading {
   readonly maxInFlight: number
   readonly appetite: Appetite | undefined
+  told(error: JustonceError): void
 }
 
 interface Held {
@@ -53,7 +55,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
   let closing = new AbortController()
 
-  const subscriptions = (maxInFlight: number, appetite: Appetite | undefined): Subscription[] => {
+  const subscriptions = ({ maxInFlight, appetite }: Reading): [live: Subscription, dead?: Subscription] => {
     const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
     const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
     const live = {
@@ -75,13 +77,15 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     held.set(delivery, { message, incarnation })
   }
 
-  const subscribe = async (connection: AmqpConnection, { maxInFlight, appetite }: Reading): Promise<Incarnation> => {
+  const subscribe = async (connection: AmqpConnection, reading: Reading): Promise<Incarnation> => {
     const channel = await connection.createChannel()
     const incarnation = new Incarnation(channel, { clock, inOrder, hold, whyLost: incoming.whyLost })
     incarnations.add(incarnation)
     try {
       await declareTopology(channel, options)
-      for (const subscription of subscriptions(maxInFlight, appetite)) await incarnation.subscribe(subscription)
+      const [live, dead] = subscriptions(reading)
+      await incarnation.subscribe(live)
+      if (dead !== undefined) await subscribeWhenThere(connection, incarnation, dead, { clock, notice: reading.told })
       return incarnation
     } catch (error) {
       await incarnation.close()
@@ -130,7 +134,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
         for (const incarnation of incarnations) incarnation.adjust()
       })
       try {
-        const reading = { maxInFlight, appetite }
+        const reading = { maxInFlight, appetite, told }
         yield* readQueue({ clock, open: (until) => open(reading, until), onError, notice: told }, signal)
       } finally {
         stopHearing?.()
