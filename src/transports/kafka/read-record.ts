@@ -6,6 +6,9 @@ import type { FetchedRecord } from './committed-records.ts'
 /** Says that the record had no body at all: in a compacted topic that is the deletion of its key. */
 export const tombstoneHeader = 'kafka_tombstone'
 
+/** What stands for no body: every body is read as JSON, and nothing at all would be a dead letter. */
+const noBody = Buffer.from('null')
+
 /** A record that was not sent as a CloudEvent, as `id` and `type` functions see it. */
 export interface PlainRecord {
   readonly topic: string
@@ -35,7 +38,7 @@ export function readRecord(
   const all = headersOf(record)
   const event = readCloudEvent(all, 'ce_')
   const key = record.key === null ? undefined : asText(record.key)
-  const body = record.value ?? new Uint8Array()
+  const body = record.value ?? noBody
   const plain: PlainRecord = { topic, partition, offset: String(offset), key, headers: all, body }
   return {
     id: event.id ?? said(options.id, plain),
