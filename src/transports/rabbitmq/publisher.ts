@@ -27,6 +27,7 @@ const farewellMs = 3_000
 
 /** RabbitMQ closes the channel with it when it is sent a message that it does not want, for example one too large. */
 const preconditionFailed = 406
+const accessRefused = 403
 
 export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: PublisherOptions): Publisher {
   let current: Promise<ConfirmedSending> | undefined
@@ -78,7 +79,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     const answers = await Promise.all(wires.map((wire) => sending.send(wire)))
     const lost = answers.filter(({ kind }) => kind === 'lost').length
     if (lost === 0) return answers.map(resultOf)
-    if (replyCode(sending.reason) !== preconditionFailed) throw notConfirmed(lost, wires.length, sending.reason)
+    if (!isAboutOneMessage(sending.reason)) throw notConfirmed(lost, wires.length, sending.reason)
     // One of them is to blame, and only when it is sent alone does it show which; the others must not suffer for it.
     if (wires.length === 1) return [{ kind: 'refused', error: refusedBy(sending.reason) }]
     const results: PublishResult[] = []
@@ -99,6 +100,12 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
       await opened?.close()
     },
   }
+}
+
+/** Rights may also be given topic by topic; those on the exchange are the same for all messages. */
+function isAboutOneMessage(reason: unknown): boolean {
+  const code = replyCode(reason)
+  return code === preconditionFailed || (code === accessRefused && /\baccess to topic\b/.test(String(reason)))
 }
 
 function encode(message: OutgoingMessage, rules: WireRules): Encoded {
