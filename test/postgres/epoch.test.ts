@@ -34,4 +34,31 @@ describe.skipIf(!postgres.available)('the epoch of a Postgres store', () => {
       await withClient(url, (client) => client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
     }
   })
+
+  test('is another one in a copy made from a template, also when that takes the place of the original', async () => {
+    const original = await createDatabase(postgres.url)
+    const kept = `${new URL(original).pathname.slice(1)}_kept`
+    const copy = (to: string, from: string) =>
+      withClient(postgres.url, async (client) => {
+        await client.query(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`)
+        await client.query(`CREATE DATABASE ${to} TEMPLATE ${from}`)
+      })
+    const epochAt = async (url: string): Promise<string> => {
+      const pool = new pg.Pool({ connectionString: url, max: 1 })
+      try {
+        const store = postgresStore({ pool })
+        await store.schema.install()
+        const request = { handler: 'tag-note', key: 'm1', fingerprint: undefined }
+        return (await store.transaction((tx) => store.inbox.claim(tx, [request]))).epoch
+      } finally {
+        await pool.end()
+      }
+    }
+    const first = await epochAt(original)
+    expect(await epochAt(original)).toBe(first)
+    await copy(kept, new URL(original).pathname.slice(1))
+    const ofTheCopy = await epochAt(new URL(kept, original).href)
+    await copy(new URL(original).pathname.slice(1), kept)
+    expect(new Set([first, ofTheCopy, await epochAt(original)]).size).toBe(3)
+  })
 })

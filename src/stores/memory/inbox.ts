@@ -65,7 +65,7 @@ function changeEpoch(database: MemoryDatabase): void {
 }
 
 function epochOf(database: MemoryDatabase): string {
-  return database.epoch.get('epoch') ?? '0'
+  return `${database.id}.${database.epoch.get('epoch') ?? '0'}`
 }
 
 function copyOf({ born, ...record }: InboxRow): InboxRecord {

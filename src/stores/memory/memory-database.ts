@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type {
   AuditEntry,
   Clock,
@@ -60,6 +61,8 @@ export interface InboxRow extends InboxRecord {
 
 /** What several memory stores can share, as several processes share a database. */
 export class MemoryDatabase {
+  /** A hot side outlives it, and may serve several. */
+  readonly id = randomUUID()
   readonly inbox = new Table<InboxRow>()
   readonly parked = new Table<ParkedRow>()
   readonly notes = new Table<string>()

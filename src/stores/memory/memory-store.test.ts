@@ -25,6 +25,12 @@ describe('memoryStore()', () => {
     })
   })
 
+  it('has an epoch of its own: what another remembers is nothing that this one has done', async () => {
+    const stores = [memoryStore(), memoryStore()]
+    const epochs = stores.map((store) => store.transaction(async (tx) => (await store.inbox.claim(tx, [])).epoch))
+    expect(new Set(await Promise.all(epochs)).size).toBe(2)
+  })
+
   it('keeps bytes by copy', async () => {
     const store = memoryStore()
     const message = { envelope: Uint8Array.of(1), body: Uint8Array.of(1) }

@@ -18,7 +18,7 @@ interface Known {
  * Which database the rows of a connection come from. The epoch in our table alone would not do: it comes back with a
  * backup, and then it says that nothing has changed. What cannot come back is the moment at which the server was started,
  * and no data folder is put in place without another one; a replica that takes over has other names. Dumps are restored
- * into a running server: by then the table was made at another time.
+ * into a running server: by then the table was made at another time, or in another database.
  *
  * It is asked for together with the epoch, once a second on each connection. Where the server refuses to tell, there is
  * only the row.
@@ -68,7 +68,7 @@ export function epochAndHorizon({ meta }: Tables, also?: string): string {
 function identityText({ metaName, databaseValue }: Tables, { isMariadb }: Server): string {
   const status = isMariadb ? 'information_schema.GLOBAL_STATUS' : 'performance_schema.global_status'
   const name = isMariadb ? '@@GLOBAL.server_id' : '@@GLOBAL.server_uuid'
-  return `CONCAT_WS('.', ${name}, @@GLOBAL.hostname, @@GLOBAL.port,
+  return `CONCAT_WS('.', ${name}, @@GLOBAL.hostname, @@GLOBAL.port, ${databaseValue},
     UNIX_TIMESTAMP() - (SELECT VARIABLE_VALUE FROM ${status} WHERE VARIABLE_NAME = 'UPTIME'),
     (SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES
      WHERE TABLE_SCHEMA = ${databaseValue} AND TABLE_NAME = '${metaName}'))`
