@@ -100,6 +100,26 @@ test('what has failed beside others does not get before one of its key that the 
   expect(order.filter((id) => id.startsWith('b'))).toEqual(['b1', 'b2', 'b3', 'b4'])
 })
 
+test('behind a parked message, too, nothing is parked before one of its key that the batch has left', async () => {
+  const { on, handle, store } = openEngine()
+  const failing = new Set(['a1', 'b2'])
+  on('note.created', { name: 'check-note', ...later }, ({ id }) => {
+    if (failing.delete(id)) throw new Error('not now')
+  })
+  on('note.created', { name: 'tag-note', ordered: 'key', ...later }, ({ id }) => {
+    if (id === 'b0') throw new Error('not yet')
+  })
+  const keyed = (...all: string[]) => all.map((id) => note(id, { key: id[0] as string }))
+  const others = Array.from({ length: 30 }, (_, index) => note(`c${index}`))
+  await handle(...keyed('b0'))
+  // The first of another key fails, so that the batch runs in parts; then the earlier handler of b2 does, beside others.
+  const report = await handle(...keyed('a1', 'b1', 'b2', 'b3'), ...others)
+  expect(ids(report.again)).toEqual(['b3'])
+  await handle(...keyed('b3'))
+  const parked = await store.parking.list({ handler: 'tag-note', orderKey: 'b' })
+  expect(parked.map(({ key }) => key)).toEqual(['b0', 'b1', 'b2', 'b3'])
+})
+
 test('a handler that throws nothing at all has failed once, and did not run twice', async () => {
   const { on, handle, store, eventsOf } = openEngine()
   let runs = 0

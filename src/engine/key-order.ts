@@ -50,15 +50,16 @@ export class KeyOrder<Tx> {
     if (orderKey === undefined) return undefined
     const id = scopeId(run.handler.name, orderKey)
     if (hasItsPlace(run)) return this.#behindTheRow(run, id, outcomes)
-    if (this.#blocked.has(id)) return { kind: 'waiting', behind: 'message' }
+    let waits = this.#blocked.has(id)
     for (const other of this.#scopes.get(id) ?? []) {
-      if (other === run) return undefined
+      if (other === run) break
       const outcome = outcomes.get(other)
+      // To be parked before one that is left for another time would be to overtake it, whatever else stands before both.
       if (outcome?.kind === 'unstarted') return outcome
       if (outcome?.kind === 'apart') return { kind: 'unstarted' }
-      if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) return { kind: 'waiting', behind: 'message' }
+      if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) waits = true
     }
-    return undefined
+    return waits ? { kind: 'waiting', behind: 'message' } : undefined
   }
 
   /** Rows of one key are taken in their order: behind one that stays, the others stay, too. */
