@@ -64,6 +64,8 @@ export interface LendOptions extends LoanOptions {
   lookBefore?(names: readonly string[]): LookBefore | undefined
   /** Something may be changed by every call, whatever its text says. */
   readonly changesUnseen?: boolean
+  /** Something is about to be made that belongs to the session. */
+  onLeft?(): void
 }
 
 export interface LookBefore {

@@ -1,6 +1,7 @@
 import type { LedgerRules } from '../sql/call-ledger.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { classify, isBrokenSeal } from './errors.ts'
+import { leavesSomething } from './left-in-session.ts'
 import { findSessionChange } from './session-change.ts'
 
 export const ledgerRules: LedgerRules = {
@@ -9,4 +10,5 @@ export const ledgerRules: LedgerRules = {
   endedBy: isBrokenSeal,
   savepoints: { sameNameReplaces: false },
   sessionChange: findSessionChange,
+  leavesSomething,
 }

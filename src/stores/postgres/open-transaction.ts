@@ -11,6 +11,8 @@ export class OpenTransaction<Tx> {
   /** A savepoint of `parts` is open. */
   hasPart = false
   over = false
+  /** Somebody may have left something in the session: nobody else is to meet it. */
+  hasLeftovers = false
 
   readonly #opening: Promise<Answer>
   readonly #before = new SettingsBefore()
@@ -41,6 +43,9 @@ export class OpenTransaction<Tx> {
       restore: (names) => this.#before.restoring(names),
       lookBefore: (names) => this.#before.look(names),
       changesUnseen: this.#unseen !== undefined,
+      onLeft: () => {
+        this.hasLeftovers = true
+      },
     })
     this.#loans.push(loan)
     return loan

@@ -89,7 +89,8 @@ async function runOn<Tx, T>(
     isCommitting = true
     await commit(connection, watch)
     transactions.close(transaction)
-    connection.release()
+    if (transaction.hasLeftovers) connection.discard()
+    else connection.release()
     return value
   } catch (error) {
     transactions.close(transaction)
@@ -178,7 +179,7 @@ async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch, err
     return connection.discard()
   try {
     const tag = await watch.until(connection.runAll([rollback]))
-    if (tag === 'ROLLBACK') connection.release()
+    if (tag === 'ROLLBACK' && !transaction.hasLeftovers) connection.release()
     else connection.discard()
   } catch {
     connection.discard()

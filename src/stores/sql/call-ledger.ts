@@ -13,6 +13,8 @@ export interface LedgerOptions extends LoanOptions {
   restore?(names: readonly string[]): readonly string[]
   /** These are about to be changed by what is sent next. */
   beforeChange?(names: readonly string[]): void
+  /** Something is about to be made that belongs to the session, and outlives the transaction. */
+  onLeft?(): void
   /** Something may be changed by every call, whatever its text says. */
   readonly changesUnseen?: boolean | undefined
   /** Runs statements of ours on the borrower's transaction, around the ledger. */
@@ -30,6 +32,8 @@ export interface LedgerRules {
   /** The client has seen the transaction end. */
   hasEnded?(): boolean
   readonly savepoints: SavepointRules
+  /** Whether a text makes something that belongs to the session, and may be there when the transaction has ended. */
+  leavesSomething?(sql: string): boolean
   /** What a text changes of the session, where that is not for borrowers to change or has to be put right after them. */
   sessionChange?(sql: string): { readonly refused?: string | undefined; readonly names: readonly string[] } | undefined
 }
@@ -65,7 +69,9 @@ export class CallLedger {
 
   /** Why a call with this text may not be made now, or undefined: it may, and counts as made. */
   refusal(sql: string | undefined): Error | undefined {
-    return this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
+    const refusal = this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
+    if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#options.onLeft?.()
+    return refusal
   }
 
   #foreignSavepoint(sql: string | undefined): Error | undefined {

@@ -186,9 +186,11 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     if (this.#gone) return
     this.#gone = true
     if (this.#lost !== undefined) return
+    const isIdle = this.#waiting.size === 0
     cancelRunning(this.#waiting.keys())
     this.#onLost(Object.assign(new Error('The store has ended the connection'), { code: 'CONNECTION_DESTROYED' }))
-    void this.#terminate()
+    if (isIdle) this.#inner?.terminate()
+    else void this.#terminate()
   }
 
   /** A connection that postgres.js terminates in the middle of a query keeps its `sql.end()` waiting for ever. */
