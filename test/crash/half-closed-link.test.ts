@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
 import type { DatabaseAddress } from './fixtures/consumer-config.ts'
-import { onPostgres, onRedis } from './stores.ts'
+import { onMysql, onPostgres, onRedis } from './stores.ts'
 import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
 
 const message = 'm003'
 
-// Not over node-redis: it has no timeout that would make it give up a connection on which it is still sending.
+// Not over node-redis and mysql2: they have no timeout that would make them give up a connection on which they are still sending.
 describe.each([onPostgres, onRedis])('$name does not hear a process any more, and does not answer', (store) => {
   const cases = store.acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
   test.skipIf(store.isMissing).concurrent.each(cases)(
@@ -60,6 +60,27 @@ describe.skipIf(onPostgres.isMissing)('Postgres does not hear a process any more
     // What it asks outside of a transaction stays without an answer, so others have to send its follow-ups.
     const others = [world.start(times), world.start(times)]
     await world.untilDrained()
+    proxy.cutAll()
+    for (const each of others) await each.heard('started')
+    for (const each of [deaf, ...others]) await each.stop()
+    expect(await world.verdict()).toEqual(exactlyOnce)
+  })
+})
+
+describe.skipIf(onMysql.isMissing)('MySQL does not hear a process any more', () => {
+  test('a client without a timeout: the server gives its transaction up, and others do the work', async () => {
+    await using opened = await openProxiedWorld(onMysql, 'inside')
+    const { world, proxy, database } = opened
+    const times = { visibilityMs: 400, idleTimeoutMs: 1_500 }
+    await world.send(ids(6))
+    const deaf = world.start({ ...times, database, stops: [{ point: 'before-commit', message, how: 'wait' }] })
+    await deaf.reached('before-commit')
+    proxy.halfClose()
+    deaf.go()
+    const others = [world.start(times), world.start(times)]
+    await world.untilDrained()
+
+    // Whatever it asks on the connections that it has stays without an answer until they are closed.
     proxy.cutAll()
     for (const each of others) await each.heard('started')
     for (const each of [deaf, ...others]) await each.stop()
