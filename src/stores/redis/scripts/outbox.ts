@@ -17,9 +17,27 @@ local function held(row, lease)
   return redis.call('HGET', rowKey(row), 'lease') == lease
 end
 
+-- A row that the server has evicted is still named in lists, and must not stop the others in them.
+local function isLost(row)
+  if redis.call('EXISTS', rowKey(row)) == 1 then return false end
+  redis.call('DECR', P .. 'outbox-pending')
+  redis.call('ZREM', later, row)
+  redis.call('ZREM', ready, row)
+  return true
+end
+
+local function inLane(lane, rank)
+  local row = redis.call('ZRANGE', laneKey(lane), rank, rank)[1]
+  while row and isLost(row) do
+    redis.call('ZREM', laneKey(lane), row)
+    row = redis.call('ZRANGE', laneKey(lane), rank, rank)[1]
+  end
+  return row
+end
+
 -- The first of a lane is ready unless it is leased or delayed.
 local function promote(lane)
-  local head = first(laneKey(lane))
+  local head = inLane(lane, 0)
   if head and not redis.call('ZSCORE', later, head) then redis.call('ZADD', ready, head, head) end
 end
 
@@ -46,10 +64,13 @@ export const leaseScript = script(
   preludeLua,
   rowsLua,
   `
-for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now)) do makeReady(row) end
+for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now)) do
+  if not isLost(row) then makeReady(row) end
+end
 local leased, followers, bytes = {}, {}, 0
 while #leased < tonumber(ARGV[2]) and bytes < tonumber(ARGV[5]) do
   local row = first(ready)
+  while row and isLost(row) do row = first(ready) end
   if not row then break end
   redis.call('ZREM', ready, row)
   redis.call('ZADD', later, now + tonumber(ARGV[3]), row)
@@ -60,7 +81,7 @@ while #leased < tonumber(ARGV[2]) and bytes < tonumber(ARGV[5]) do
   if lane then
     -- For this call the next of the row can be leased, too.
     local rank = redis.call('ZRANK', laneKey(lane), row)
-    local follower = redis.call('ZRANGE', laneKey(lane), rank + 1, rank + 1)[1]
+    local follower = inLane(lane, rank + 1)
     if follower and redis.call('ZSCORE', later, follower) then follower = nil end
     if follower then redis.call('ZADD', ready, follower, follower) end
     followers[lane] = follower
@@ -133,8 +154,9 @@ export const deadScript = script(
   rowsLua,
   `
 local dead = {}
-for i, row in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, ARGV[2] - 1)) do
-  dead[i] = redis.call('HMGET', rowKey(row), 'id', 'attempts', 'error', 'envelope', 'body')
+for _, row in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, ARGV[2] - 1)) do
+  local values = redis.call('HMGET', rowKey(row), 'id', 'attempts', 'error', 'envelope', 'body')
+  if values[1] then dead[#dead + 1] = values end
 end
 return dead
 `,
@@ -149,7 +171,8 @@ local wanted = {}
 for i = 3, #ARGV do wanted[ARGV[i]] = true end
 local revived = 0
 for _, row in ipairs(redis.call('ZRANGE', P .. 'outbox-dead', 0, -1)) do
-  if ARGV[2] == '1' or wanted[redis.call('HGET', rowKey(row), 'id')] then
+  local id = redis.call('HGET', rowKey(row), 'id')
+  if id and (ARGV[2] == '1' or wanted[id]) then
     redis.call('ZREM', P .. 'outbox-dead', row)
     redis.call('INCR', P .. 'outbox-pending')
     redis.call('HSET', rowKey(row), 'attempts', 0)

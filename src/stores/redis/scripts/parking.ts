@@ -30,7 +30,7 @@ export const reserveScript = script(
   reserveLua,
   `
 local limit = tonumber(ARGV[2])
-local found = {}
+local found, lost = {}, {}
 local function look(zset)
   local offset, taken = 0, 0
   while taken < limit do
@@ -38,7 +38,9 @@ local function look(zset)
     if #page == 0 then return end
     for i = 1, #page, 2 do
       local id = string.sub(page[i], 17)
-      if taken < limit and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0 then
+      if redis.call('EXISTS', rowKey(id)) == 0 then
+        lost[#lost + 1] = { zset = zset, member = page[i], id = id }
+      elseif taken < limit and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0 then
         found[#found + 1] = { id = id, at = tonumber(page[i + 1]), member = page[i] }
         taken = taken + 1
       end
@@ -49,6 +51,11 @@ end
 local handlers = tonumber(ARGV[5])
 for i = 6, 5 + handlers do look(P .. 'due:' .. ARGV[i]) end
 for i = 6 + handlers, #ARGV do look(P .. 'due-past-dead:' .. ARGV[i]) end
+-- Rows that the server has evicted must not take the place of others.
+for _, row in ipairs(lost) do
+  redis.call('ZREM', row.zset, row.member)
+  redis.call('ZREM', P .. 'parked-all', row.id)
+end
 table.sort(found, function(a, b)
   if a.at ~= b.at then return a.at < b.at end
   return a.member < b.member
