@@ -234,7 +234,7 @@ test.each([
   await expect(withLease(store, name, options as object, async () => {})).rejects.toThrow(says)
 })
 
-test.each(['', 'x'.repeat(201), 7])('the name %j is refused', async (given) => {
+test.each(['', 'x'.repeat(201), 'a\0b', 7])('the name %j is refused', async (given) => {
   const { store } = open()
   await expect(withLease(store, given as string, {}, async () => {})).rejects.toMatchObject({ code: 'OPTION_INVALID' })
 })

@@ -34,7 +34,7 @@ export async function withLease<Value>(
   const { leaseMs = 30_000, waitMs = 0, clock = systemClock } = options
   checkNumber(leaseMs, 'leaseMs', 10)
   checkNumber(waitMs, 'waitMs', 0)
-  if (typeof name !== 'string' || name.length === 0 || name.length > 200) {
+  if (typeof name !== 'string' || name.length === 0 || name.length > 200 || name.includes('\0')) {
     throw new JustonceError('OPTION_INVALID', { message: `The name of a lease is ${JSON.stringify(name)}.` })
   }
   const { leases } = store
