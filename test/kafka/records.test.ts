@@ -29,6 +29,12 @@ describe.skipIf(!kafka.available)('records in Kafka', () => {
     expect(rest).toMatchObject({ key: 'k1', headers: { x: 'y' }, source: topic.name, position: `${topic.name}/0/0` })
   })
 
+  test('where positions alone tell copies apart, a record without an id is known by its own', async () => {
+    await sendRaw(topic, [{ value: Buffer.from('1') }, { value: Buffer.from('2'), headers: headers(['ce_id', 'e2']) }])
+    const taken = await readingOf(topic.connect({ dedup: 'position' })).take(2)
+    expect(taken.map(({ message }) => message.id)).toEqual([`${topic.name}/0/0`, 'e2'])
+  })
+
   test('its id and type come from a header or a function, where the transport is told so', async () => {
     await sendRaw(topic, [{ value: Buffer.from('{"no":7}'), headers: headers(['event-id', 'e1']) }])
     const transport = topic.connect({

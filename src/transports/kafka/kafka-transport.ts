@@ -89,7 +89,7 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     topics,
     group,
     lanes: options.lanes ?? 'partition',
-    reading: { id: options.id, type: options.type },
+    reading: { id: options.id, type: options.type, isKnownByPosition: options.dedup === 'position' },
     from: options.from ?? 'earliest',
     cameLater: new Set(),
     publishTo: options.publishTo ?? (topics[0] as string),

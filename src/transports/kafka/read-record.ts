@@ -25,6 +25,8 @@ export type FromRecord = string | ((record: PlainRecord) => string | undefined)
 export interface ReadingOptions {
   readonly id?: FromRecord | undefined
   readonly type?: FromRecord | undefined
+  /** Where positions alone tell copies apart, a record without an id is known by its own. */
+  readonly isKnownByPosition?: boolean
 }
 
 const dataUrl = 'data:;base64,'
@@ -39,9 +41,10 @@ export function readRecord(
   const event = readCloudEvent(all, 'ce_')
   const key = record.key === null ? undefined : asText(record.key)
   const body = record.value ?? noBody
+  const position = `${topic}/${partition}/${offset}`
   const plain: PlainRecord = { topic, partition, offset: String(offset), key, headers: all, body }
   return {
-    id: event.id ?? said(options.id, plain),
+    id: event.id ?? said(options.id, plain) ?? (options.isKnownByPosition ? position : undefined),
     type: event.type ?? said(options.type, plain),
     key,
     sentAt: event.sentAt ?? (timestampMs >= 0 ? new Date(timestampMs) : undefined),
@@ -49,7 +52,7 @@ export function readRecord(
     headers: record.value === null ? { ...event.headers, [tombstoneHeader]: 'true' } : event.headers,
     body,
     source: topic,
-    position: `${topic}/${partition}/${offset}`,
+    position,
   }
 }
 
