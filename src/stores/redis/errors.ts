@@ -7,8 +7,8 @@ const unableCodes = [
   ...['MOVED', 'ASK'],
 ].join('|')
 const unable = new RegExp(`^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key`)
-/** Of a command, or of one in a script, by what older and newer servers say. */
-const denied = /^NOPERM |^ERR ACL failure in script: |^ERR The user executing the script can't /
+/** Of a command, or of one in a script, by what older and newer servers say; or of everything, to who is not logged in. */
+const denied = /^NOAUTH |^WRONGPASS |^NOPERM |^ERR ACL failure in script: |^ERR The user executing the script can't /
 const full = /^OOM |^ERR .*: ?-?OOM /
 
 /** Servers begin their errors with a code in capitals; whatever else a client rejects with is about the connection. */
