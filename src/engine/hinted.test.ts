@@ -20,22 +20,22 @@ function openHinted(yes: readonly string[] = [], answer?: Hints['known']) {
     committed: (requests, epoch) => void told.push(...requests.map(name(epoch))),
   }
   const engine = openEngine({ clock, database, store: { ...memoryStore({ database }), hints } })
-  return { ...engine, clock, asked, told }
+  return { ...engine, clock, asked, told, named: (id: string) => `tag-note ${id} ${database.id}.0` }
 }
 
 test('what the hints know is acknowledged without being claimed', async () => {
-  const { on, handle, acknowledged, database, asked, events } = openHinted(['m2'])
+  const { on, handle, acknowledged, database, asked, events, named } = openHinted(['m2'])
   on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'))
   await handle(note('m2'), note('m3'))
-  expect(asked).toEqual(['tag-note m2 0', 'tag-note m3 0'])
+  expect(asked).toEqual([named('m2'), named('m3')])
   expect(acknowledged()).toEqual(['m1', 'm2', 'm3'])
   expect(['m1', 'm2', 'm3'].map((id) => database.committedValue(id))).toEqual([1, undefined, 1])
   expect(events).toContainEqual(expect.objectContaining({ kind: 'duplicate', key: 'm2', from: 'cache' }))
 })
 
 test('nobody is asked before a claim has told the epoch, nor when that was too long ago', async () => {
-  const { on, handle, clock, asked } = openHinted(['m1', 'm2', 'm3'])
+  const { on, handle, clock, asked, named } = openHinted(['m1', 'm2', 'm3'])
   on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'))
   expect(asked).toEqual([])
@@ -43,17 +43,17 @@ test('nobody is asked before a claim has told the epoch, nor when that was too l
   await handle(note('m2'))
   expect(asked).toEqual([])
   await handle(note('m3'))
-  expect(asked).toEqual(['tag-note m3 0'])
+  expect(asked).toEqual([named('m3')])
 })
 
 test('a message is known only when all its handlers are, and those without records never', async () => {
   const ran: string[] = []
-  const { on, handle, asked } = openHinted(['m1', 'm2'])
+  const { on, handle, asked, named } = openHinted(['m1', 'm2'])
   on('note.created', 'tag-note', ({ id }) => ran.push(`tag ${id}`))
   on('note.created', { name: 'log-note', delivery: 'at-least-once' }, ({ id }) => ran.push(`log ${id}`))
   await handle(note('m0'))
   await handle(note('m1'))
-  expect(asked).toEqual(['tag-note m1 0'])
+  expect(asked).toEqual([named('m1')])
   expect(ran).toEqual(['tag m0', 'log m0', 'tag m1', 'log m1'])
 })
 
@@ -68,13 +68,13 @@ test('hints that reject, or answer too little, are no hints', async () => {
 })
 
 test('only what was committed as processed is told, be it new or found to be', async () => {
-  const { on, handle, told, clock } = openHinted()
+  const { on, handle, told, clock, named } = openHinted()
   on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, ({ id }) => {
     if (id === 'bad') throw new Error('no')
   })
   await handle(note('m1'), note('bad'), note('m2'))
-  expect(told).toEqual(['tag-note m1 0', 'tag-note m2 0'])
+  expect(told).toEqual([named('m1'), named('m2')])
   await clock.advance(61_000)
   await handle(note('m1'), note('bad'))
-  expect(told.slice(2)).toEqual(['tag-note m1 0'])
+  expect(told.slice(2)).toEqual([named('m1')])
 })

@@ -33,6 +33,7 @@ const [postgres, mariadb] = [await requireBinaries('postgres'), await requireBin
 
 /** The data folder of a server that was killed is what a snapshot of its disk would hold. */
 function folders(server: OwnServer): Pick<Place, 'backUp' | 'restore'> {
+  let startedAt = 0
   const data = join(server.folder, 'data')
   const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
   return {
@@ -40,11 +41,15 @@ function folders(server: OwnServer): Pick<Place, 'backUp' | 'restore'> {
       await server.kill9()
       copy(data, `${data}-kept`)
       await server.restart()
+      startedAt = Date.now()
     },
     async restore() {
       await server.kill9()
       rmSync(data, { recursive: true })
       copy(`${data}-kept`, data)
+      // MySQL knows when it was started to the second, and nobody restores a backup faster than that.
+      const second = (at: number) => Math.floor(at / 1_000)
+      await expect.poll(() => second(Date.now()), { timeout: 5_000 }).toBeGreaterThan(second(startedAt))
       await server.restart()
     },
   }

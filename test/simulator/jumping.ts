@@ -16,7 +16,7 @@ export interface ClockPlan {
  */
 export function jumping(scenario: Scenario): Scenario {
   const random = new Random(scenario.seed * 48_271 + 11)
-  const { messages, retention, mendedAt, deployAt, ...calm } = retained({ ...scenario, shape: 'queue' })
+  const { messages, retention, mendedAt, deployAt, sickUntil, ...calm } = retained({ ...scenario, shape: 'queue' })
   const good = messages.filter(({ id, sentAt }) => (bornIn(id) ?? 0) <= Math.min(...sentAt))
   return {
     ...calm,
