@@ -7,7 +7,7 @@ import { exactlyOnce } from './verdict.ts'
 import { ids, type World } from './world.ts'
 
 const poisoned = 'm030'
-const [visibilityMs, timeoutMs] = [500, 300]
+const [visibilityMs, timeoutMs] = [500, 600]
 
 interface PoisonCase {
   readonly title: string

@@ -1,5 +1,5 @@
 import { createClient } from 'redis'
-import { localhost } from './address.ts'
+import { freePort, localhost } from './address.ts'
 import { type RedisServer, startRedis, withRedis } from './redis.ts'
 
 export interface RedisCluster {
@@ -12,21 +12,28 @@ const slots = 16_384
 
 /** Three nodes that share out the slots, without replicas. */
 export async function startRedisCluster(): Promise<RedisCluster> {
-  const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': 2_000 }
   const nodes: RedisServer[] = []
+  /** Otherwise the nodes would talk to each other on their port + 10,000, whoever has that. */
+  const busPorts: number[] = []
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.stop()))
   }
   try {
-    for (let count = 0; count < 3; count++) nodes.push(await startRedis({ settings }))
-    const [first, ...others] = nodes as [RedisServer, ...RedisServer[]]
+    for (let count = 0; count < 3; count++) {
+      const busPort = await freePort()
+      const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': 2_000, 'cluster-port': busPort }
+      busPorts.push(busPort)
+      nodes.push(await startRedis({ settings }))
+    }
+    const [first] = nodes as [RedisServer, ...RedisServer[]]
     for (const [index, node] of nodes.entries()) {
       const from = Math.floor((index * slots) / nodes.length)
       const to = Math.floor(((index + 1) * slots) / nodes.length) - 1
       await send(node, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to))
       await send(node, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
     }
-    for (const node of others) await send(first, 'CLUSTER', 'MEET', localhost, String(node.port))
+    for (const [index, { port }] of nodes.entries())
+      if (index > 0) await send(first, 'CLUSTER', 'MEET', localhost, String(port), String(busPorts[index]))
     for (const node of nodes) await untilWhole(node, nodes.length)
   } catch (error) {
     await stop()

@@ -3,6 +3,7 @@ import type { Row, Visible } from '../database/sim-database.ts'
 import { insertIfAbsent, inTransaction, takeSkippingLocked, update } from '../database/statements.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
+import { withinBytes } from './within-bytes.ts'
 
 const table = 'outbox'
 
@@ -35,7 +36,7 @@ export function simOutbox(context: SimStoreContext): Outbox<SimClient> {
           }
         }),
       ),
-    lease: (limit, leaseMs) =>
+    lease: (limit, leaseMs, maxBytes = Number.POSITIVE_INFINITY) =>
       context.read((client) =>
         client.connection.call(
           'lease',
@@ -48,9 +49,16 @@ export function simOutbox(context: SimStoreContext): Outbox<SimClient> {
             // A rival may be leasing what stands before it.
             const taken = new Set(due.map(({ key }) => key))
             const others = session.database.scan(tx, table).filter(({ key, row }) => !row.dead && !taken.has(key))
+            const unbroken = due.filter(({ row }) => !others.some((other) => isBefore(other.row, row)))
+            const chosen = new Set(
+              withinBytes(
+                unbroken.map(({ row }) => row),
+                maxBytes,
+              ),
+            )
             const leased: LeasedMessage[] = []
-            for (const { key, row } of due) {
-              if (others.some((other) => isBefore(other.row, row))) continue
+            for (const { key, row } of unbroken) {
+              if (!chosen.has(row)) continue
               const lease = `${key}.${context.name}-${leases++}`
               await update(session, tx, table, key, () => ({ ...row, lease, nextAt: now + leaseMs }))
               leased.push({ ...row, lease } as unknown as LeasedMessage)

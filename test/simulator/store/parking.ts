@@ -24,6 +24,7 @@ import {
 } from './parked-rows.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
+import { withinBytes } from './within-bytes.ts'
 
 export function simParking(context: SimStoreContext): Parking<SimClient> {
   return {
@@ -154,13 +155,10 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
         }),
       )
     },
-    list: (filter = {}, { limit = 1_000, after = 0 } = {}) =>
+    list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) =>
       context.read(async (client) => {
-        const rows = await scan(client)
-        return rows
-          .filter((row) => row.sequence > after && fits(row, filter))
-          .slice(0, limit)
-          .map(messageOf)
+        const rows = (await scan(client)).filter((row) => row.sequence > after && fits(row, filter))
+        return withinBytes(rows.slice(0, limit), maxBytes).map(messageOf)
       }),
     count: (filter = {}) =>
       context.read(async (client) => (await scan(client)).filter((row) => fits(row, filter)).length),
@@ -190,15 +188,6 @@ async function reserveRows(
     reserved.push(messageOf(asSeen(tx, session, now)))
   }
   return reserved
-}
-
-function withinBytes(rows: readonly Parked[], maxBytes: number): Parked[] {
-  let before = 0
-  return rows.filter(({ message }) => {
-    const isWithin = before < maxBytes
-    before += message.envelope.length + message.body.length
-    return isWithin
-  })
 }
 
 function messageOf({ isReleased: _, ...message }: Parked): StoredParkedMessage {
