@@ -97,11 +97,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const sent = new Set<string>()
 
   const remaining = async (): Promise<Remaining> => ({
-    outbox: (await store.outbox?.count())?.pending ?? 0,
     parked: await store.parking.count(),
+    outbox: (await store.outbox?.count())?.pending ?? 0,
     queued: await broker.left(),
   })
-  // A follow-up is in the outbox until it is in the queue: what was seen empty twice, with the other in between, is.
+  // In the order in which a message goes on, from the queue to the parked ones, the outbox and the queue again: whatever
+  // moves meanwhile is seen where it has gone.
   const drained = async (): Promise<boolean> => {
     if ((await broker.left()) > 0) return false
     return Object.values(await remaining()).every((count) => count === 0)
