@@ -5,6 +5,7 @@ import { onMysql, onPostgres, onRedis } from './stores.ts'
 import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
 import { ids } from './world.ts'
+import './long-tests.ts'
 
 const message = 'm003'
 
@@ -38,7 +39,8 @@ describe.each([onPostgres, onRedis])('$name does not hear a process any more, an
       expect(child.all('parked')).toEqual([])
       // ioredis sends on its new connection what was not answered on the old one, and nobody else has to know.
       if (store === onRedis) return
-      if (point === 'between-writes') expect(child.all('store-down')).not.toEqual([])
+      // Whether the ping that follows goes out on a deaf connection or a new one is chance.
+      if (point === 'between-writes') expect([...child.all('store-down'), ...child.all('undone')]).not.toEqual([])
       if (point === 'before-commit') expect(child.all('undone')[0]?.reason).toBe('commit-unknown')
     },
   )
@@ -57,9 +59,10 @@ describe.skipIf(onPostgres.isMissing)('Postgres does not hear a process any more
     const outcome = await deaf.heard('undone')
     expect(outcome).toMatchObject({ reason: 'commit-unknown', text: expect.stringContaining('idle-in-transaction') })
 
-    // What it asks outside of a transaction stays without an answer, so others have to send its follow-ups.
+    // What it asks outside of a transaction stays without an answer, so others have to send its follow-ups, when their
+    // leases of 30 seconds have run out.
     const others = [world.start(times), world.start(times)]
-    await world.untilDrained()
+    await world.untilDrained(90_000)
     proxy.cutAll()
     for (const each of others) await each.heard('started')
     for (const each of [deaf, ...others]) await each.stop()
