@@ -27,7 +27,7 @@ export function prepare<Tx>(
 ): Prepared<Tx> | Promise<Prepared<Tx>> {
   try {
     const handlers = engine.handlersOf(delivery.message.type ?? '')
-    if (handlers.length === 0 && isIgnored(engine, delivery.message)) return { kind: 'ignored' }
+    if (handlers.length === 0 && isIgnored(engine, delivery.message, origin)) return { kind: 'ignored' }
     // Before anything is concluded from it: whatever comes after may rely on what was checked.
     checkEnvelope(delivery.message, engine.limits)
     checkType(handlers, delivery.message)
@@ -44,9 +44,12 @@ export function prepare<Tx>(
   }
 }
 
-/** Of a type that nobody here wants; what has no type at all is a mistake. */
-function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage): boolean {
-  return unknownTypes === 'ignore' && typeof type === 'string' && type !== ''
+/**
+ * Of a type that nobody here wants; what has no type at all is a mistake. What is parked is nobody's to ignore: its row is
+ * all that there is of it, and another app may want it.
+ */
+function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage, { letter }: Origin): boolean {
+  return unknownTypes === 'ignore' && letter === undefined && typeof type === 'string' && type !== ''
 }
 
 function checkType<Tx>(handlers: readonly Handler<Tx>[], { type, id, source }: IncomingMessage): void {

@@ -22,7 +22,7 @@ export interface Bench {
 export interface BenchAppOptions
   extends Pick<
     AppOptions<BenchStore, Record<string, unknown>>,
-    'pollMs' | 'ids' | 'retention' | 'clock' | 'concurrency'
+    'pollMs' | 'ids' | 'retention' | 'clock' | 'concurrency' | 'unknownTypes'
   > {
   readonly store?: BenchStore
   readonly transport?: MemoryTransport

@@ -93,6 +93,28 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'redrive: a letter of a type that nobody handles is still there, also where such types are ignored',
+    needs: ['letters'],
+    async run({ store, app }) {
+      const before = app()
+      before.app.on('note.created', 'tag-note', () => {})
+      await before.handle(note('m1', { type: 'note.deleted' }))
+      await before.stop()
+      const { app: notes, handle, events } = app({ unknownTypes: 'ignore' })
+      notes.on('note.created', 'tag-note', () => {})
+      await handle()
+      const { id } = await notes.deadLetters.redrive('all', ana)
+      const hasEnded = () => events.some((event) => event.kind === 'redrive-ended' && event.id === id)
+      await eventually(async () => (hasEnded() ? true : undefined), 'the end of the redrive')
+      const letters = await store.parking.list()
+      assert.deepEqual(
+        letters.map(({ messageId, reason, state }) => [messageId, reason, state]),
+        [['m1', 'TYPE_UNKNOWN', 'dead']],
+      )
+      assert.equal((await notes.deadLetters.redriveStatus(id)).failed, 1)
+    },
+  }),
+  engineCase({
     name: 'redrive: what dies after it was started is not in it',
     needs: ['letters'],
     async run(bench) {
