@@ -5,7 +5,10 @@ import { checkKey } from './selection.ts'
 import { checkSignature } from './signature.ts'
 import type { Signature } from './types.ts'
 
-/** Removes the record of a message on purpose, so that it may run again. False: there was none. */
+/**
+ * Removes the record of a message on purpose, so that it may run again. False: there was none. A renamed handler has records
+ * under its other names, too: as long as one of them is there, the message is a duplicate.
+ */
 export async function forgetRecord<Tx>(
   engine: OperableEngine<Tx>,
   given: RecordKey,
@@ -14,8 +17,11 @@ export async function forgetRecord<Tx>(
   const { by, why } = checkSignature(signature, 'forget()')
   const key = checkKey(given)
   const { store, recent } = engine
+  const records = underAllNames(engine, key)
   const isForgotten = await store.transaction(async (tx) => {
-    if (!(await store.inbox.forget(tx, key))) return false
+    let count = 0
+    for (const each of records) if (await store.inbox.forget(tx, each)) count++
+    if (count === 0) return false
     await store.audit.append(tx, [{ action: 'forget', by, why, subject: JSON.stringify(key) }])
     return true
   })
@@ -23,11 +29,18 @@ export async function forgetRecord<Tx>(
     recent.clear()
     return true
   }
-  if ((await store.inbox.find(key))?.state === 'parked') {
+  if ((await store.inbox.findMany(records)).some((record) => record?.state === 'parked')) {
     throw new JustonceError('RECORD_PARKED', {
       message: `The record of handler ${key.handler} for ${JSON.stringify(key.key)} belongs to a parked message.`,
       details: { ...key },
     })
   }
   return false
+}
+
+/** In the order in which they are claimed, so that the two never wait for each other in a circle. */
+function underAllNames<Tx>(engine: OperableEngine<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
+  const current = engine.handlerNamed(handler)
+  const names = current === undefined ? [handler] : [current.name, ...current.formerly]
+  return names.sort().map((name) => ({ handler: name, key }))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { anHour, type Bench, type BenchStore, engineCase, later, makeDue, note } from './bench.ts'
+import { anHour, type Bench, type BenchStore, countsOf, engineCase, later, makeDue, note } from './bench.ts'
 import { aDay, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
 const renamed = { name: 'tag-note', formerly: ['label-note'] } as const
@@ -77,6 +77,23 @@ export const renameCases: readonly StoreCase[] = [
       assert.deepEqual(await statesOf(store, 'late'), ['expired', 'expired'])
       assert.equal(await notes.deadLetters.discard('all', ana), 1)
       assert.deepEqual(await statesOf(store, 'm1'), ['discarded', 'discarded'])
+    },
+  }),
+  engineCase({
+    name: 'renames: what is forgotten under one name runs again, whatever name it was recorded under',
+    needs: ['letters'],
+    async run({ rival, effects, app }) {
+      const before = app()
+      before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
+      await before.handle(note('old'))
+      await before.stop()
+      const after = app({ store: rival })
+      after.app.on('note.created', renamed, ({ id }, { tx }) => effects.write(tx, id))
+      await after.handle(note('new'))
+      assert.equal(await after.app.forget({ handler: 'tag-note', key: 'old' }, ana), true)
+      assert.equal(await after.app.forget({ handler: 'label-note', key: 'new' }, ana), true)
+      await after.handle(note('old'), note('new'))
+      assert.deepEqual(await countsOf(effects, 'old', 'new'), { old: 2, new: 2 })
     },
   }),
   engineCase({
