@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isJustonceError, justonce, once } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { redisStore } from '../../src/stores/redis/index.ts'
 import { requireServer } from '../servers/require.ts'
-import { connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
+import { aDayMs, connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
 
 const redis = await requireServer('redis')
 
@@ -111,6 +112,33 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     expect(ran).toEqual([])
     expect(await count('m1')).toBe(1)
     expect(await store.parking.count({ state: 'dead', reason: 'PARTLY_APPLIED', key: 'm1' })).toBe(1)
+  })
+
+  test('is told again to a client that sends the commit twice, as one does after a lost connection', async () => {
+    const tag = freshTag()
+    const key = (name: string): string => `effects:{${tag}}:${name}`
+    await client.set(key('a text'), 'no list')
+    const doubling = {
+      async sendCommand(args: string[]): Promise<unknown> {
+        await client.sendCommand(args)
+        return await client.sendCommand(args)
+      },
+    }
+    const store = redisStore({ client: doubling, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs })
+    const transport = memoryTransport()
+    const app = justonce({ store, transport })
+    app.on('note.created', 'tag-note', async (_, { tx }) => {
+      await tx.command('INCR', key('m1'))
+      await tx.command('LPUSH', key('a text'), 'x')
+    })
+    transport.send([{ id: 'm1', type: 'note.created', body: {} }])
+    await app.start()
+    await transport.idle()
+    await app.stop()
+    expect(await client.get(key('m1'))).toBe('1')
+    const rows = await store.parking.list()
+    expect(rows.map(({ key, state, reason }) => [key, state, reason])).toEqual([['m1', 'dead', 'PARTLY_APPLIED']])
+    expect(rows[0]?.errors).toContain('WRONGTYPE')
   })
 
   test('in once() is told, each time', async () => {

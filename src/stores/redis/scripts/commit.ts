@@ -17,8 +17,9 @@ export const commitScript = script(
   `
 local token = ARGV[2]
 local marker = P .. 'committed:' .. token
--- A client that lost the connection may send the same commit again.
-if redis.call('EXISTS', marker) == 1 then return { 'committed' } end
+-- A client that lost the connection may send the same commit again: it is told what the first one was told.
+local answered = redis.call('GET', marker)
+if answered then return cjson.decode(answered) end
 
 local claims = tonumber(ARGV[4])
 local locksAt = 5 + claims * 5
@@ -38,7 +39,12 @@ while at <= #ARGV do
   if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
   at = last + 1
 end
-redis.call('SET', marker, '1', 'PX', 60000)
+local function answer(...)
+  redis.call('SET', marker, cjson.encode({ ... }), 'PX', 60000)
+  return { ... }
+end
+-- Before anything else is written: where memory is full, this is what is refused.
+answer('committed')
 
 local partly = {}
 local failures = {}
@@ -125,7 +131,7 @@ for i = 5, locksAt - 1, 5 do
   else keep(key, ARGV[i + 1] .. now .. ARGV[i + 3], ARGV[i + 2]) end
 end
 for i = locksAt + 1, locksAt + locks do redis.call('DEL', P .. 'lock:' .. ARGV[i]) end
-if #failures > 0 then return { 'partly', unpack(failures, 1, math.min(#failures, 200)) } end
+if #failures > 0 then return answer('partly', unpack(failures, 1, math.min(#failures, 200))) end
 return { 'committed' }
 `,
 )
