@@ -1,5 +1,6 @@
 import type { JustonceEvent } from '../contracts/index.ts'
 import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
+import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { tellHints } from './hinted.ts'
 import { KeyOrder } from './key-order.ts'
@@ -9,7 +10,7 @@ import type { Report } from './report.ts'
 import { runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
-import type { Outcomes, Run, RunOutcome, RunProducts } from './work.ts'
+import { type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from './work.ts'
 
 /** The batch is committed: now, and not before, the broker is told and everyone else learns of it. */
 export async function afterTheCommit<Tx>(
@@ -52,7 +53,7 @@ export async function afterTheCommit<Tx>(
     if (outcome.kind === 'processed') {
       // Not before: what fails at the commit has not succeeded.
       engine.breakers.succeeded(run.handler)
-      if (epoch !== undefined)
+      if (epoch !== undefined && isRecorded(run))
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
       startHooks(engine, run, outcome.products, report)
     }
@@ -106,7 +107,7 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
       return {
         kind: 'parked',
         handler,
-        key,
+        key: rowKeyOf(run),
         reason: waitsFor[outcome.behind],
         state: 'waiting',
         attempts: 0,
@@ -119,7 +120,7 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
 
 function parkedEvent<Tx>(run: Run<Tx>, { error, verdict }: RunOutcome & { kind: 'failed' }): JustonceEvent {
   const { state, reason, attempts } = verdict
-  return { kind: 'parked', handler: run.handler.name, key: run.key, state, reason, attempts, error }
+  return { kind: 'parked', handler: run.handler.name, key: rowKeyOf(run), state, reason, attempts, error }
 }
 
 /** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */

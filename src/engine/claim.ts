@@ -94,7 +94,7 @@ function tooOldOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome {
 
 /** At-least-once handlers pay nothing: they have no record. Nor have messages that are known by their position. */
 export function isRecorded<Tx>(run: Run<Tx>): boolean {
-  return run.handler.delivery !== 'at-least-once' && run.work.origin.byPosition !== true
+  return run.handler.delivery !== 'at-least-once' && run.mark === undefined
 }
 
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {

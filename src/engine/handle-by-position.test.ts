@@ -108,6 +108,48 @@ test('a message that fails is parked, the partition goes on, and its retry takes
   expect(await store.parking.count()).toBe(0)
 })
 
+test('by position messages that have one id and fail are parked each, and none is taken for a copy of another', async () => {
+  const { on, take, deliver, effects, store, clock, retry, eventsOf } = await openConsumer()
+  let isBroken = true
+  on('note.created', { name: 'tag-note', retry: { backoff: () => 1_000 } }, (message, context) => {
+    tag(message, context)
+    if (isBroken) throw new Error('no')
+  })
+  await take(deliver('m1', [0, 1]), deliver('m1', [1, 2]))
+  await take(deliver('m1', [0, 1], { partition: '1' }))
+  const parked = await store.parking.list()
+  expect(parked.map(({ messageId }) => messageId)).toEqual(['m1', 'm1', 'm1'])
+  expect(eventsOf('parked').map(({ key }) => key)).toEqual(parked.map(({ key }) => key))
+  await clock.advance(1_000)
+  await retry()
+  isBroken = false
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await clock.advance(1_000)
+    await retry()
+  }
+  expect(effects()).toEqual({ m1: 3 })
+  expect(await store.parking.count()).toBe(0)
+})
+
+test('by position messages that have one id and reach no handler take effect each when they are tried again', async () => {
+  const { on, take, deliver, effects, store, retry } = await openConsumer()
+  await take(deliver('m1', [0, 1]), deliver('m1', [1, 2]))
+  const letters = await store.parking.list()
+  expect(letters.map(({ reason }) => reason)).toEqual(['TYPE_UNKNOWN', 'TYPE_UNKNOWN'])
+  on('note.created', 'tag-note', tag)
+  for (const { handler, key } of letters)
+    await store.transaction(
+      (tx) =>
+        store.parking.change(tx, [
+          { handler, key, kind: 'again', attempts: 0, delayMs: 0, reason: 'REDRIVEN', errors: '[]', shape: '' },
+        ]),
+      {},
+    )
+  while (await retry());
+  expect(effects()).toEqual({ m1: 2 })
+  expect(await store.parking.count()).toBe(0)
+})
+
 test('of several handlers only the failed one is retried, and all of a message is one transaction', async () => {
   const { on, take, deliver, effects, clock, retry } = await openConsumer()
   let isBroken = true

@@ -133,7 +133,8 @@ async function settle<Tx>(
         return 'settled'
       }
       const { work, refusal, delivery } = item
-      const message = { delivery, origin: work?.origin ?? {}, runs: work?.runs ?? [] }
+      const origin = work?.origin ?? { mark: refusal?.mark }
+      const message = { delivery, origin, runs: work?.runs ?? [] }
       const keeping = { report, error: unwrapped(error), moves: batch.moves }
       if (why === 'unkeepable') {
         await keepWaiting(engine, source, message, keeping)

@@ -14,7 +14,7 @@ import type { Origin, Refusal, Run } from './work.ts'
 
 export interface NotKept<Tx> {
   readonly delivery: Delivery
-  readonly origin: Pick<Origin, 'letter'>
+  readonly origin: Pick<Origin, 'letter' | 'mark'>
   readonly runs: readonly Run<Tx>[]
 }
 
@@ -47,7 +47,8 @@ export async function keepSomehow<Tx>(
   const isToBlame = isNote || (mayBeToBlame && (await takesOthers(engine, runs[0])))
   if (!isToBlame) return stuck(engine, message, error, report)
   const form = isNote ? 'note' : 'plain'
-  const refusal = { delivery, letter: origin.letter, error: notKept(failure.error, error), form } as const
+  const { letter, mark } = origin
+  const refusal = { delivery, letter, mark, error: notKept(failure.error, error), form } as const
   const unkept = await parked(engine, source, refusal, report, moves)
   if (unkept !== undefined) stuck(engine, message, unkept.error, report)
 }

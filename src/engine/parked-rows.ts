@@ -14,7 +14,7 @@ import type { Engine } from './engine.ts'
 import { shapeOf } from './error-shape.ts'
 import { addErrorNote, judge, type Verdict } from './failure-policy.ts'
 import { orderKeyOf } from './key-order.ts'
-import type { Refusal, Run, RunOutcome } from './work.ts'
+import { type Refusal, type Run, type RunOutcome, rowKeyOf } from './work.ts'
 
 /** The handler name of dead letters that reached no handler. */
 export const unrouted = '-'
@@ -155,10 +155,10 @@ function explained(
 }
 
 function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewParkedMessage, keyof ParkedReason> {
-  const { handler, key, work } = run
+  const { handler, work } = run
   return {
     handler: handler.name,
-    key,
+    key: rowKeyOf(run),
     ...described(work.delivery.message),
     step: handler.step,
     independent: handler.independent,
@@ -185,7 +185,11 @@ function described(message: IncomingMessage) {
  */
 const holdsUpNobody = 1_000_000
 
-export function refusedKey({ delivery: { message }, error, form }: Refusal): string {
+export function refusedKey(refusal: Refusal): string {
+  return `${keyByContent(refusal)}${refusal.mark ?? ''}`
+}
+
+function keyByContent({ delivery: { message }, error, form }: Refusal): string {
   const { id, type, source, body } = message
   if (typeof id !== 'string' || error.code === 'MESSAGE_ID_INVALID' || form !== undefined) return contentId(message)
   const content = hash('sha256', Buffer.concat([Buffer.from(anyJson([type, source])), body]), 'hex')

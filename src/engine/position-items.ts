@@ -2,6 +2,7 @@ import type { Delivery } from '../contracts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { follows, partitionId } from './partition-moves.ts'
+import { markOf } from './position-mark.ts'
 import { prepare } from './prepare.ts'
 import type { Report } from './report.ts'
 import { admit, type HoldsBack } from './sort-out.ts'
@@ -37,7 +38,8 @@ export async function itemsOf<Tx>(
     const before = last.get(partition)
     if (before !== undefined && !follows(delivery, before)) stopped.add(partition)
     last.set(partition, delivery)
-    const origin = { byPosition: source.dedup === 'position', ...suspicionOf(delivery) }
+    const mark = source.dedup === 'position' ? markOf(delivery) : undefined
+    const origin = { mark, ...suspicionOf(delivery) }
     const prepared = await prepare(engine, delivery, origin)
     if (stopped.has(partition)) report.again.push(delivery)
     else if (prepared.kind === 'refused') items.push({ delivery, refusal: prepared.refusal })

@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts'
 import { lateness } from './expiry.ts'
 import type { Handler } from './handler.ts'
 import { sentBody } from './identify.ts'
+import { markIn } from './position-mark.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from './work.ts'
 
@@ -87,7 +88,9 @@ function workOf<Tx>(
       else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
       const born = handler.born.of(message)
       const { expired, failure: known } = fateOf(engine, condemned, handler, message, failure)
-      const early = origin.byPosition || isClaimed(origin, key) ? undefined : unborn(engine, key, born)
+      const mark = origin.letter === undefined ? origin.mark : markIn(origin.letter, key)
+      const isKnown = mark !== undefined || isClaimed(origin, key)
+      const early = isKnown ? undefined : unborn(engine, key, born)
       runs.push({
         work,
         handler,
@@ -95,6 +98,7 @@ function workOf<Tx>(
         // What a schema of its own made of the body is the handler's alone.
         handout: handler.schema === undefined ? shared : { wasGiven: false },
         key,
+        mark,
         fingerprint,
         born,
         owner: undefined,
@@ -178,8 +182,8 @@ function keyOf<Tx>(handler: Handler<Tx>, message: Message, incoming: IncomingMes
   return key
 }
 
-function refused<Tx>(delivery: Delivery, { letter }: Origin, error: unknown): Prepared<Tx> {
-  return { kind: 'refused', refusal: { delivery, letter, error: asRefusal(error) } }
+function refused<Tx>(delivery: Delivery, { letter, mark }: Origin, error: unknown): Prepared<Tx> {
+  return { kind: 'refused', refusal: { delivery, letter, mark, error: asRefusal(error) } }
 }
 
 function asRefusal(error: unknown): JustonceError {

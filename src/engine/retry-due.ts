@@ -14,7 +14,7 @@ import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
 import { whyUndone } from './why-undone.ts'
-import { isOwnedBy, type Origin, type Run, type RunOutcome, type Work } from './work.ts'
+import { isOwnedBy, type Origin, type Run, type RunOutcome, rowKeyOf, type Work } from './work.ts'
 
 export interface ReserveOptions {
   readonly limit: number
@@ -194,7 +194,7 @@ async function restore<Tx>(
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   const work: Work<Tx> = { ...found, runs: [] }
   reservation.record = await recordOf(engine, letter, runs)
-  const isOwned = (run: Run<Tx>): boolean => reservation.record === undefined && isOwnedBy(letter, run.key)
+  const isOwned = (run: Run<Tx>): boolean => reservation.record === undefined && isOwnedBy(letter, rowKeyOf(run))
   const owned = runs.map((run) => ({ ...run, work, owner: isOwned(run) ? letter : undefined }))
   return Object.assign(work, { runs: owned })
 }

@@ -3,7 +3,7 @@ import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { hintedRuns } from './hinted.ts'
 import { prepare } from './prepare.ts'
-import type { Origin, Refusal, Run, Work } from './work.ts'
+import { type Origin, type Refusal, type Run, rowKeyOf, type Work } from './work.ts'
 
 /** Deliveries by what is to be done with them. */
 export interface SortedOut<Tx> {
@@ -80,7 +80,7 @@ export function place<Tx>(
     sorted.known.push(work.delivery)
     return
   }
-  if (work.runs.some((run) => taken.claims.get(run.handler.name)?.has(run.key))) {
+  if (work.runs.some((run) => taken.claims.get(run.handler.name)?.has(rowKeyOf(run)))) {
     sorted.again.push(work.delivery)
     return
   }
@@ -101,7 +101,9 @@ export function place<Tx>(
   if (key !== undefined) taken.orderedAlone.add(key)
 }
 
-function addClaim<Tx>(claims: Map<string, Set<string>>, { handler, key }: Run<Tx>): void {
+function addClaim<Tx>(claims: Map<string, Set<string>>, run: Run<Tx>): void {
+  const { handler } = run
+  const key = rowKeyOf(run)
   const keys = claims.get(handler.name)
   if (keys === undefined) claims.set(handler.name, new Set([key]))
   else keys.add(key)

@@ -18,8 +18,8 @@ export interface Origin {
   readonly letter?: StoredParkedMessage | undefined
   /** What we know of that row's reservation by now. */
   readonly reservation?: Reservation | undefined
-  /** Its position says whether it was handled; it has no record of its own. */
-  readonly byPosition?: boolean | undefined
+  /** Its position says whether it was handled; it has no record of its own, and this tells it apart from others of its id. */
+  readonly mark?: string | undefined
   /** Counted as a suspect under this id, until it has ended otherwise than by a death. */
   readonly suspect?: string | undefined
   /** Why none of its handlers may be run any more. */
@@ -36,6 +36,8 @@ export interface Run<Tx> {
   /** Shared by all that have the same message, copies of this run included. */
   readonly handout: { wasGiven: boolean }
   readonly key: string
+  /** It is known by its position, and others may have its key. */
+  readonly mark?: string | undefined
   readonly fingerprint: Uint8Array | undefined
   /** When the message came into being, where its identity says so. */
   readonly born: Date | undefined
@@ -55,6 +57,8 @@ export interface Refusal {
   readonly error: JustonceError
   /** The parked row that it was taken from. */
   readonly letter: StoredParkedMessage | undefined
+  /** It is known by its position. */
+  readonly mark?: string | undefined
   /**
    * For what could not be kept otherwise. `plain`: all of it, with nothing in the row's texts that a database could refuse.
    * `note`: only what it was, because it is too large.
@@ -92,6 +96,11 @@ export interface RunProducts {
 
 export type Outcomes<Tx> = Map<Run<Tx>, RunOutcome>
 
+/** The key of the row in which it waits, or is dead. */
+export function rowKeyOf<Tx>({ key, mark }: Pick<Run<Tx>, 'key' | 'mark'>): string {
+  return mark === undefined ? key : key + mark
+}
+
 /** It says that it was made in the future, and is parked without a claim until then. */
 export function isUnborn<Tx>({ failure }: Pick<Run<Tx>, 'failure'>): boolean {
   return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
@@ -114,6 +123,6 @@ export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): Sto
  * What waited for its time to come has no claim yet. Nor has a row under another key: that is of a message whose key
  * belongs to another one (`KEY_REUSED`), or that reached no handler.
  */
-export function isOwnedBy({ key, reason }: StoredParkedMessage, runKey: string): boolean {
-  return key === runKey && reason !== 'ID_FROM_THE_FUTURE'
+export function isOwnedBy({ key, reason }: StoredParkedMessage, rowKey: string): boolean {
+  return key === rowKey && reason !== 'ID_FROM_THE_FUTURE'
 }

@@ -3,6 +3,7 @@ import { unpackMessage } from '../encoding/packed-message.ts'
 import type { Engine } from '../engine/engine.ts'
 import { unrouted } from '../engine/parked-rows.ts'
 import { prepare } from '../engine/prepare.ts'
+import { rowKeyOf } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** A letter's message with another body, checked as the engine will check it. Rejects where it could not be handled. */
@@ -12,13 +13,15 @@ export async function editedMessage<Tx>(
   body: unknown,
 ): Promise<PackedMessage> {
   const edited: PackedMessage = { envelope: letter.message.envelope, body: encode(body) }
-  const prepared = await prepare(engine, { message: unpackMessage(edited) })
+  const prepared = await prepare(engine, { message: unpackMessage(edited) }, { letter })
   if (prepared.kind === 'refused') throw invalid(prepared.refusal.error.message, prepared.refusal.error)
   const own = engine.handlerNamed(letter.handler)
   const runs = prepared.kind === 'work' ? prepared.work.runs : []
   const concerned = letter.handler === unrouted ? runs : runs.filter(({ handler }) => handler === own)
   if (concerned.length === 0) throw invalid(`Handler ${letter.handler} is not registered for ${letter.type} here.`)
-  for (const { handler, key, failure } of concerned) {
+  for (const run of concerned) {
+    const { handler, failure } = run
+    const key = rowKeyOf(run)
     if (failure !== undefined) throw invalid(`Handler ${handler.name} cannot take it.`, failure.error)
     // Under another key nobody would know it again. What never had a key of its own may get one.
     if (key !== letter.key && letter.handler !== unrouted && letter.reason !== 'KEY_REUSED')

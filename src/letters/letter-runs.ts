@@ -5,6 +5,7 @@ import { isKey } from '../engine/check-envelope.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { prepare } from '../engine/prepare.ts'
+import { rowKeyOf } from '../engine/work.ts'
 
 /** One registered handler of a letter's message, and what its record says. */
 export interface LetterRun<Tx> {
@@ -44,15 +45,13 @@ export async function runsOfLetters<Tx>(
 }
 
 /** By the body that was received: that is the one which the other handlers were given. */
-async function candidatesOf<Tx>(
-  engine: Engine<Tx>,
-  { message, originalBody, reason }: StoredParkedMessage,
-): Promise<readonly Candidate<Tx>[]> {
+async function candidatesOf<Tx>(engine: Engine<Tx>, letter: StoredParkedMessage): Promise<readonly Candidate<Tx>[]> {
+  const { message, originalBody, reason } = letter
   // The store could not hold its key, and to ask for it could fail the look at all the others.
   if (reason === 'MESSAGE_NOT_KEPT') return []
   const received = unpackLetter({ ...message, body: originalBody ?? message.body })
-  const prepared = await prepare(engine, { message: received })
-  if (prepared.kind === 'work') return prepared.work.runs
+  const prepared = await prepare(engine, { message: received }, { letter })
+  if (prepared.kind === 'work') return prepared.work.runs.map((run) => ({ ...run, key: rowKeyOf(run) }))
   // It cannot be given to anyone now, but may have been before.
   const { id, type } = received
   // Nothing can have been recorded under what is no key, and a database may not even let us ask.
