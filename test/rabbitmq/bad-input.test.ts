@@ -172,4 +172,29 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
       'plain',
     ])
   })
+
+  test('ids that are numbers too large for the client are not taken for one id', async () => {
+    const queue = queueName()
+    const transport = open({ queue, declare: {} })
+    const { app, events, until } = watchedApp(await createDatabase(), transport)
+    // Only when it has taken something is a new queue there for everybody.
+    await transport.publish([outgoing('first')])
+    await withChannel(rabbitmq.url, async (channel) => {
+      for (const value of [1_234_567_890_123_456_768n, 1_234_567_890_123_456_769n]) {
+        const headers = { 'cloudEvents:id': { '!': 'int64', value } }
+        channel.sendToQueue(queue, Buffer.from('{}'), { type: 'note.created', headers })
+      }
+      await channel.waitForConfirms()
+    })
+    await app.start()
+    await until((all) => all.filter(({ kind }) => endings.has(kind)).length >= 3, 'three ends')
+    const ends = events.filter(({ kind }) => endings.has(kind))
+    expect(ends.map((event) => ('reason' in event ? event.reason : event.kind)).sort()).toEqual([
+      'MESSAGE_ID_MISSING',
+      'MESSAGE_ID_MISSING',
+      'processed',
+    ])
+  })
 })
+
+const endings: ReadonlySet<string> = new Set(['processed', 'duplicate', 'parked'])

@@ -37,7 +37,7 @@ function asText(value: unknown): string | undefined {
     const plain = withoutWrapping(value)
     return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
   } catch {
-    // Nested more deeply than the stack is high. A message must not stop those behind it.
+    // Rounded, or nested more deeply than the stack is high. A message must not stop those behind it.
     return undefined
   }
 }
@@ -45,6 +45,7 @@ function asText(value: unknown): string | undefined {
 /** The client wraps what JavaScript has no type for, such as `{ '!': 'timestamp', value: 1767225600 }`. */
 function withoutWrapping(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return unrounded(value)
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (Array.isArray(value)) return value.map(withoutWrapping)
@@ -55,5 +56,11 @@ function withoutWrapping(value: unknown): unknown {
 
 function asTime(seconds: unknown): unknown {
   const date = new Date(Number(seconds) * 1_000)
-  return Number.isNaN(date.getTime()) ? seconds : date.toISOString()
+  return Number.isNaN(date.getTime()) ? withoutWrapping(seconds) : date.toISOString()
+}
+
+/** The client rounds integers of 64 bits: two ids would become one, and the second message a duplicate. */
+function unrounded(value: number): number {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError('The client has rounded it.')
+  return value
 }

@@ -56,6 +56,28 @@ test('a header that is nested too deeply to be read is left out', () => {
   expect(Object.keys(message.headers)).toEqual(['flat'])
 })
 
+test('a number that the client has rounded is left out, for another one would look the same', () => {
+  const rounded = Number(9_007_199_254_740_993n)
+  const headers = {
+    'cloudEvents:id': rounded,
+    table: { list: [rounded] },
+    time: { '!': 'timestamp', value: rounded },
+    largest: Number.MAX_SAFE_INTEGER,
+    real: 0.1,
+  }
+  const { message } = toDelivery(arrived({ messageId: 'm1', headers }), shape)
+  expect(message).toMatchObject({ id: 'm1', headers: { largest: '9007199254740991', real: '0.1' } })
+  expect(Object.keys(message.headers)).toEqual(['largest', 'real'])
+})
+
+test('an id that was no text on the wire counts as missing, for all such look the same', () => {
+  const bytes = Buffer.from([0x6d, 0xc3, 0x28, 0xff]).toString()
+  const ids = (headers: Record<string, unknown>, messageId: string) =>
+    toDelivery(arrived({ messageId, headers }), shape).message.id
+  expect(ids({}, bytes)).toBeUndefined()
+  expect(ids({ 'cloudEvents:id': bytes }, 'm1')).toBe('m1')
+})
+
 test('the count of a quorum queue includes this delivery and is no header of the message', () => {
   const { count, message } = toDelivery(arrived({ headers: { 'x-delivery-count': 2 } }), shape)
   expect([count, message.headers]).toEqual([3, {}])

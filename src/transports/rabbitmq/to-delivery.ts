@@ -37,7 +37,7 @@ function toIncoming({ content, fields, properties }: AmqpMessage, shape: Deliver
   const routingKey = routingKeyAsType ? text(fields.routingKey) : undefined
   return {
     ...event,
-    id: event.id ?? text(properties.messageId),
+    id: wholeText(event.id) ?? wholeText(properties.messageId),
     type: event.type ?? text(properties.type) ?? routingKey,
     sentAt: event.sentAt ?? time(properties.timestamp),
     body: content,
@@ -59,6 +59,12 @@ function namedProperties(properties: AmqpMessage['properties']): Record<string, 
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The client puts this character for bytes that are no UTF-8: ids of such bytes would all become one. */
+function wholeText(value: unknown): string | undefined {
+  const read = text(value)
+  return read?.includes('\uFFFD') ? undefined : read
 }
 
 /** AMQP counts seconds. */
