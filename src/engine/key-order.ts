@@ -9,7 +9,8 @@ export class KeyOrder<Tx> {
   readonly #scopes = new Map<string, Run<Tx>[]>()
   /** The same of those that come from parked rows. */
   readonly #placed = new Map<string, Run<Tx>[]>()
-  readonly #blocked = new Set<string>()
+  /** Scopes of which something is parked already, with the name of the handler that it is parked under. */
+  readonly #blocked = new Map<string, string>()
 
   /** Locks the scopes of a batch: from here on until its end nobody else runs or parks a message of them. */
   static async lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
@@ -40,7 +41,8 @@ export class KeyOrder<Tx> {
     const answers = await engine.store.parking.blocked(tx, sorted)
     sorted.forEach(({ handler, orderKey }, index) => {
       const current = engine.handlerNamed(handler)?.name ?? handler
-      if (answers[index]) this.#blocked.add(scopeId(current, orderKey))
+      const id = scopeId(current, orderKey)
+      if (answers[index] && (handler === current || !this.#blocked.has(id))) this.#blocked.set(id, handler)
     })
   }
 
@@ -68,17 +70,22 @@ export class KeyOrder<Tx> {
       if (other === run) return undefined
       const kind = outcomes.get(other)?.kind ?? 'processed'
       if (kind !== 'processed' && kind !== 'duplicate' && kind !== 'expired' && kind !== 'after-ack')
-        return { kind: 'unstarted', unclaimed: true }
+        return { kind: 'unstarted' }
     }
     return undefined
   }
 
-  /** What would be parked without a claim must not get before one of its key that is left for another time. */
+  /**
+   * What would be parked without a claim must not get before one of its key that is left for another time. And what waits
+   * behind rows of an old name of its handler waits under that name: rows of one name are taken in their order.
+   */
   keepBehind(outcomes: Outcomes<Tx>): void {
-    for (const runs of this.#scopes.values()) {
+    for (const [id, runs] of this.#scopes) {
+      const under = this.#blocked.get(id)
       let isLeft = false
       for (const run of runs) {
         const outcome = outcomes.get(run)
+        if (outcome?.kind === 'waiting') outcomes.set(run, { ...outcome, under })
         if (outcome?.kind === 'unstarted' || outcome?.kind === 'apart') isLeft = true
         else if (isLeft && isUnclaimed(outcome)) outcomes.set(run, { kind: 'unstarted', unclaimed: true })
       }

@@ -78,10 +78,10 @@ export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, 
   }
 }
 
-export function waitingRow<Tx>(run: Run<Tx>, { behind }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
+export function waitingRow<Tx>(run: Run<Tx>, { behind, under }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
   const reason = waitsFor[behind]
   const bare = row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 })
-  return fitting(run, { ...bare, reason, errors: '[]', shape: '' })
+  return fitting(run, { ...bare, handler: under ?? bare.handler, reason, errors: '[]', shape: '' })
 }
 
 /**

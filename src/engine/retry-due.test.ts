@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
+import type { Message } from '../contracts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { overriding } from '../testing/overriding.ts'
 import { readErrorNotes } from './failure-policy.ts'
+import { type Reservation, reservedForMs } from './reservation.ts'
+import { reserveBehind, reserveDue, retryInOrder } from './retry-due.ts'
 
 const soon = { retry: { attempts: 3, backoff: () => 1_000 } } as const
 
@@ -244,4 +247,32 @@ test('what the store refuses of one message alone is the failure of that message
   await handle(note('m1'), note('m2'))
   expect(await store.parking.list()).toMatchObject([{ key: 'm1', attempts: 1, reason: 'HANDLER_FAILED' }])
   expect(await outbox.count()).toEqual({ pending: 1, dead: 0 })
+})
+
+test('what has waited for its time and still stands behind another of its key is not taken for processed', async () => {
+  const { engine, source, on, handle, clock, store, effects } = openEngine()
+  const born = { name: 'sent', of: ({ sentAt }: Message) => sentAt }
+  let isBroken = true
+  on('note.created', { name: 'tag-note', ordered: 'key', born, ...soon }, ({ id }, { tx }) => {
+    if (isBroken) throw new Error('not yet')
+    write(tx, id)
+  })
+  const tomorrow = new Date(clock.now().getTime() + 24 * 3_600_000)
+  await handle({ ...note('m1'), key: 'k' }, { ...note('m2'), key: 'k', sentAt: tomorrow })
+  expect(await store.parking.list()).toMatchObject([{ key: 'm1' }, { key: 'm2', reason: 'ID_FROM_THE_FUTURE' }])
+  isBroken = false
+  await clock.advance(24 * 3_600_000)
+  const [head] = (await reserveDue(engine, { limit: 1 })) as [Reservation]
+  const behind = await reserveBehind(engine, head, { limit: 10 })
+  expect(behind).toMatchObject([{ letter: { key: 'm2' } }])
+  // Its turn comes so late that another process has the first one by then.
+  await clock.advance(reservedForMs)
+  const taken = await reserveDue(engine, { limit: 1 })
+  await retryInOrder(engine, source, [head, ...behind])
+  expect(effects()).toEqual({})
+  expect(await store.inbox.find({ handler: 'tag-note', key: 'm2' })).toBeUndefined()
+  await retryInOrder(engine, source, taken)
+  await clock.advance(reservedForMs)
+  await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
 })

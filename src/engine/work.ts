@@ -75,7 +75,12 @@ export type RunOutcome =
   | { readonly kind: 'conflict'; readonly record: InboxRecord }
   | { readonly kind: 'failed'; readonly error: unknown; readonly verdict: Verdict }
   /** An earlier handler of the message, or an earlier message of its key, has failed, and this one follows it; or its handler is failing on everything. */
-  | { readonly kind: 'waiting'; readonly behind: 'handler' | 'message' | 'breaker' }
+  | {
+      readonly kind: 'waiting'
+      readonly behind: 'handler' | 'message' | 'breaker'
+      /** The name of its handler that it is parked under, where that is an old one. */
+      readonly under?: string | undefined
+    }
   /** It came too late, and was skipped; `unclaimed`: so late that nobody can know of a record. */
   | { readonly kind: 'expired'; readonly unclaimed?: true }
   /** Its parked row has changed hands meanwhile: whoever has it will say what became of it. */

@@ -97,6 +97,38 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'renames: messages of an ordered key stay behind what waits under the old name, in order',
+    async run({ store, rival, effects, app }) {
+      const inOrder = { ordered: 'key', ...later } as const
+      const noteOfKey = (id: string) => note(id, { key: 'k' })
+      const before = app()
+      before.app.on('note.created', { name: 'label-note', ...inOrder }, () => {
+        throw new Error('not yet')
+      })
+      await before.handle(noteOfKey('m1'), noteOfKey('m2'))
+      await before.stop()
+      const after = app({ store: rival })
+      const done: string[] = []
+      after.app.on('note.created', { ...renamed, ...inOrder }, async ({ id }, { tx, afterCommit }) => {
+        await effects.write(tx, id)
+        afterCommit(() => done.push(id))
+      })
+      after.app.on('note.seen', { name: 'count-note', retry: { backoff: () => 0 } }, (_, { attempt, afterCommit }) => {
+        if (attempt === 1) throw new Error('not yet')
+        afterCommit(() => done.push('another'))
+      })
+      await after.handle(noteOfKey('m3'), noteOfKey('m4'))
+      await after.handle(note('another', { type: 'note.seen' }))
+      // When that is retried, whatever was due before it has run.
+      await eventually(async () => (done.includes('another') ? true : undefined), 'the retry of another')
+      await makeDue(store)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the rows')
+      await after.handle(noteOfKey('m5'), noteOfKey('m1'), noteOfKey('m3'))
+      await after.stop()
+      assert.deepEqual(done, ['another', 'm1', 'm2', 'm3', 'm4', 'm5'])
+    },
+  }),
+  engineCase({
     name: 'renames: another content under a key of the old name takes nothing from the message that was there first',
     async run({ store, rival, effects, app }) {
       const before = app()
