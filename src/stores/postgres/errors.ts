@@ -65,10 +65,16 @@ export function isVanished(error: unknown): boolean {
  * so it looks: another connection may be as it should.
  */
 export function isBadSession(error: unknown): boolean {
-  if (sqlState(error) === '25006' || isJustonceError(error, 'STORE_DENIED')) return true
-  const cause = property(error, 'cause')
-  return cause !== undefined && isBadSession(cause)
+  let each = error
+  for (let depth = 0; each !== undefined && depth < causesRead; depth++) {
+    if (sqlState(each) === '25006' || isJustonceError(each, 'STORE_DENIED')) return true
+    each = property(each, 'cause')
+  }
+  return false
 }
+
+/** What a handler has thrown may be the cause of itself. */
+const causesRead = 10
 
 /** The commit of somebody else has run into the seal. */
 export function isBrokenSeal(error: unknown): boolean {

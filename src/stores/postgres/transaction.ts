@@ -175,9 +175,10 @@ export async function sayingAborted<T>(statement: Promise<T>): Promise<T> {
 /** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */
 async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch, error: unknown): Promise<void> {
   const { connection } = transaction
-  if (isBadSession(error) || watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0)
-    return connection.discard()
   try {
+    // What a handler has thrown need not let itself be looked at.
+    if (isBadSession(error) || watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0)
+      return connection.discard()
     const tag = await watch.until(connection.runAll([rollback]))
     if (tag === 'ROLLBACK' && !transaction.hasLeftovers) connection.release()
     else connection.discard()

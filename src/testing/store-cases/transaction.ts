@@ -6,6 +6,27 @@ import { failureOf, gate } from '../waiting.ts'
 
 const sorry = new Error('the work failed')
 
+/** What cannot be looked at, or has no end. */
+const unreadable: readonly unknown[] = [circular(), deep(), unreachable(), undefined]
+
+function circular(): Error {
+  const error = new Error('the cause of itself')
+  error.cause = error
+  return error
+}
+
+function deep(): Error {
+  let error = new Error('the first cause')
+  for (let depth = 0; depth < 50_000; depth++) error = new Error('a cause', { cause: error })
+  return error
+}
+
+function unreachable(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
 export const transactionCases: readonly StoreCase[] = [
   {
     name: 'transaction: it resolves to what the work resolves to, and has committed by then',
@@ -93,6 +114,24 @@ export const transactionCases: readonly StoreCase[] = [
       }
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
       assert.equal(await effects.count('m1'), 1)
+    },
+  },
+  {
+    name: 'transaction: whatever is thrown, it is undone, and nobody has to wait for what it held',
+    async run({ store }) {
+      for (const thrown of unreadable) {
+        const work = store.transaction(async (tx) => {
+          await claim(store, tx, 'm1')
+          throw thrown
+        })
+        await work.then(
+          () => assert.fail('it was undone'),
+          () => {},
+        )
+        const next = await store.transaction((tx) => claim(store, tx, 'm1'), { lockTimeoutMs: 1_000 })
+        assert.equal(next, undefined)
+        await store.transaction((tx) => store.inbox.forget(tx, request('m1')))
+      }
     },
   },
   {
