@@ -272,6 +272,10 @@ export const catalog = {
     title: 'One of the topics is not there; the others are read',
     fix: 'Create it, or remove it from topics. It is read as soon as it is there.',
   },
+  PARTITION_UNREADABLE: {
+    title: 'What the broker holds of a partition cannot be read, or is not given out; the others are read',
+    fix: 'Look at the log of the broker and at its disk. If a batch of records is spoilt, remove it with kafka-delete-records, or set the group past it.',
+  },
   POSITION_LOST: {
     title: 'The topic does not hold the position at which reading was to go on, so messages may have been missed',
     fix: 'Raise retention.ms of the topic, or consume faster; the message says where reading goes on.',

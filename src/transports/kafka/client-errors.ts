@@ -40,6 +40,17 @@ export function isUnknownTopic(error: unknown): boolean {
   return everyError(error).some(saysUnknownTopic)
 }
 
+export function isTopicRefused(error: unknown): boolean {
+  return says(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')
+}
+
+/** The broker has answered, and the client cannot make anything of it: a batch of records is spoilt, or packed in an unknown way. */
+export function isUnreadable(error: unknown): boolean {
+  if (says(error, 'code', 'PLT_KFK_UNSUPPORTED_COMPRESSION')) return true
+  // Whatever else goes wrong has a code of the client.
+  return !everyError(error).some((each) => String((each as { code?: unknown }).code).startsWith('PLT_KFK_'))
+}
+
 function saysUnknownTopic({ message }: Error): boolean {
   return /^Unknown topic /.test(message)
 }

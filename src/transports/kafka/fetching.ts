@@ -1,8 +1,9 @@
-import { isUnknownTopic, offsetOutOfRange, says } from './client-errors.ts'
+import { isTopicRefused, isUnknownTopic, isUnreadable, offsetOutOfRange, says } from './client-errors.ts'
 import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
 import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+import { Troubles } from './troubles.ts'
 
 /** How long a broker that has nothing holds a fetch: as long, a partition that just got room may have to wait. */
 const maxWaitMs = 300
@@ -26,6 +27,8 @@ export interface FetcherOptions {
   outOfRange(ledger: PartitionLedger): Promise<void>
   /** A topic has another id than its ledger. */
   replaced(ledger: PartitionLedger, topicId: string): void
+  /** Whether nothing is left that could be read if these cannot. */
+  isAll(isTroubled: (ledger: PartitionLedger) => boolean): boolean
   /** A fetch has failed, so many times in a row by now. */
   failed(error: unknown, failures: number): void
 }
@@ -39,6 +42,7 @@ export class Fetcher {
   readonly #options: FetcherOptions
   readonly #consumer: KafkaConsumer
   readonly #nodes = new Map<number, Promise<void>>()
+  readonly #troubles: Troubles
   #failures = 0
   #metadataIsStale = false
   #isClosed = false
@@ -47,6 +51,7 @@ export class Fetcher {
   constructor(settings: KafkaSettings, options: FetcherOptions) {
     this.#settings = settings
     this.#options = options
+    this.#troubles = new Troubles(settings)
     this.#topics = settings.topics
     this.#consumer = new settings.kafka.Consumer(
       clientOptions(settings, { groupId: settings.group, autocommit: false, strict: false }),
@@ -59,20 +64,21 @@ export class Fetcher {
     return this.#consumer.metadata({ topics: [...this.#topics], forceUpdate })
   }
 
-  /** Which of the topics are there. */
-  async present(topics: readonly string[]): Promise<string[]> {
-    const found = await Promise.all(
+  /** Which of the topics are there, and which we may not know of. */
+  async present(topics: readonly string[]): Promise<{ readonly present: string[]; readonly refused: string[] }> {
+    const found = { present: [] as string[], refused: [] as string[] }
+    await Promise.all(
       topics.map(async (topic) => {
         try {
           await this.#consumer.metadata({ topics: [topic], forceUpdate: true })
-          return [topic]
+          found.present.push(topic)
         } catch (error) {
-          if (isUnknownTopic(error)) return []
-          throw error
+          if (isTopicRefused(error)) found.refused.push(topic)
+          else if (!isUnknownTopic(error)) throw error
         }
       }),
     )
-    return found.flat()
+    return found
   }
 
   /** From now on these are read. */
@@ -106,7 +112,9 @@ export class Fetcher {
     }
     for (const [node, ledgers] of byNode) {
       if (this.#nodes.has(node) || this.#isClosed) continue
-      const fetching = this.#fetchFrom(node, ledgers).finally(() => {
+      const chosen = this.#troubles.choose(ledgers)
+      if (chosen.length === 0) continue
+      const fetching = this.#fetchFrom(node, chosen).finally(() => {
         this.#nodes.delete(node)
         this.#options.fetched()
       })
@@ -121,16 +129,32 @@ export class Fetcher {
   }
 
   async #fetchFrom(node: number, ledgers: readonly PartitionLedger[]): Promise<void> {
-    const { clock } = this.#settings
     try {
       this.#accept(ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
       this.#failures = 0
+      this.#troubles.over(ledgers)
     } catch (error) {
-      if (this.#isClosed) return
-      const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
-      await Promise.all(missed.map((ledger) => this.#options.outOfRange(ledger))).catch(this.#settings.onError)
-      if (missed.length > 0) return
-      this.#metadataIsStale = true
+      if (!this.#isClosed) await this.#failed(ledgers, error)
+    }
+  }
+
+  /** What is known to be the trouble of one partition is no trouble of the others. */
+  async #failed(ledgers: readonly PartitionLedger[], error: unknown): Promise<void> {
+    const { clock, onError } = this.#settings
+    const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
+    await Promise.all(missed.map((ledger) => this.#options.outOfRange(ledger))).catch(onError)
+    const response = responseOf(error)
+    if (response !== undefined) this.#accept(ledgers, response)
+    const isOne = ledgers.length === 1 && isUnreadable(error)
+    const refused = ledgers.filter((ledger) => !missed.includes(ledger) && (isOne || codeFor(error, ledger) !== 0))
+    if (missed.length + refused.length === 0 && isUnreadable(error)) return this.#troubles.suspect(ledgers)
+    this.#metadataIsStale ||= missed.length === 0
+    const failures = Math.max(0, ...refused.map((ledger) => this.#troubles.failed(ledger, error)))
+    if (refused.length > 0) {
+      const hasOthers = !this.#options.isAll((ledger) => this.#troubles.has(ledger))
+      if (hasOthers) onError(error)
+      else this.#options.failed(error, failures)
+    } else if (missed.length === 0) {
       this.#options.failed(error, ++this.#failures)
       await clock.sleep(backoffMs(this.#failures, clock))
     }
@@ -152,7 +176,9 @@ export class Fetcher {
     }
     const maxBytes = Math.max(1, Math.min(maxBytesPerPartition * 16, this.#options.room()))
     const isolationLevel = readCommitted
-    return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes: 1, maxBytes, isolationLevel }
+    // Whoever is asked alone must not keep the others waiting for something to come.
+    const minBytes = ledgers.some((ledger) => this.#troubles.has(ledger)) ? 0 : 1
+    return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes, maxBytes, isolationLevel }
   }
 
   #accept(ledgers: readonly PartitionLedger[], response: FetchResponse): void {
@@ -160,7 +186,7 @@ export class Fetcher {
       for (const fetched of partitions) {
         const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
         // Given up, or begun anew, while the answer was on its way.
-        if (ledger === undefined || !ledger.isOurs) continue
+        if (ledger === undefined || !ledger.isOurs || fetched.errorCode !== 0) continue
         const { records, next } = committedRecords(fetched, ledger.position)
         if (next > ledger.position) ledger.add(records, next)
       }
@@ -168,9 +194,13 @@ export class Fetcher {
   }
 }
 
+function responseOf(error: unknown): FetchResponse | undefined {
+  return (error as { response?: FetchResponse }).response
+}
+
 /** What the broker said of one partition, where it refused some. */
 function codeFor(error: unknown, { topicId, partition }: PartitionLedger): number {
-  const { response } = error as { response?: FetchResponse }
+  const response = responseOf(error)
   const topic = response?.responses.find((each) => each.topicId === topicId)
   const found = topic?.partitions.find((each) => each.partitionIndex === partition)
   if (found !== undefined) return found.errorCode

@@ -1,7 +1,7 @@
 import type { Delivery, Settlement, Transport } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { type Changes, changes } from './changes.ts'
-import { asSetupError, isUnknownTopic, unreachable } from './client-errors.ts'
+import { asSetupError, isTopicRefused, isUnknownTopic, unreachable } from './client-errors.ts'
 import type { FetchedRecord } from './committed-records.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
@@ -67,7 +67,8 @@ export class Session {
       },
       outOfRange: (ledger) => this.#partitions.findAgain(ledger),
       replaced: (ledger, topicId) => this.#partitions.replace(ledger, topicId),
-      failed: failOrReport,
+      isAll: (isTroubled) => this.#partitions.all().every(isTroubled),
+      failed: (error, failures) => this.#fail(error, failures),
     })
     this.#topics = new TopicWatch({ settings, member: this.#member, fetcher: this.#fetcher })
     this.#committer = new Committer(settings, this.#member, () => this.#partitions.all())
@@ -238,11 +239,16 @@ export class Session {
 
   /** A broker that has just started may not know for a moment what the others know: it is believed when it insists. */
   #failOrReport(error: unknown, failures: number): void {
-    const setup = asSetupError(error, whereOf(this.#settings))
-    if (isUnknownTopic(error) && this.#topics.hasOthers) {
+    if ((isUnknownTopic(error) || isTopicRefused(error)) && this.#topics.hasOthers) {
       this.#settings.onError(error)
-      if (failures > 5) this.#topics.look().catch((found: unknown) => this.#failOrReport(found, failures))
-    } else if (setup !== undefined && (setup === error || failures > 5)) this.#failure ??= setup
+      if (failures > 5) this.#topics.look().catch((found: unknown) => this.#fail(found, failures))
+      this.#changed.announce()
+    } else this.#fail(error, failures)
+  }
+
+  #fail(error: unknown, failures: number): void {
+    const setup = asSetupError(error, whereOf(this.#settings))
+    if (setup !== undefined && (setup === error || failures > 5)) this.#failure ??= setup
     else this.#settings.onError(error)
     this.#changed.announce()
   }

@@ -46,11 +46,15 @@ export class TopicWatch {
 
   async #look(): Promise<void> {
     const { settings, member, fetcher } = this.#options
-    const present = await fetcher.present(settings.topics)
+    const { present, refused } = await fetcher.present(settings.topics)
     this.#lookedAt = settings.clock.monotonicMs()
-    const missing = settings.topics.filter((topic) => !present.includes(topic))
+    const missing = settings.topics.filter((topic) => !present.includes(topic) && !refused.includes(topic))
     for (const topic of missing) settings.cameLater.add(topic)
     const names = missing.join(', ')
+    const notAllowed = new JustonceError('BROKER_REFUSED', {
+      message: `The broker at ${whereOf(settings)} does not allow topic ${refused.join(', ')}.`,
+    })
+    if (present.length === 0 && refused.length > 0) throw notAllowed
     if (present.length === 0) {
       throw new JustonceError('BROKER_SETUP', { message: `Unknown topic ${names} at ${whereOf(settings)}.` })
     }
@@ -61,6 +65,7 @@ export class TopicWatch {
       const message = `Topic ${names} is not there at ${whereOf(settings)}.`
       settings.notice(new JustonceError('TOPIC_MISSING', { message }))
     }
+    if (refused.length > 0) settings.notice(notAllowed)
     fetcher.subscribe(present)
     void member.subscribe(present, before)
   }

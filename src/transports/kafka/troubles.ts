@@ -1,0 +1,64 @@
+import { JustonceError } from '../../errors/index.ts'
+import { asSetupError, messageOf } from './client-errors.ts'
+import type { PartitionLedger } from './partition-ledger.ts'
+import { backoffMs, type KafkaSettings, whereOf } from './settings.ts'
+
+interface Trouble {
+  readonly failures: number
+  /** Not before. */
+  readonly untilMs: number
+}
+
+/** So often it may be a bad moment. */
+const patience = 5
+
+/**
+ * Partitions that could not be read, or were asked for beside one that could not: they are asked for alone, after a pause
+ * that grows, so that the others go on.
+ */
+export class Troubles {
+  readonly #settings: KafkaSettings
+  readonly #of = new WeakMap<PartitionLedger, Trouble>()
+
+  constructor(settings: KafkaSettings) {
+    this.#settings = settings
+  }
+
+  has(ledger: PartitionLedger): boolean {
+    return this.#of.has(ledger)
+  }
+
+  /** Which of them to ask for in one request. */
+  choose(ledgers: readonly PartitionLedger[]): readonly PartitionLedger[] {
+    const now = this.#settings.clock.monotonicMs()
+    const due = ledgers.find((ledger) => (this.#of.get(ledger)?.untilMs ?? Number.POSITIVE_INFINITY) <= now)
+    return due === undefined ? ledgers.filter((ledger) => !this.has(ledger)) : [due]
+  }
+
+  /** One of them it was; each alone will tell. */
+  suspect(ledgers: readonly PartitionLedger[]): void {
+    for (const ledger of ledgers) this.#of.set(ledger, { failures: 0, untilMs: 0 })
+  }
+
+  /** Returns how often it has failed by now. */
+  failed(ledger: PartitionLedger, error: unknown): number {
+    const { clock, notice } = this.#settings
+    const failures = (this.#of.get(ledger)?.failures ?? 0) + 1
+    this.#of.set(ledger, { failures, untilMs: clock.monotonicMs() + backoffMs(failures, clock) })
+    if (failures > patience) notice(this.#asNotice(ledger, error))
+    return failures
+  }
+
+  over(ledgers: readonly PartitionLedger[]): void {
+    for (const ledger of ledgers) this.#of.delete(ledger)
+  }
+
+  #asNotice({ lane }: PartitionLedger, error: unknown): JustonceError {
+    const setup = asSetupError(error, whereOf(this.#settings))
+    const message = `Partition ${lane} cannot be read: ${messageOf(error)} The others are read on.`
+    return new JustonceError(setup?.code === 'BROKER_REFUSED' ? setup.code : 'PARTITION_UNREADABLE', {
+      message,
+      cause: error,
+    })
+  }
+}
