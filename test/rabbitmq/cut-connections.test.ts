@@ -99,6 +99,30 @@ describe.skipIf(!rabbitmq.available)('a cut connection', () => {
     expect([...idsOf(await again)].sort()).toEqual(['m1', 'm2'])
   })
 
+  test('before it is handed over: another one is opened', async () => {
+    const queue = queueName()
+    const lostAtFirst = () => {
+      let opened = 0
+      return async () => {
+        const connection = await client.connect(rabbitmq.url)
+        connection.on('error', () => {})
+        if (opened++ > 0) return connection
+        const closed = new Promise((resolve) => connection.on('close', resolve))
+        const { stream } = connection.connection as unknown as { stream: { destroy(error: Error): void } }
+        stream.destroy(new Error('cut'))
+        await closed
+        return connection
+      }
+    }
+    const other = rabbitmqTransport({ connect: lostAtFirst(), queue, declare: {} })
+    onTestFinished(() => other.close())
+    await expect(other.publish([outgoing('m1')])).rejects.toMatchObject({ code: 'BROKER_UNREACHABLE' })
+    expect(await other.publish([outgoing('m1')])).toEqual([{ kind: 'sent' }])
+    const { app, until } = watchedApp(await createDatabase(), rabbitmqTransport({ connect: lostAtFirst(), queue }))
+    await app.start()
+    await until((events) => processed(events) === 1, 'the message')
+  })
+
   test('many who publish at once share a channel, also when it has to be opened again', async () => {
     const { proxy, transport, queue } = await open()
     const publishAll = () =>

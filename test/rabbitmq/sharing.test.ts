@@ -1,17 +1,20 @@
 import * as client from 'amqplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Transport } from '../../src/contracts/index.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
-import { outgoing } from '../../src/testing/reading.ts'
+import { growingAppetite } from '../../src/testing/growing-appetite.ts'
+import { outgoing, startReading } from '../../src/testing/reading.ts'
 import { eventually } from '../../src/testing/waiting.ts'
-import { rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
+import { type DeclareOptions, rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
 import { requireServer } from '../servers/require.ts'
 import { queueName, withChannel } from './connect.ts'
 
 const rabbitmq = await requireServer('rabbitmq')
 
 describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
-  const open = (queue: string) => rabbitmqTransport({ client, url: rabbitmq.url, queue, declare: {} })
+  const open = (queue: string, declare: DeclareOptions = {}) =>
+    rabbitmqTransport({ client, url: rabbitmq.url, queue, declare })
 
   async function startApp(queue: string, run: () => unknown): Promise<void> {
     const app = justonce({ store: memoryStore(), transport: open(queue) })
@@ -23,8 +26,8 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
   const waitingIn = (queue: string) =>
     withChannel(rabbitmq.url, async (channel) => (await channel.checkQueue(queue)).messageCount)
 
-  async function fill(queue: string, count: number): Promise<void> {
-    const transport = open(queue)
+  async function fill(queue: string, count: number, declare?: DeclareOptions): Promise<void> {
+    const transport = open(queue, declare)
     onTestFinished(() => transport.close())
     await transport.publish(Array.from({ length: count }, (_, index) => outgoing(`m${index}`)))
   }
@@ -54,4 +57,31 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
     await eventually(async () => (handled >= 3_000 ? true : undefined), 'all of them')
     expect(await waitingIn(queue)).toBe(0)
   }, 60_000)
+
+  test('no more is unsettled than may be, however often more is wanted and then less', async () => {
+    const queue = queueName()
+    // Quorum queues say only every few seconds how many consumers they have.
+    const declare = { type: 'classic' } as const
+    await fill(queue, 200, declare)
+    const transport = open(queue, declare)
+    onTestFinished(() => transport.close())
+    const { appetite, want } = growingAppetite(4)
+    const hungry = { ...transport, deliveries: (given: Reading) => transport.deliveries({ ...given, appetite }) }
+    const reading = startReading({ connect: async () => transport, close: async () => {} }, hungry, 20)
+    const consumers = () =>
+      withChannel(rabbitmq.url, async (channel) => (await channel.checkQueue(queue)).consumerCount)
+    let taken = [...(await reading.take(4))]
+    for (let round = 0; round < 4; round++) {
+      want(20)
+      taken = [...taken, ...(await reading.take(20 - taken.length))]
+      want(4)
+      await eventually(async () => ((await consumers()) === 1 ? true : undefined), 'the first consumer alone')
+      want(20)
+      await transport.settle(taken.splice(0, 10), { kind: 'done' })
+    }
+    taken = [...taken, ...(await reading.take(20 - taken.length))]
+    expect(await waitingIn(queue)).toBe(200 - 40 - 20)
+  }, 60_000)
 })
+
+type Reading = Parameters<Transport['deliveries']>[0]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
+import type { Delivery, Transport } from '../../contracts/index.ts'
+import { growingAppetite } from '../growing-appetite.ts'
 import { idsOf, outgoingList, remaining, startReading } from '../reading.ts'
 import type { TransportCase, TransportCaseContext } from '../transport-case.ts'
 
@@ -69,22 +70,3 @@ export const sharingCases: readonly TransportCase[] = [
     },
   },
 ]
-
-function growingAppetite(now: number): { readonly appetite: Appetite; want(count: number): void } {
-  const wakes = new Set<() => void>()
-  let wanted = now
-  const appetite: Appetite = {
-    now: () => wanted,
-    onGrown(wake) {
-      wakes.add(wake)
-      return () => void wakes.delete(wake)
-    },
-  }
-  return {
-    appetite,
-    want(count) {
-      wanted = count
-      for (const wake of wakes) wake()
-    },
-  }
-}

@@ -18,6 +18,11 @@ export interface Subscription {
   wanted?(): number
 }
 
+/** What the broker calls it is known only when it has begun. */
+interface Consumer {
+  tag: string | undefined
+}
+
 export interface IncarnationOptions {
   readonly clock: Clock
   /** Nobody else is given anything before the channel is closed, so that the order is kept. */
@@ -40,10 +45,12 @@ export class Incarnation {
   readonly #arrived: { readonly message: AmqpMessage; readonly subscription: Subscription }[] = []
   /** Handed over, and neither settled nor released. */
   readonly #inHands = new Set<AmqpMessage>()
-  readonly #consumerTags: string[] = []
+  readonly #consumers = new Set<Consumer>()
+  readonly #broughtBy = new WeakMap<AmqpMessage, Consumer>()
   readonly #ended = Promise.withResolvers<void>()
   readonly #over = new AbortController()
-  readonly #rungs: { readonly rungs: Rungs; readonly most: number; wanted(): number }[] = []
+  readonly #rungs: { readonly rungs: Rungs<Consumer>; readonly most: number; wanted(): number }[] = []
+  #beginning: Promise<unknown> = Promise.resolve()
   #wake: () => void = () => {}
   #telling: { cancel(): void } | undefined
   #left = false
@@ -71,10 +78,8 @@ export class Incarnation {
     const { wanted = () => subscription.prefetch } = subscription
     const rungs = new Rungs({
       begin: (prefetch) => this.#consume(subscription, prefetch),
-      end: async (tag) => {
-        this.#consumerTags.splice(this.#consumerTags.indexOf(tag), 1)
-        await this.#answered(() => this.#channel.cancel(tag))
-      },
+      end: (consumer) => this.#cancel(consumer),
+      unsettled: (consumer) => this.#open.count((message) => this.#broughtBy.get(message) === consumer),
     })
     await rungs.adjust(wanted(), subscription.prefetch)
     this.#rungs.push({ rungs, wanted, most: subscription.prefetch })
@@ -82,7 +87,7 @@ export class Incarnation {
 
   /** Lets the broker send as much as is wanted by now. */
   adjust(): void {
-    if (this.#left || this.hasEnded) return
+    if (this.#left || this.hasEnded || this.#closing !== undefined) return
     for (const { rungs, wanted, most } of this.#rungs) {
       void rungs.adjust(wanted(), most).catch((error: unknown) => {
         this.reason ??= error
@@ -91,16 +96,31 @@ export class Incarnation {
     }
   }
 
-  async #consume(subscription: Subscription, prefetch: number): Promise<string> {
+  /** One after the other: the prefetch is that of whoever begins next on the channel. */
+  #consume(subscription: Subscription, prefetch: number): Promise<Consumer> {
+    const beginning = this.#beginning.then(() => this.#begin(subscription, prefetch))
+    this.#beginning = beginning.catch(() => {})
+    return beginning
+  }
+
+  async #begin(subscription: Subscription, prefetch: number): Promise<Consumer> {
+    const consumer: Consumer = { tag: undefined }
     await this.#channel.prefetch(prefetch)
     const { consumerTag } = await this.#channel.consume(subscription.queue, (message) => {
       if (message === null) return this.#cancelled(subscription)
       this.#open.add(message)
+      this.#broughtBy.set(message, consumer)
       this.#arrived.push({ message, subscription })
       this.#wake()
     })
-    this.#consumerTags.push(consumerTag)
-    return consumerTag
+    consumer.tag = consumerTag
+    this.#consumers.add(consumer)
+    return consumer
+  }
+
+  async #cancel(consumer: Consumer): Promise<void> {
+    this.#consumers.delete(consumer)
+    await this.#answered(() => this.#channel.cancel(consumer.tag as string))
   }
 
   /** All that has come, as soon as there is something; undefined at the end. */
@@ -122,6 +142,7 @@ export class Incarnation {
     else if (this.#open.untold > 0) {
       this.#telling ??= this.#options.clock.timer(togetherMs, () => this.#tellTheRest())
     }
+    this.adjust()
     this.#closeIfDone()
   }
 
@@ -131,6 +152,7 @@ export class Incarnation {
     if (!this.#options.inOrder) this.#giveBack(messages)
     // What came after these would overtake them: only a closed channel gives everything back in order.
     else if (!this.#left) void this.close()
+    this.adjust()
     this.#closeIfDone()
   }
 
@@ -139,7 +161,7 @@ export class Incarnation {
     if (this.#left || this.hasEnded) return
     this.#left = true
     if (!this.#options.inOrder) {
-      for (const tag of this.#consumerTags) await this.#answered(() => this.#channel.cancel(tag))
+      for (const consumer of this.#consumers) await this.#cancel(consumer)
       this.#giveBack(this.#arrived.splice(0).map(({ message }) => message))
     }
     this.#closeIfDone()

@@ -6,10 +6,16 @@ import { orGiveUp } from './or-give-up.ts'
 
 /** One connection, opened when it is needed and again when it was lost. */
 export interface Link {
-  open(): Promise<AmqpConnection>
+  /** The connection, and a channel that was made of it. */
+  open<C>(create: (connection: AmqpConnection) => PromiseLike<C>): Promise<Opened<C>>
   /** What the client said of the connection that is open, or was the last. */
   whyLost(): unknown
   close(): Promise<void>
+}
+
+export interface Opened<C> {
+  readonly connection: AmqpConnection
+  readonly channel: C
 }
 
 export interface LinkOptions {
@@ -45,16 +51,29 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     if (current === opened) current = undefined
   }
 
+  const connected = (): Promise<AmqpConnection> => {
+    if (current !== undefined) return current
+    const opening: Promise<AmqpConnection> = openNew().catch((error: unknown) => {
+      forget(opening)
+      throw brokerError(error, 'No connection to RabbitMQ')
+    })
+    current = opening
+    void opening.then((connection) => connection.on('close', () => forget(opening))).catch(() => {})
+    return opening
+  }
+
   return {
-    open() {
-      if (current !== undefined) return current
-      const opening: Promise<AmqpConnection> = openNew().catch((error: unknown) => {
+    async open(create) {
+      const opening = connected()
+      const connection = await opening
+      try {
+        return { connection, channel: await create(connection) }
+      } catch (error) {
+        // It may have been lost before anybody listened, and would never say so again.
         forget(opening)
-        throw brokerError(error, 'No connection to RabbitMQ')
-      })
-      current = opening
-      void opening.then((connection) => connection.on('close', () => forget(opening))).catch(() => {})
-      return opening
+        void begin(() => connection.close()).catch(() => {})
+        throw error
+      }
     },
     whyLost: () => lostBy,
     async close() {

@@ -17,6 +17,12 @@ export class OpenTags {
     return this.#open.size
   }
 
+  count(isCounted: (message: AmqpMessage) => boolean): number {
+    let count = 0
+    for (const message of this.#open.values()) if (isCounted(message)) count++
+    return count
+  }
+
   get untold(): number {
     return this.#untold.size
   }

@@ -33,7 +33,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   let current: Promise<ConfirmedSending> | undefined
 
   const begin = async (): Promise<ConfirmedSending> => {
-    const channel = await (await link.open()).createConfirmChannel()
+    const { channel } = await link.open((connection) => connection.createConfirmChannel())
     const sending = new ConfirmedSending(channel, clock, confirmTimeoutMs)
     try {
       await prepare(channel)

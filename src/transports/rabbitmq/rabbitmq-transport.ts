@@ -2,7 +2,7 @@ import { systemClock } from '../../clock/index.ts'
 import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import type { JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
-import type { AmqpConnection, AmqpMessage } from './client-shapes.ts'
+import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
 import { Incarnation, type Subscription } from './incarnation.ts'
 import { newLink } from './link.ts'
@@ -77,8 +77,8 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     held.set(delivery, { message, incarnation })
   }
 
-  const subscribe = async (connection: AmqpConnection, reading: Reading): Promise<Incarnation> => {
-    const channel = await connection.createChannel()
+  const subscribe = async (reading: Reading): Promise<Incarnation> => {
+    const { connection, channel } = await incoming.open((opened) => opened.createChannel())
     const incarnation = new Incarnation(channel, { clock, inOrder, hold, whyLost: incoming.whyLost })
     incarnations.add(incarnation)
     try {
@@ -95,7 +95,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
 
   const open = async (wanted: Reading, signal: AbortSignal): Promise<Incarnation> => {
     for (const each of incarnations) if (each.hasEnded) incarnations.delete(each)
-    const opening = incoming.open().then((connection) => subscribe(connection, wanted))
+    const opening = subscribe(wanted)
     try {
       const opened = await orGiveUp(opening, { clock, afterMs: setupMs, signal })
       if (opened !== undefined) return opened
