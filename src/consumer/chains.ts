@@ -174,6 +174,11 @@ export class Chains {
     }
   }
 
+  /** When it has come. Of what is not here: never. */
+  arrivedAt(delivery: Delivery): number {
+    return this.#arrivals.get(delivery)?.atMs ?? Number.POSITIVE_INFINITY
+  }
+
   /** When the oldest has come. */
   get oldestAtMs(): number | undefined {
     return this.#arrivals.values().next().value?.atMs

@@ -7,6 +7,8 @@ export interface HeldBackOptions {
   readonly messages: number
   /** How much of that is free. */
   free(): number
+  /** It has been held for so long that it would soon have to go back to the broker. */
+  isOld(delivery: Delivery): boolean
   /** Something goes well again: what is held back should make room for it. */
   onRecovered(): void
 }
@@ -22,7 +24,8 @@ const fewestProbes = 16
  *
  * While other things go well, only what stands in nobody's way is kept, and no more than as much again is free. While
  * nothing does, the source is paused: all of its budget is kept, or a bad deploy would turn a queue into parked messages.
- * Only a part of it is parked now and then, to see whether there is something else behind it.
+ * Only a part of it is parked now and then, to see whether there is something else behind it, and what is old: brokers
+ * count what comes back, and drop it in the end.
  */
 export class HeldBack {
   readonly #options: HeldBackOptions
@@ -36,6 +39,7 @@ export class HeldBack {
 
   /** True: it stays in hand. False: it is parked. */
   readonly holds = (delivery: Delivery): boolean => {
+    if (this.#options.isOld(delivery)) return false
     const isAlone = affinityOf(delivery) === undefined
     const isInTheWay = !isAlone || !this.#hasRoom
     const holds = this.#isPaused ? !(isInTheWay && this.#probes()) : !isInTheWay

@@ -47,8 +47,13 @@ export class InHand {
   constructor(options: InHandOptions) {
     this.#options = options
     const { clock, limits } = options
-    const free = () => limits.messages - this.#chains.size
-    this.heldBack = new HeldBack({ clock, messages: limits.messages, free, onRecovered: () => this.resumeStopped() })
+    this.heldBack = new HeldBack({
+      clock,
+      messages: limits.messages,
+      free: () => limits.messages - this.#chains.size,
+      isOld: this.#isOld,
+      onRecovered: () => this.resumeStopped(),
+    })
   }
 
   /** Moving average of their bodies. */
@@ -119,6 +124,11 @@ export class InHand {
     return this.#chains.remove(() => true)
   }
 
+  readonly #isOld = (delivery: Delivery): boolean => {
+    const { clock, limits } = this.#options
+    return clock.monotonicMs() - this.#chains.arrivedAt(delivery) >= limits.ageMs / 2
+  }
+
   #resume(chain: Chain): void {
     this.#timers.get(chain)?.cancel()
     this.#timers.delete(chain)
@@ -158,7 +168,11 @@ export class InHand {
       this.#patrol = undefined
       // What has waited for the store is held, whatever its age, and gets its turn when the store is back: a broker that
       // counts what comes back would drop it.
-      if (gate.openForMs >= pauseMs) this.#giveBackOld()
+      if (gate.openForMs >= pauseMs) {
+        this.#giveBackOld()
+        // What a breaker holds is parked when it is looked at in time.
+        for (const chain of [...this.#stopped]) if (chain.waiting.some(this.#isOld)) this.#resume(chain)
+      }
       if (this.#chains.size > 0) this.#patrolLater()
     })
   }

@@ -5,7 +5,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp, write } from './open-app.ts'
 
 /** A store that can be cut off, and a transport that writes down how everything was settled. */
-function openWithOutages() {
+function openWithOutages(inFlight: Transport['inFlight'] = {}) {
   const clock = fakeClock()
   const inner = memoryStore({ database: new MemoryDatabase({ clock }) })
   const outage = new Error('connection refused')
@@ -27,6 +27,7 @@ function openWithOutages() {
   const settled: [Settlement['kind'], string | undefined][] = []
   const wrapped: Transport = {
     ...transport,
+    inFlight,
     async settle(deliveries: readonly Delivery[], settlement: Settlement) {
       settled.push(
         ...deliveries.map(({ message }): [Settlement['kind'], string | undefined] => [settlement.kind, message.id]),
@@ -140,4 +141,22 @@ test('a store that goes away under a handler undoes the batch, counts no attempt
     ['m1', 1],
     ['m2', 1],
   ])
+})
+
+test('what a breaker holds is parked before it is so old that it would go back: brokers count that, and drop it', async () => {
+  const { app, clock, transport, settled, inner } = openWithOutages({ ageMs: 900_000 })
+  let isBroken = true
+  app.on('note.created', { name: 'tag-note', retry: { backoff: () => 86_400_000 } }, ({ id }, { tx }) => {
+    if (isBroken) throw new Error('a bad deploy')
+    write(tx, id)
+  })
+  await app.start()
+  transport.send(Array.from({ length: 60 }, (_, index) => note(`m${index}`)))
+  for (let minute = 0; minute < 60; minute++) await clock.advance(60_000)
+  expect(new Set(settled.map(([kind]) => kind))).toEqual(new Set(['done']))
+  expect(await inner.parking.count()).toBe(60)
+  const tried = (await inner.parking.list()).filter(({ attempts }) => attempts > 0).length
+  isBroken = false
+  for (let minute = 0; minute < 60; minute++) await clock.advance(60_000)
+  expect(await inner.parking.count()).toBeLessThanOrEqual(tried)
 })
