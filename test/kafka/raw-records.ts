@@ -5,6 +5,7 @@ export interface RawRecord {
   readonly key?: Buffer
   readonly partition?: number
   readonly value: Buffer | null
+  readonly timestamp?: bigint
   readonly headers?: ReadonlyMap<Buffer, Buffer>
 }
 
@@ -41,13 +42,14 @@ export async function sendTransaction(
   }
 }
 
-function toMessage(topic: string, { key, partition, value, headers }: RawRecord) {
+function toMessage(topic: string, { key, partition, value, timestamp, headers }: RawRecord) {
   return {
     topic,
     // The client's types do not know tombstones, the client does.
     value: value as Buffer,
     ...(key !== undefined && { key }),
     ...(partition !== undefined && { partition }),
+    ...(timestamp !== undefined && { timestamp }),
     ...(headers !== undefined && { headers: new Map(headers) }),
   }
 }

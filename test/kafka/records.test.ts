@@ -1,5 +1,5 @@
 import * as client from '@platformatic/kafka'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { outgoing } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
@@ -27,6 +27,24 @@ describe.skipIf(!kafka.available)('records in Kafka', () => {
     expect(sentAt?.getTime()).toBeGreaterThan(sentAfter)
     expect(Buffer.from(body ?? []).toString()).toBe('{"a":1}')
     expect(rest).toMatchObject({ key: 'k1', headers: { x: 'y' }, source: topic.name, position: `${topic.name}/0/0` })
+  })
+
+  test('its time is when the broker took it, in a topic that says so', async () => {
+    const stamped = await openTopic(kafka.url, {
+      partitions: 1,
+      configs: { 'message.timestamp.type': 'LogAppendTime' },
+    })
+    onTestFinished(() => stamped.close())
+    const sentAfter = Date.now() - 60_000
+    await sendRaw(stamped, [{ value: Buffer.from('1'), timestamp: 1_000n }])
+    const [delivery] = await readingOf(stamped.connect()).take(1)
+    expect(delivery?.message.sentAt?.getTime()).toBeGreaterThan(sentAfter)
+  })
+
+  test('a time that is none is left out', async () => {
+    await sendRaw(topic, [{ value: Buffer.from('1'), timestamp: 2n ** 62n }])
+    const [delivery] = await readingOf(topic.connect()).take(1)
+    expect(delivery?.message.sentAt).toBeUndefined()
   })
 
   test('where positions alone tell copies apart, a record without an id is known by its own', async () => {

@@ -93,6 +93,7 @@ export interface RecordsBatch {
   readonly lastOffsetDelta: number
   readonly attributes: number
   readonly firstTimestamp: bigint
+  readonly maxTimestamp: bigint
   readonly producerId: bigint
   readonly records: readonly KafkaRecord[]
 }

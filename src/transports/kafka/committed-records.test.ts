@@ -20,6 +20,7 @@ function batch(firstOffset: number, count: number, changes: Partial<RecordsBatch
     lastOffsetDelta: count - 1,
     attributes: 0,
     firstTimestamp: 1_000n,
+    maxTimestamp: 1_000n,
     producerId: -1n,
     records,
     ...changes,

@@ -6,6 +6,8 @@ export interface FetchedRecord {
   readonly record: KafkaRecord
 }
 
+/** The time is when the broker took the batch (`LogAppendTime`): it is the same for all records, and what they say does not count. */
+const isStamped = 1 << 3
 const isTransactional = 1 << 4
 const isControl = 1 << 5
 
@@ -38,11 +40,13 @@ export function committedRecords(
 }
 
 /** A batch is sent whole, so its first records may be older than what was asked for. */
-function recordsFrom({ firstOffset, firstTimestamp, records }: RecordsBatch, from: bigint): FetchedRecord[] {
+function recordsFrom(batch: RecordsBatch, from: bigint): FetchedRecord[] {
+  const { firstOffset, firstTimestamp, maxTimestamp, attributes, records } = batch
+  const stamp = (attributes & isStamped) === 0 ? undefined : maxTimestamp
   return records
     .map((record) => ({
       offset: firstOffset + BigInt(record.offsetDelta),
-      timestampMs: Number(firstTimestamp + record.timestampDelta),
+      timestampMs: Number(stamp ?? firstTimestamp + record.timestampDelta),
       record,
     }))
     .filter(({ offset }) => offset >= from)

@@ -30,6 +30,7 @@ export interface ReadingOptions {
 }
 
 const dataUrl = 'data:;base64,'
+const latestMs = 8.64e15
 const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function readRecord(
@@ -47,13 +48,18 @@ export function readRecord(
     id: event.id ?? said(options.id, plain) ?? (options.isKnownByPosition ? position : undefined),
     type: event.type ?? said(options.type, plain),
     key,
-    sentAt: event.sentAt ?? (timestampMs >= 0 ? new Date(timestampMs) : undefined),
+    sentAt: event.sentAt ?? dateOf(timestampMs),
     expiresAt: event.expiresAt,
     headers: record.value === null ? { ...event.headers, [tombstoneHeader]: 'true' } : event.headers,
     body,
     source: topic,
     position,
   }
+}
+
+/** Producers may write any number; what is no time, or none that a Date can hold, is left out. */
+function dateOf(timestampMs: number): Date | undefined {
+  return timestampMs >= 0 && timestampMs <= latestMs ? new Date(timestampMs) : undefined
 }
 
 /** A function of the user that throws must not stop the partition: without an id its record becomes a dead letter. */
