@@ -150,8 +150,9 @@ test('what waits when its connection is lost is let go, and is not handled twice
 })
 
 test('what has waited for too long goes back to the broker', async () => {
-  const { ran, clock, arrive, settled } = openConsumer(0, {}, {}, { ageMs: 400 })
-  await arrive(delivery('broken', 'x'))
+  const { ran, clock, arrive, settled, on } = openConsumer(0, {}, {}, { ageMs: 400 })
+  on('note.slower', 'take-more-time', () => clock.sleep(5_000))
+  await arrive(delivery('slow', 'x', { type: 'note.slower' }))
   await arrive(delivery('a1', undefined), delivery('a2', undefined))
   await clock.advance(300)
   expect(settled()).toEqual([])
