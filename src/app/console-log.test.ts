@@ -56,6 +56,33 @@ test('anything at all may have been thrown', () => {
   expect(lines).toHaveLength(5)
 })
 
+test('it is one short line, whatever the key of a message has in it', () => {
+  const { lines, log } = open()
+  const key = `m1\njustonce: all is well\u001b[2J${'x'.repeat(100_000)}`
+  log({ ...(failed('tag-note') as JustonceEvent & { kind: 'parked' }), key })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatch(/^justonce: tag-note failed on m1 justonce: all is well \[2Jx+…$/)
+  expect(lines[0]?.length).toBeLessThan(1_100)
+})
+
+test('what cannot even be looked at is not said, and hurts nobody', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  try {
+    const app = justonce({ store: memoryStore(), transport: memoryTransport() })
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    app.on('note.created', 'tag-note', (_, { afterCommit }) => {
+      afterCommit(() => {
+        throw proxy
+      })
+    })
+    expect(await app.deliver(note('m1'))).toMatchObject({ handlers: { 'tag-note': { status: 'processed' } } })
+    await app.stop()
+  } finally {
+    warn.mockRestore()
+  }
+})
+
 test.each([
   { listened: false, options: {}, lines: 1 },
   { listened: false, options: { log: false }, lines: 0 },

@@ -4,6 +4,7 @@ import { anyText } from '../encoding/any-text.ts'
 /** Of one kind of trouble there is a line so often; how many there were in between is said in the next. */
 const everyMs = 30_000
 const longest = 300
+const longestLine = 1_000
 
 /**
  * For apps that nobody listens to: what somebody should know goes to the console, a line each, not too often. Nothing is
@@ -27,7 +28,7 @@ export function consoleLog(
     const more =
       before !== undefined && before.unsaid > 0 ? ` (and ${before.unsaid} more since the last such line)` : ''
     said.set(about, { at: now, unsaid: 0 })
-    write(`justonce: ${line}${more}`)
+    write(`justonce: ${onOneLine(line, longestLine)}${more}`)
   }
 }
 
@@ -89,9 +90,13 @@ function times(attempts: number): string {
   return attempts === 1 ? '1 attempt' : `${attempts} attempts`
 }
 
-/** One line, whatever was thrown. */
 function said(error: unknown): string {
   const text = error instanceof Error ? `${anyText(error.name)}: ${anyText(error.message)}` : anyText(error)
-  const line = text.replaceAll(/\s+/g, ' ')
-  return line.length > longest ? `${line.slice(0, longest)}…` : line
+  return onOneLine(text, longest)
+}
+
+/** Whatever was thrown, and whatever an id or a key has in it: no line of another's making, no commands to a terminal. */
+function onOneLine(text: string, most: number): string {
+  const line = text.slice(0, most * 2).replaceAll(/[\s\p{Cc}]+/gu, ' ')
+  return line.length > most ? `${line.slice(0, most)}…` : line
 }

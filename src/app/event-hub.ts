@@ -11,9 +11,9 @@ export function eventHub(otherwise?: (event: JustonceEvent) => void): Events {
   const listeners = new Set<(event: JustonceEvent) => void>()
   return {
     emit(event) {
+      const isHeard = diagnostics.hasSubscribers || listeners.size > 0
       if (diagnostics.hasSubscribers) diagnostics.publish(event)
-      else if (listeners.size === 0) otherwise?.(event)
-      for (const listener of listeners) {
+      for (const listener of isHeard || otherwise === undefined ? listeners : [otherwise]) {
         try {
           listener(event)
         } catch {
