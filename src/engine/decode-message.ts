@@ -1,4 +1,4 @@
-import type { IncomingMessage, Message } from '../contracts/index.ts'
+import type { Clock, IncomingMessage, Message } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
 import { JustonceError } from '../errors/index.ts'
 import { decodeBody } from './decode-body.ts'
@@ -29,15 +29,18 @@ export function decodeMessage(incoming: IncomingMessage): Message {
 export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, work }: Run<Tx>): Message | Promise<Message> {
   const message = decodeMessage(work.delivery.message)
   const schema = engine.schemaOf(message.type)
-  return schema === undefined && handler.schema === undefined ? message : decodeBySchemas(message, schema, handler)
+  return schema === undefined && handler.schema === undefined
+    ? message
+    : decodeBySchemas(engine, message, schema, handler)
 }
 
 async function decodeBySchemas<Tx>(
+  { clock }: Engine<Tx>,
   message: Message,
   schema: StandardSchema | undefined,
   handler: Handler<Tx>,
 ): Promise<Message> {
-  const fitted = await fitHandler(handler, await fitType(schema, message), sentBody(message))
+  const fitted = await fitHandler(clock, handler, await fitType(clock, schema, message), sentBody(message))
   if (fitted.failure !== undefined) throw fitted.failure.error
   return fitted.message
 }
@@ -50,36 +53,66 @@ export interface Fitted<Tx> {
 }
 
 /** The message with what the schema of its type makes of the body; rejects where that does not fit. */
-export async function fitType(schema: StandardSchema | undefined, message: Message): Promise<Message> {
+export async function fitType(clock: Clock, schema: StandardSchema | undefined, message: Message): Promise<Message> {
   if (schema === undefined) return message
   const sent = sentBody(message)
-  return withBody(message, await validate(schema, message.body, `type ${message.type}`), sent)
+  const timed = { clock, withinMs: ofTypeWithinMs }
+  return withBody(message, await validate(timed, schema, message.body, `type ${message.type}`), sent)
 }
 
+/** As long as a handler has, if it is given no other time. */
+const ofTypeWithinMs = 30_000
+
 /** A message may fit its type and one handler but not another: that is the one handler's failure. */
-export async function fitHandler<Tx>(handler: Handler<Tx>, message: Message, sent: unknown): Promise<Fitted<Tx>> {
+export async function fitHandler<Tx>(
+  clock: Clock,
+  handler: Handler<Tx>,
+  message: Message,
+  sent: unknown,
+): Promise<Fitted<Tx>> {
   if (handler.schema === undefined) return { handler, message, failure: undefined }
   try {
-    const body = await validate(handler.schema, message.body, `handler ${handler.name}`)
+    const timed = { clock, withinMs: handler.timeoutMs }
+    const body = await validate(timed, handler.schema, message.body, `handler ${handler.name}`)
     return { handler, message: withBody(message, body, sent), failure: undefined }
   } catch (error) {
     return { handler, message, failure: { error } }
   }
 }
 
-async function validate(schema: StandardSchema, value: unknown, what: string): Promise<unknown> {
-  let result: StandardResult<unknown>
+interface Timed {
+  readonly clock: Clock
+  readonly withinMs: number
+}
+
+async function validate(timed: Timed, schema: StandardSchema, value: unknown, what: string): Promise<unknown> {
+  let result: StandardResult<unknown> | undefined
   try {
     const pending = schema['~standard'].validate(value)
-    result = 'then' in pending ? await pending : pending
+    result = 'then' in pending ? await inTime(timed, pending) : pending
   } catch (cause) {
     throw new JustonceError('BODY_CHECK_FAILED', { message: `The schema of ${what} threw: ${anyText(cause)}.`, cause })
+  }
+  if (result === undefined) {
+    const message = `The schema of ${what} has not answered within ${timed.withinMs} ms.`
+    throw new JustonceError('BODY_CHECK_FAILED', { message })
   }
   if (result.issues === undefined) return result.value
   throw new JustonceError('BODY_INVALID', {
     message: `The body does not fit the schema of ${what}: ${describeIssues(result.issues)}.`,
     details: { issues: result.issues },
   })
+}
+
+/** Undefined: not in time. One that never answers must not hold up all that come after its message. */
+async function inTime<T>({ clock, withinMs }: Timed, pending: Promise<T>): Promise<T | undefined> {
+  const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>()
+  const timer = clock.timer(withinMs, () => resolve(undefined))
+  try {
+    return await Promise.race([pending, timeIsUp])
+  } finally {
+    timer.cancel()
+  }
 }
 
 function withBody(message: Message, body: unknown, sent: unknown): Message {

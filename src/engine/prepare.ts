@@ -166,9 +166,9 @@ async function prepareBySchemas<Tx>(
     // must not make a second copy look like another message.
     const sent = sentBody(message)
     const ofBody = handlers.some(({ fingerprint }) => fingerprint === 'body') ? fingerprintOf(sent) : undefined
-    const decoded = await fitType(schema, message)
+    const decoded = await fitType(engine.clock, schema, message)
     const fitted: Fitted<Tx>[] = []
-    for (const handler of handlers) fitted.push(await fitHandler(handler, decoded, sent))
+    for (const handler of handlers) fitted.push(await fitHandler(engine.clock, handler, decoded, sent))
     return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => ofBody as Uint8Array) }
   } catch (error) {
     return refused(delivery, origin, error)
