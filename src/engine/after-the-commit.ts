@@ -135,7 +135,8 @@ export async function runAfterAck<Tx>(
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
     await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
-      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, wentWell: new Set<string>() }
+      const wentWell = new Set<string>()
+      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
       const works = [{ ...run.work, runs: [run] }]
       await writeBookkeeping(

@@ -16,10 +16,7 @@ export async function claimRuns<Tx>(
   // Decided are those whose row or position somebody else has: whether they have a record is not for us to say.
   const undecided = runs.filter((run) => !outcomes.has(run))
   const requests = claimRequests(undecided, engine.timeless)
-  if (requests.length === 0) {
-    leaveForLater(runs, outcomes)
-    return undefined
-  }
+  if (requests.length === 0) return undefined
   const { epoch, existing, tooOld } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
   requests.forEach(({ run, handler }, index) => {
@@ -34,7 +31,6 @@ export async function claimRuns<Tx>(
     ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes.get(run)),
   )
   if (needless.length > 0) await engine.store.inbox.release(tx, needless)
-  leaveForLater(runs, outcomes)
   return epoch
 }
 
@@ -44,14 +40,6 @@ export async function claimRuns<Tx>(
  */
 function agrees(outcome: RunOutcome | undefined): boolean {
   return outcome === undefined || (outcome.kind === 'duplicate' && outcome.record.state === 'processed')
-}
-
-function leaveForLater<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes<Tx>): void {
-  for (const run of runs) {
-    const { failure, expired } = run
-    if (run.handler.delivery === 'at-most-once' && !failure && !expired && !outcomes.has(run))
-      outcomes.set(run, { kind: 'after-ack' })
-  }
 }
 
 async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {

@@ -9,6 +9,8 @@ export interface Permits<Tx> {
   readonly order: KeyOrder<Tx>
   /** Tells when a batch must not begin another run. */
   timeIsUp(run: Run<Tx>): boolean
+  /** Everything before it is committed and told: what runs at most once runs now. */
+  readonly isAfterAck?: boolean
   /** Names of handlers that have succeeded here: until the commit has shown it, only this batch may rely on that. */
   readonly wentWell: Set<string>
 }
@@ -19,6 +21,7 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   const hindrance = hindranceOf(engine, permits, run, outcomes)
   if (hindrance !== undefined) outcomes.set(run, hindrance)
   else if (permits.timeIsUp(run)) outcomes.set(run, { kind: 'unstarted' })
+  else if (run.handler.delivery === 'at-most-once' && !permits.isAfterAck) outcomes.set(run, { kind: 'after-ack' })
   else if (!permits.wentWell.has(run.handler.name) && !isAdmitted(engine, run)) outcomes.set(run, stoppedOutcome(run))
   else return true
   return false

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { countsOf, engineCase, later, note } from './bench.ts'
+import { countsOf, engineCase, later, makeDue, note } from './bench.ts'
 
 /** Several handlers of one message. */
 export const stepCases: readonly StoreCase[] = [
@@ -42,6 +42,26 @@ export const stepCases: readonly StoreCase[] = [
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
       assert.deepEqual(await countsOf(effects, 'first', 'second', 'third'), { first: 1, second: 1, third: 1 })
       assert.deepEqual(order.slice(-2), ['second', 'third'])
+    },
+  }),
+  engineCase({
+    name: 'steps: one that runs at most once follows an earlier handler that has failed, as any other does',
+    async run({ store, effects, app }) {
+      const { app: notes, handle, stop } = app()
+      let isBroken = true
+      notes.on('note.created', { name: 'first', ...later }, async (_, { tx }) => {
+        await effects.write(tx, 'first')
+        if (isBroken) throw new Error('not yet')
+      })
+      notes.on('note.created', { name: 'second', delivery: 'at-most-once' }, (_, { tx }) => effects.write(tx, 'second'))
+      await handle(note('m1'))
+      await handle(note('m1'))
+      assert.deepEqual(await countsOf(effects, 'first', 'second'), { first: 0, second: 0 })
+      isBroken = false
+      await makeDue(store)
+      await eventually(async () => ((await effects.count('second')) === 1 ? true : undefined), 'the second handler')
+      await stop()
+      assert.deepEqual(await countsOf(effects, 'first', 'second'), { first: 1, second: 1 })
     },
   }),
   engineCase({
