@@ -28,6 +28,7 @@ test.each([
   [{ queueType: 'qorum' }, 'quorum'],
   [{ declare: { type: 'quorum', durable: false } }, 'durable'],
   [{ declare: { type: 'classic', deliveryLimit: 3 } }, 'quorum'],
+  [{ declare: { arguments: { 'x-queue-type': 'stream' } } }, 'x-queue-type'],
   [{ deadLetterQueue: 'notes' }, 'itself'],
   [{ confirmTimeoutMs: Number.NaN }, 'confirmTimeoutMs'],
 ])('options that make no sense: %o', (options, hint) => {
@@ -171,6 +172,25 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
       'first',
       'plain',
     ])
+  })
+
+  test('a stream is said to be none of the queues that can be read', async () => {
+    const queue = queueName()
+    await withChannel(rabbitmq.url, (channel) =>
+      channel.assertQueue(queue, { arguments: { 'x-queue-type': 'stream' } }),
+    )
+    const { app, events, until } = watchedApp(await createDatabase(), open({ queue }))
+    await app.start()
+    await withChannel(rabbitmq.url, async (channel) => {
+      // It begins with what comes after the consumer.
+      while (!events.some(({ kind }) => kind === 'processed')) {
+        channel.sendToQueue(queue, Buffer.from('{}'), { type: 'note.created', messageId: queueName('m') })
+        await channel.waitForConfirms()
+      }
+    })
+    await until((all) => all.filter(({ kind }) => kind === 'processed').length > 1, 'several of them')
+    const notices = events.filter(({ kind }) => kind === 'transport-notice')
+    expect(notices).toMatchObject([{ code: 'BROKER_SETUP', message: expect.stringContaining('stream') }])
   })
 
   test('ids that are numbers too large for the client are not taken for one id', async () => {

@@ -114,6 +114,8 @@ function checkDeclare(declare: DeclareOptions, queueType: QueueType | undefined)
   checkOptions(declare, ['type', 'durable', 'deliveryLimit', 'bindings', 'arguments'], 'declare')
   const { type = 'quorum', durable, deliveryLimit } = declare
   checkChoice(type, 'declare.type', queueTypes)
+  const { 'x-queue-type': another = type } = declare.arguments ?? {}
+  if (another !== type) throw invalid(`declare.type is ${type}, but x-queue-type of declare.arguments is ${another}.`)
   if (queueType !== undefined && queueType !== type)
     throw invalid(`queueType is ${queueType}, but declare.type is ${type}.`)
   if (durable === false && type === 'quorum')

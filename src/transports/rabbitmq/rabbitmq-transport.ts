@@ -12,7 +12,7 @@ import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
 import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
-import { declareTopology, dropsAtItsLimit } from './topology.ts'
+import { declareTopology, dropsAtItsLimit, readsStream } from './topology.ts'
 
 /** AMQP counts what may be unsettled in 16 bits; 0 would mean any number. */
 const largestPrefetch = 65_535
@@ -55,13 +55,23 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
   let closing = new AbortController()
 
-  const subscriptions = ({ maxInFlight, appetite }: Reading): [live: Subscription, dead?: Subscription] => {
+  let saidStream = false
+  const toLive = (message: AmqpMessage, told: Reading['told']): Delivery => {
+    const stream = saidStream ? undefined : readsStream(message, queue)
+    if (stream !== undefined) {
+      saidStream = true
+      told(stream)
+    }
+    return toDelivery(message, shape)
+  }
+
+  const subscriptions = ({ maxInFlight, appetite, told }: Reading): [live: Subscription, dead?: Subscription] => {
     const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
     const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
     const live = {
       queue,
       prefetch: Math.max(most - dead, 1),
-      toDelivery: (each: AmqpMessage) => toDelivery(each, shape),
+      toDelivery: (each: AmqpMessage) => toLive(each, told),
       // A single active consumer has nobody to leave anything to.
       ...(appetite !== undefined && !inOrder && { wanted: appetite.now }),
     }

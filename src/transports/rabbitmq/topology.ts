@@ -1,5 +1,5 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { AmqpChannel } from './client-shapes.ts'
+import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
 import type { DeclareOptions, RabbitmqTransportOptions } from './options.ts'
 
 /** Creates what was declared, or makes sure that it is as declared. Rejects when it is there and different. */
@@ -45,4 +45,11 @@ export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceErro
   return new JustonceError('MESSAGES_MAY_BE_DROPPED', {
     message: `The queue ${JSON.stringify(queue)} has a delivery limit of ${limit} and no dead-letter exchange.`,
   })
+}
+
+/** Only what comes while somebody reads it is delivered by a stream, unless it is told where to begin. */
+export function readsStream({ properties }: AmqpMessage, queue: string): JustonceError | undefined {
+  if (properties.headers?.['x-stream-offset'] === undefined) return undefined
+  const message = `${JSON.stringify(queue)} is a stream and no queue: what is published while nobody reads it is missed.`
+  return new JustonceError('BROKER_SETUP', { message })
 }
