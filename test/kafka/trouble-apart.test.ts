@@ -7,6 +7,7 @@ import { idsOf } from '../../src/testing/reading.ts'
 import { kafkaTransport } from '../../src/transports/kafka/index.ts'
 import { type KafkaServer, startKafka } from '../servers/kafka.ts'
 import { requireBinaries } from '../servers/require.ts'
+import { lagOf } from './effects-world.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
 import { eventIn, sendRaw } from './raw-records.ts'
 import { readingOf } from './reading-of.ts'
@@ -28,7 +29,7 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
   })
   afterAll(() => server?.stop())
 
-  const read = (...topics: readonly [KafkaTopic, ...KafkaTopic[]]) => {
+  const open = (...topics: readonly [KafkaTopic, ...KafkaTopic[]]) => {
     const notices: TransportNotice[] = []
     const transport = kafkaTransport({
       kafka: kafkaClient,
@@ -38,6 +39,12 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
     })
     onTestFinished(() => transport.close())
     const reading = readingOf(transport, { notice: (notice) => notices.push(notice) })
+    return { transport, reading, notices, codes: () => notices.map(({ code }) => code) }
+  }
+
+  /** Settles whatever comes. */
+  const read = (...topics: readonly [KafkaTopic, ...KafkaTopic[]]) => {
+    const { transport, reading, ...opened } = open(...topics)
     const seen: (string | undefined)[] = []
     void (async () => {
       for (;;) {
@@ -46,8 +53,7 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
         await transport.settle(deliveries, { kind: 'done' }).catch(() => {})
       }
     })().catch(() => {})
-    const codes = () => notices.map(({ code }) => code)
-    return { seen, codes, notices }
+    return { ...opened, seen }
   }
 
   /** Spoils what the partition has on disk, as a bad disk would. The broker gives it out as it is. */
@@ -108,4 +114,29 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
       await vi.waitFor(() => expect([...seen].sort()).toEqual(['a1', 'a2', 'b1', 'b2']), { timeout })
     },
   )
+
+  test('a position that the group may not take any more keeps no other from being told', async () => {
+    const kept = await openTopic(server.url, { partitions: 1 })
+    const other = await openTopic(server.url, { partitions: 1 })
+    onTestFinished(async () => {
+      await Promise.all([kept.close(), other.close()])
+    })
+    const { transport, reading, codes } = open(kept, other)
+    await sendRaw(kept, [eventIn(0, 'a1'), eventIn(0, 'a2')])
+    await sendRaw(other, [eventIn(0, 'b1')])
+    const taken = await reading.take(3)
+    const settle = (id: string) =>
+      transport.settle(
+        taken.filter(({ message }) => message.id === id),
+        { kind: 'done' },
+      )
+    await deny('READ', other)
+    await vi.waitFor(() => expect(codes()).toContain('BROKER_REFUSED'), { timeout })
+    await expect(settle('b1')).rejects.toThrow()
+    await settle('a1')
+    await settle('a2')
+    await allow(other)
+    const lag = () => other.admin((admin) => lagOf(admin, { name: other.name, group: kept.group }))
+    await vi.waitFor(async () => expect(await lag()).toBe(0n), { timeout })
+  })
 })

@@ -1,4 +1,5 @@
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import type { CommitResponse } from './client-shapes.ts'
 
 /** Numbers of the protocol, as they stand in the answer to a fetch. */
 export const offsetOutOfRange = 1
@@ -64,6 +65,21 @@ const refused = [
 ]
 
 const unusable = ['INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']
+
+/** Numbers of the protocol for what is the trouble of one partition, and not of the group: it is unknown, or not allowed. */
+const ofOnePartition = new Set([3, 29])
+
+/** The partitions whose positions the group did not take; none where it has taken nothing at all. */
+export function notTaken(error: unknown): readonly { readonly topic: string; readonly partition: number }[] {
+  const answers = everyError(error).map((each) => (each as { response?: CommitResponse }).response?.topics)
+  const found = answers.find((topics) => topics !== undefined) ?? []
+  const failed = found.flatMap(({ name, partitions }) =>
+    partitions
+      .filter(({ errorCode }) => errorCode !== 0)
+      .map(({ partitionIndex, errorCode }) => ({ topic: name, partition: partitionIndex, errorCode })),
+  )
+  return failed.every(({ errorCode }) => ofOnePartition.has(errorCode)) ? failed : []
+}
 
 export function unreachable(error: unknown, where: string): JustonceError {
   const message = `No Kafka answers at ${where}: ${messageOf(error)}`

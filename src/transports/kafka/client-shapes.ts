@@ -81,6 +81,14 @@ export interface FetchResponse {
   readonly responses: readonly { readonly topicId: string; readonly partitions: readonly FetchedPartition[] }[]
 }
 
+/** In the error of a commit that was refused. */
+export interface CommitResponse {
+  readonly topics?: readonly {
+    readonly name: string
+    readonly partitions: readonly { readonly partitionIndex: number; readonly errorCode: number }[]
+  }[]
+}
+
 export interface FetchedPartition {
   readonly partitionIndex: number
   readonly errorCode: number

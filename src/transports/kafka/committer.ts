@@ -1,8 +1,17 @@
 import { JustonceError } from '../../errors/index.ts'
 import { type Changes, changes } from './changes.ts'
+import { notTaken } from './client-errors.ts'
 import type { GroupMember } from './group-member.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
 import { backoffMs, type KafkaSettings } from './settings.ts'
+
+interface Failure {
+  readonly error: unknown
+  /** In a row. */
+  readonly count: number
+  /** Not to be told before. */
+  readonly untilMs: number
+}
 
 /**
  * Tells the broker how far partitions are settled: one request at a time, which takes all that has been settled while
@@ -13,8 +22,7 @@ export class Committer {
   readonly #member: GroupMember
   readonly #ledgers: () => Iterable<PartitionLedger>
   readonly #changed: Changes = changes()
-  #failures = 0
-  #lastError: unknown
+  readonly #failed = new WeakMap<PartitionLedger, Failure>()
   #running: Promise<void> | undefined
   #ended = false
 
@@ -31,13 +39,14 @@ export class Committer {
   async told(ledger: PartitionLedger, patienceMs: number): Promise<void> {
     const { clock, servers } = this.#settings
     const wanted = ledger.settledUpTo
-    const failuresBefore = this.#failures
+    const before = this.#failed.get(ledger)
     const until = clock.monotonicMs() + patienceMs
     this.tell()
     for (;;) {
       const [seen, leftMs] = [this.#changed.seen(), until - clock.monotonicMs()]
       if (!ledger.isOurs || ledger.committed >= wanted || this.#ended) return
-      if (this.#failures > failuresBefore) throw this.#lastError
+      const failure = this.#failed.get(ledger)
+      if (failure !== undefined && failure !== before) throw failure.error
       if (leftMs <= 0) {
         const message = `The group at ${servers} did not take a position within ${patienceMs} ms.`
         throw new JustonceError('BROKER_UNREACHABLE', { message })
@@ -81,21 +90,43 @@ export class Committer {
       }))
       try {
         await this.#member.commit(offsets)
-        for (const [index, ledger] of ledgers.entries())
-          ledger.committed = (offsets[index] as { offset: bigint }).offset
+        for (const [index, ledger] of ledgers.entries()) this.#took(ledger, offsets[index]?.offset)
         failures = 0
         this.#changed.announce()
       } catch (error) {
-        this.#failures++
-        this.#lastError = error
         onError(error)
+        const refused = notTaken(error)
+        for (const [index, ledger] of ledgers.entries()) {
+          const isRefused = refused.some(
+            ({ topic, partition }) => topic === ledger.topic && partition === ledger.partition,
+          )
+          if (refused.length > 0 && !isRefused) this.#took(ledger, offsets[index]?.offset)
+          else this.#refused(ledger, error, isRefused)
+        }
         this.#changed.announce()
-        await clock.sleep(backoffMs(failures++, clock))
+        if (refused.length === 0) await clock.sleep(backoffMs(failures++, clock))
       }
     }
   }
 
+  #took(ledger: PartitionLedger, offset: bigint | undefined): void {
+    ledger.committed = offset ?? ledger.committed
+    this.#failed.delete(ledger)
+  }
+
+  /** What is the trouble of one partition alone is tried again later, without it the others go on at once. */
+  #refused(ledger: PartitionLedger, error: unknown, isAlone: boolean): void {
+    const { clock } = this.#settings
+    const count = (this.#failed.get(ledger)?.count ?? 0) + 1
+    const untilMs = isAlone ? clock.monotonicMs() + backoffMs(count, clock) : 0
+    this.#failed.set(ledger, { error, count, untilMs })
+  }
+
   #untold(): PartitionLedger[] {
-    return [...this.#ledgers()].filter((ledger) => ledger.isOurs && ledger.settledUpTo > ledger.committed)
+    const now = this.#settings.clock.monotonicMs()
+    return [...this.#ledgers()].filter(
+      (ledger) =>
+        ledger.isOurs && ledger.settledUpTo > ledger.committed && (this.#failed.get(ledger)?.untilMs ?? 0) <= now,
+    )
   }
 }
