@@ -50,6 +50,14 @@ describe.skipIf(!server.available).each(poolsOf)('$client: a statement of its ow
     expect(await queue.count('notes')).toEqual({ ready: 0, hidden: 0 })
   })
 
+  test('rows of what was not committed are no part of the next answer', async () => {
+    await queue.send(undefined, 'notes', [toQueue('q1')])
+    await atCommit('justonce_queue', refuse('23514'))
+    const taken = queue.take('notes', { limit: 1, visibilityMs: 60_000 })
+    await expect(taken).rejects.toThrow('refused at the commit')
+    expect(await queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+  })
+
   test('what the default isolation refuses only at the commit is done with ours', async () => {
     const isStrict = `current_setting('transaction_isolation') = 'serializable'`
     await atCommit('justonce_queue', `IF ${isStrict} THEN ${refuse('40001')}; END IF`)

@@ -59,7 +59,7 @@ describe.skipIf(!postgres.available)('news of queued messages', () => {
     await store.queue.listen?.('notes', notes.wake)
     const { rowCount } = await admin.query(
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE 'listen %'`,
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%listen "%'`,
     )
     expect(rowCount).toBe(1)
     // Something may have been sent meanwhile.

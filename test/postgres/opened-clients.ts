@@ -7,6 +7,8 @@ export interface SharedPool {
   readonly store: PostgresStore<unknown>
   /** As other code would run it, on a connection of the same pool. */
   query(text: string): Promise<unknown>
+  /** As other code would that gives its connection back without ending what it has begun. */
+  leave(text: string): Promise<unknown>
   /** As a handler would run it, through what it is lent. */
   run(tx: unknown, text: string): Promise<readonly Record<string, unknown>[]>
   close(): Promise<void>
@@ -28,6 +30,11 @@ function openPg(
   return {
     store: store as unknown as PostgresStore<unknown>,
     query: (text) => pool.query(text),
+    async leave(text) {
+      const client = await pool.connect()
+      await client.query(text).catch(() => {})
+      client.release()
+    },
     run: async (tx, text) => (await (tx as pg.PoolClient).query(text)).rows,
     async close() {
       await store.close()
@@ -42,6 +49,11 @@ function openJs({ url, max = 1, schema, ...options }: PoolOptions): SharedPool {
   return {
     store: store as unknown as PostgresStore<unknown>,
     query: async (text) => await sql.unsafe(text),
+    async leave(text) {
+      const reserved = await sql.reserve()
+      await reserved.unsafe(text).catch(() => {})
+      reserved.release()
+    },
     run: async (tx, text) => await (tx as Sql).unsafe(text),
     async close() {
       await store.close()

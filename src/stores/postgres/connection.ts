@@ -50,6 +50,8 @@ export interface Connection<Tx> extends Runner {
   lost(): Error | undefined
   /** False when the client has seen that no transaction is open; undefined when it cannot tell. */
   inTransaction(): boolean | undefined
+  /** What was run last was run inside a transaction. False also where the client cannot tell. */
+  isInside(): boolean
   /** Back to the pool, for a connection that is known to be without a transaction. */
   release(): void
   /** Never to be used again; what runs on it is cut off, here and in the server. */

@@ -4,6 +4,7 @@ import { dateIn, textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import { type Part, partFrom, partStart } from './days.ts'
 import { messageOf, sqlState } from './errors.ts'
+import { beginAnew } from './left-open.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -96,7 +97,7 @@ export class Partitions<Tx> {
   async #makeOutside(parts: readonly Part[], giveUpAfterMs?: number): Promise<void> {
     const connection = await this.#source.checkOut({ giveUpAfterMs })
     try {
-      await connection.script(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+      await beginAnew(connection, `; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
       await this.#make(connection, parts)
       await connection.script('COMMIT')
       connection.release()

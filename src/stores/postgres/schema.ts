@@ -2,6 +2,7 @@ import type { Schema } from '../../contracts/index.ts'
 import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
+import { beginAnew } from './left-open.ts'
 import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
@@ -33,7 +34,7 @@ export function postgresSchema<Tx>(
   }
 
   async function installOn(runner: Runner): Promise<void> {
-    await runner.script('BEGIN ISOLATION LEVEL READ COMMITTED')
+    await beginAnew(runner)
     await runner.run(lock, [tables.lockName])
     const { rows } = await runner.run(look, lookValues)
     const found = await version(runner)

@@ -5,6 +5,7 @@ import { defaultLimits } from '../sql/default-limits.ts'
 import type { Answer, Connection, ConnectionSource, Opening, Runner } from './connection.ts'
 import { epochText } from './epoch.ts'
 import { isBadSession, isLostConnection, messageOf, sqlState } from './errors.ts'
+import { beginText } from './left-open.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
 import { prepared, type Statement, statement } from './statement.ts'
@@ -12,7 +13,7 @@ import type { Surroundings } from './surroundings.ts'
 import type { Tables } from './tables.ts'
 
 const rollback = statement('ROLLBACK')
-const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED')
+const begin = statement(beginText)
 
 /** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
 export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`

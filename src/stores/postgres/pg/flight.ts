@@ -6,6 +6,7 @@ import { WireMessages } from './wire-messages.ts'
 /** The protocol level of a `pg` client, as cursors and streams for `pg` use it. */
 export interface PgWire {
   on(event: 'parseComplete', listener: () => void): unknown
+  once(event: 'readyForQuery', listener: (message: { readonly status?: string }) => void): unknown
   removeListener(event: 'parseComplete', listener: () => void): unknown
   readonly parsedStatements: Record<string, string>
   readonly stream: { write(bytes: Uint8Array): unknown; destroy?(): void }
@@ -44,6 +45,8 @@ export class Flight {
   #mayLeave = false
   /** The server is ready for the next query, and nothing has failed. */
   landed = false
+  /** What the server said then: `I` is outside of any transaction. */
+  status: string | undefined
   lastTag = ''
   /** `pg` puts it here for its query_timeout. */
   callback: ((error?: unknown) => void) | undefined
@@ -75,10 +78,10 @@ export class Flight {
     if (this.#wire !== undefined) this.#leave(this.#wire)
   }
 
-  /** To be given to the client once more, after what it has begun is rolled back, and without names. */
-  refuel(): void {
+  /** To be given to the client once more, after what was begun is rolled back, and without names. */
+  refuel({ isInside }: { readonly isInside: boolean }): void {
     for (const passenger of this.#passengers) passenger.rows = []
-    if (this.#arrived > 0) this.#passengers = [ahead(rollback), ...this.#passengers]
+    if (isInside || this.#arrived > 0) this.#passengers = [ahead(rollback), ...this.#passengers]
     this.#arrived = 0
     this.#prepare = false
     this.#wire = undefined
@@ -106,6 +109,9 @@ export class Flight {
     }
     messages.sync()
     if (this.#parsing.some((each) => each !== undefined)) wire.on('parseComplete', this.#parsed)
+    wire.once('readyForQuery', ({ status }) => {
+      this.status = status
+    })
     wire.stream.write(messages.bytes())
   }
 
@@ -173,6 +179,7 @@ export function wireOf(client: object): PgWire | undefined {
   if (pipeline === true || typeof connection !== 'object' || connection === null) return undefined
   const isComplete =
     typeof connection.on === 'function' &&
+    typeof connection.once === 'function' &&
     typeof connection.removeListener === 'function' &&
     typeof connection.parsedStatements === 'object' &&
     typeof connection.stream?.write === 'function'

@@ -1,7 +1,9 @@
+import { JustonceError } from '../../../errors/index.ts'
 import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Answer, Call, Connection, Opening } from '../connection.ts'
-import { explained, isVanished } from '../errors.ts'
+import { explained, isVanished, messageOf } from '../errors.ts'
+import { wasLeftOpen } from '../left-open.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { Flight, hasQueued, type PgWire, wireOf } from './flight.ts'
@@ -28,6 +30,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   readonly #canFly: boolean
   #boarding: Flight | undefined
   #opening: Flight | undefined
+  #last: Flight | undefined
   #opened: Promise<unknown> | undefined
   /** A name has vanished on this connection: until it goes back everything is sent without. */
   #isNameless = false
@@ -64,8 +67,9 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
         this.#forgetNames(error, wire)
         attempts++
         // Behind nobody else it is flown again ahead of everything, and nobody has to know.
-        if (attempts === 1 && isVanished(error) && !hasQueued(this.tx)) {
-          flight.refuel()
+        const isInside = wasLeftOpen(error)
+        if (attempts === 1 && (isVanished(error) || isInside) && !hasQueued(this.tx)) {
+          flight.refuel({ isInside })
           this.tx.query(flight)
           return true
         }
@@ -76,7 +80,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     })
     flight.addAhead(begin)
     flight.addAhead(seal)
-    const answer = flight.add(settings, settingValues).catch(rethrown)
+    const answer = flight.add(settings, settingValues).catch(notOpened)
     this.#boarding = flight
     this.#opening = flight
     this.#opened = answer
@@ -87,7 +91,12 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   async #openStepByStep(first: readonly Statement[], settings: Statement, values: readonly Cell[]): Promise<Answer> {
-    const [, answer] = await Promise.all([this.#runner.runAll(first), this.#runner.run(settings, values)])
+    const openNow = () => Promise.all([this.#runner.runAll(first), this.#runner.run(settings, values)])
+    const [, answer] = await openNow().catch(async (error) => {
+      if (!wasLeftOpen(error)) throw error
+      await this.#runner.script('ROLLBACK')
+      return await openNow()
+    })
     return answer
   }
 
@@ -120,7 +129,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     const flight = this.#boarding ?? (await this.#nextFlight())
     const answers = Promise.all(calls.map(({ statement, values }) => flight.add(statement, values)))
     this.#depart(flight)
-    return await answers.catch(rethrown)
+    return await answers.catch(flight === this.#opening ? notOpened : rethrown)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {
@@ -147,6 +156,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   #depart(flight: Flight): void {
+    this.#last = flight
     const isQueued = flight === this.#boarding
     if (isQueued) this.#boarding = undefined
     flight.send()
@@ -166,6 +176,10 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   inTransaction(): boolean | undefined {
     const status = this.#opening?.landed === true ? this.#extras.getTransactionStatus?.() : undefined
     return status === undefined || status === null ? undefined : status !== 'I'
+  }
+
+  isInside(): boolean {
+    return (this.#last?.status ?? this.#extras.getTransactionStatus?.() ?? 'I') !== 'I'
   }
 
   release(): void {
@@ -198,4 +212,13 @@ const openingSize = 3
 
 function rethrown(error: unknown): never {
   throw explained(error)
+}
+
+/** Others have queued something behind it, so that it could not be opened once more. */
+function notOpened(error: unknown): never {
+  if (!wasLeftOpen(error)) rethrown(error)
+  throw new JustonceError('STORE_BUSY', {
+    message: `A transaction could not be begun: ${messageOf(error)}.`,
+    cause: error,
+  })
 }

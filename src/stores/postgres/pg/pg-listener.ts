@@ -1,6 +1,8 @@
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import { explained } from '../errors.ts'
 import { growingPause } from '../growing-pause.ts'
+import { beginAnew } from '../left-open.ts'
+import { PgRunner } from './pg-runner.ts'
 
 /** Keeps one client of the pool listening, and gets another when that one is lost. */
 export class PgListener<Client extends PgClientShape> {
@@ -38,7 +40,7 @@ export class PgListener<Client extends PgClientShape> {
       if (client === this.#client && message.channel === this.#channel) this.#heard(message.payload)
     })
     try {
-      await client.query(`LISTEN "${this.#channel}"`)
+      await beginAnew(new PgRunner(client), `; LISTEN "${this.#channel}"; COMMIT`)
     } catch (error) {
       client.release(true)
       throw error

@@ -4,6 +4,7 @@ import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Connection, Opening } from '../connection.ts'
 import { explained } from '../errors.ts'
+import { wasLeftOpen } from '../left-open.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { guardedSql } from './guarded-sql.ts'
@@ -13,6 +14,7 @@ import { cancelRunning, type InnerConnection, type JsQuery, type RawResult } fro
 
 /** How long a cancelled query may take to stop. */
 const graceMs = 1_000
+const rollback = 'ROLLBACK; '
 
 /**
  * A reserved connection of postgres.js. When such a connection is lost, postgres.js may connect it anew for somebody
@@ -58,17 +60,23 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return this.#begin(opening, '')
   }
 
-  #begin({ begin, seal, settings, settingValues }: Opening, before: string): Promise<Answer> {
+  #begin(opening: Opening, before: string): Promise<Answer> {
     this.#isSeen = false
-    const set = inlined(settings, settingValues)
-    const opened = this.#scripted(`${before}${begin.text}; ${seal.text}; ${set}`).then((result) => {
-      this.#isSeen = true
-      return answerIn(lastOf(result) as RawResult)
+    const opened = this.#sent(opening, before).catch((error) => {
+      if (!wasLeftOpen(error)) throw error
+      return this.#sent(opening, rollback)
     })
     this.#opened = opened
     // Whoever waits for it gets to see its failure.
     opened.catch(() => {})
     return opened.catch(rethrown)
+  }
+
+  async #sent({ begin, seal, settings, settingValues }: Opening, before: string): Promise<Answer> {
+    const set = inlined(settings, settingValues)
+    const result = await this.#scripted(`${before}${begin.text}; ${seal.text}; ${set}`)
+    this.#isSeen = true
+    return answerIn(lastOf(result) as RawResult)
   }
 
   /** For whatever may not be sent before the opening was seen to work; undefined: it was. */
@@ -133,6 +141,17 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   }
 
   async #runFirst(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    try {
+      return await this.#runAlong(statement, values)
+    } catch (error) {
+      if (!wasLeftOpen(error)) throw error
+      // It failed with the opening, which has been repeated since.
+      await this.#opened
+      return await this.#runner.run(statement, values)
+    }
+  }
+
+  async #runAlong(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     if (!this.#names.isUsed || statement.name === '') return await this.#runner.run(statement, values)
     try {
       return await this.#runner.runPrepared(statement, values)
@@ -140,7 +159,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
       if (!isJustonceError(error, 'STATEMENT_LOST')) throw error
       this.#names.lost()
       // Nobody has done anything in this transaction yet.
-      await this.#begin(this.#opening as Opening, 'ROLLBACK; ')
+      await this.#begin(this.#opening as Opening, rollback)
       return await this.#runner.run(statement, values)
     }
   }
@@ -171,6 +190,10 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
 
   inTransaction(): undefined {
     return undefined
+  }
+
+  isInside(): boolean {
+    return false
   }
 
   release(): void {

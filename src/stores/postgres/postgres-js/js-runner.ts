@@ -2,6 +2,7 @@ import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
+import { unlessInside } from '../left-open.ts'
 import type { Statement } from '../statement.ts'
 import { inlined } from './inlined.ts'
 import type { JsQuery, RawResult } from './query.ts'
@@ -31,6 +32,14 @@ export class JsRunner implements Runner {
     return text === undefined ? this.runPrepared(statement, values, false) : this.#answer(text, [], { simple: true })
   }
 
+  /** In a transaction of its own, or not at all. */
+  runAlone(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    const text = inlined(statement, values)
+    if (text === undefined) return this.runPrepared(statement, values, false)
+    // In this order: postgres.js tells results apart only where the next one has rows.
+    return this.#answer(`${text}; ${unlessInside}`, [], { simple: true })
+  }
+
   /** By its name, where it is to have one. */
   runPrepared({ text }: Statement, values: readonly Cell[], prepare = true): Promise<Answer> {
     return this.#answer(text, values, { prepare, simple: false })
@@ -39,7 +48,8 @@ export class JsRunner implements Runner {
   async #answer(text: string, values: readonly Cell[], options: object): Promise<Answer> {
     const query: JsQuery = this.#sql.unsafe(text, [...values], { ...this.#also, ...options })
     try {
-      return answerIn(await this.#settled<RawResult>(query.raw()))
+      const result = await this.#settled<RawResult | readonly RawResult[]>(query.raw())
+      return answerIn('command' in result ? result : (result[0] as RawResult))
     } catch (error) {
       throw explained(error)
     }

@@ -3,7 +3,7 @@ import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained, isBadSession } from '../errors.ts'
 import { Names } from '../names.ts'
-import { readingCommitted, runOnGoodOne, wasTooStrict } from '../run-alone.ts'
+import { mustBegin, readingCommitted, runOnGoodOne } from '../run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
 import { lentSql } from './lent-sql.ts'
@@ -32,10 +32,10 @@ export function jsSource<Sql extends PostgresJsShape>(
     checkOut,
     async runAlone(statement, values) {
       try {
-        return await alone.run(statement, values)
+        return await alone.runAlone(statement, values)
       } catch (error) {
         if (isBadSession(error)) return await runOnGoodOne(() => checkOut({}), statement, values)
-        if (!wasTooStrict(error)) throw error
+        if (!mustBegin(error)) throw error
         return await readingCommitted(await checkOut({}), statement, values)
       }
     },
