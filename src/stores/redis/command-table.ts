@@ -2,6 +2,7 @@ import { JustonceError } from '../../errors/index.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import { type Connection, text, texts } from './connection.ts'
 import { hashTagOf } from './names.ts'
+import { outOfStep } from './question.ts'
 
 interface CommandInfo {
   /** With the name; negative: at least so many. */
@@ -64,6 +65,8 @@ export class CommandTable {
 
   async #ask(name: string): Promise<CommandInfo | undefined> {
     const [reply] = (await this.#connection.send('COMMAND', 'INFO', name)) as unknown[]
+    // It is asked only once: an answer to something else must not be kept for this.
+    if (reply !== null && !Array.isArray(reply)) throw outOfStep()
     return readInfo(reply)
   }
 }

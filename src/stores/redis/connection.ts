@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { JustonceError } from '../../errors/index.ts'
 import type { OpenedClient } from './client-shapes.ts'
 import { asStoreError, isReply, queuedError } from './errors.ts'
+import { answering, answerTo, nextQuestion } from './question.ts'
 
 /** A Lua script with the hash that the server knows it by. */
 export interface Script {
@@ -74,14 +75,16 @@ export class Connection {
     return replies
   }
 
-  /** Its first argument is always the prefix of the keys; the one declared key only tells a cluster where to go. */
+  /** Its first argument is always the prefix of the keys. The declared keys only tell a cluster where to go, and what is asked. */
   async run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
     const { sha, text } = this.#pinned.get(script) ?? (await this.#pin(script))
+    const question = nextQuestion(this.prefix)
+    const given = [2, this.prefix, question, this.prefix, ...args]
     try {
-      return await this.send('EVALSHA', sha, 1, this.prefix, this.prefix, ...args)
+      return answerTo(question, await this.send('EVALSHA', sha, ...given))
     } catch (error) {
       if (!isReply(error, 'NOSCRIPT')) throw error
-      return await this.send('EVAL', text, 1, this.prefix, this.prefix, ...args)
+      return answerTo(question, await this.send('EVAL', text, ...given))
     }
   }
 
@@ -96,7 +99,7 @@ export class Connection {
    */
   async #pin(unpinned: Script): Promise<Script> {
     this.#place ??= this.isCluster ? wholeSlot : selecting(await this.#learnDatabase(), whereItIs)
-    const pinned = script(this.#place, unpinned.text)
+    const pinned = script(this.#place, answering(unpinned.text))
     this.#pinned.set(unpinned, pinned)
     return pinned
   }

@@ -6,7 +6,11 @@ const unableCodes = [
   ...['LOADING', 'MASTERDOWN', 'READONLY', 'CLUSTERDOWN', 'TRYAGAIN', 'MISCONF', 'NOREPLICAS', 'BUSY'],
   ...['MOVED', 'ASK'],
 ].join('|')
-const unable = new RegExp(`^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key`)
+/** Somebody has subscribed on the connection, and a server that speaks RESP 2 takes nothing else there. */
+const subscribed = 'ERR .*only \\(P.* allowed in this context'
+const unable = new RegExp(
+  `^(${unableCodes}) |^ERR .*: (${unableCodes}) |^ERR .*attempted to access a non local key|^${subscribed}`,
+)
 /** Of a command, or of one in a script, by what older and newer servers say; or of everything, to who is not logged in. */
 const denied = /^NOAUTH |^WRONGPASS |^NOPERM |^ERR ACL failure in script: |^ERR The user executing the script can't /
 const full = /^OOM |^ERR .*: ?-?OOM /

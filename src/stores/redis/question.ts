@@ -1,0 +1,34 @@
+import { JustonceError } from '../../errors/index.ts'
+
+let asked = 0
+
+/**
+ * The name of one question, which its answer repeats. Clients know answers by their order alone, and other users of a
+ * connection can put that out: node-redis with RESP 2 does so once somebody has subscribed on it. It is a key of the store that is
+ * never written, because keys are the one thing besides its arguments that a script is given.
+ */
+export function nextQuestion(prefix: string): string {
+  return `${prefix}asked:${++asked}`
+}
+
+/** The script, answering with the question as well. Errors are left as they are. */
+export function answering(lua: string): string {
+  return `local function answer()
+${lua}
+end
+local said = answer()
+if type(said) == 'table' and said.err then return said end
+return { KEYS[2], said }`
+}
+
+export function answerTo(question: string, reply: unknown): unknown {
+  if (Array.isArray(reply) && reply.length > 0 && String(reply[0]) === question) return reply[1] ?? null
+  throw outOfStep()
+}
+
+export function outOfStep(): JustonceError {
+  return new JustonceError('STORE_UNREACHABLE', {
+    message:
+      'The client of Redis gave the answer to another question: other users of the connection have put it out of step. Give the store a client of its own.',
+  })
+}
