@@ -2,6 +2,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { parkedMessage } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { askMysql, createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -95,6 +96,24 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
     for (const record of await store.inbox.findMany(ids.map(request)))
       expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(86_400_000)
   })
+
+  test.each(['by somebody', 'by a handler'])(
+    'the number of the next row, set %s: no other message loses its place',
+    async (who) => {
+      const [first, second] = [`first ${who}`, `second ${who}`]
+      await store.transaction((tx) => store.parking.park(tx, [parkedMessage(first)]))
+      const [row] = await store.parking.list({ key: first })
+      const setting = `SET insert_id = ${row?.sequence}`
+      if (who === 'by somebody') await leave(setting)
+      await store.transaction(async (tx) => {
+        const loan = store.lend(tx, { borrower: 'tag-note', onLateCall: () => {} })
+        if (who === 'by a handler') await loan.tx.query(setting)
+        await loan.end()
+        await store.parking.park(tx, [parkedMessage(second)])
+      })
+      expect((await store.parking.list({ key: second })).map(({ key }) => key)).toEqual([second])
+    },
+  )
 
   test.each(['LOCK TABLES others READ', `XA START 'start #'`])('an app starts all the same: %s', async (sql) => {
     await leave(sql)

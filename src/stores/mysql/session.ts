@@ -66,6 +66,8 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     set(more.bigSelects, 1),
     // A clock that somebody has set for the session. Whether it was set cannot be asked, so it is not given back.
     set('timestamp', 'DEFAULT'),
+    // The number that the next row of any table is to have: a row of ours with that number would be taken for the one to park.
+    ...(server.isMariadb ? [set('insert_id', 'DEFAULT')] : []),
     ...(statementTimeoutMs === undefined ? [] : [set(statement, statementLimit)]),
   ]
 }
