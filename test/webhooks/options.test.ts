@@ -10,7 +10,7 @@ test('it says honestly what it can do', async () => {
     order: 'none',
     deliveryCount: 'none',
   })
-  expect(await webhookTransport({ verify }).redeliversForMs?.()).toBe(3 * 86_400_000)
+  expect(await webhookTransport({ verify }).redeliversForMs?.()).toBe(30 * 86_400_000)
   expect(await webhookTransport({ verify, redeliversForMs: 5 }).redeliversForMs?.()).toBe(5)
   const own = webhookTransport({ verify: () => true, path: '/in' })
   expect([own.name, await own.redeliversForMs?.()]).toEqual(['webhooks:/in', undefined])

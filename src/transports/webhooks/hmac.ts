@@ -52,9 +52,12 @@ export function isSigned(
   return found
 }
 
-/** The bytes of exactly 32 in hex; anything else is no signature. */
+/**
+ * The bytes of exactly 32 in hex, as the vendors write it; anything else is no signature. In a second spelling a copy would
+ * be a new message to whoever takes the signature for the id.
+ */
 export function hexSignature(text: string): Uint8Array | undefined {
-  return /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : undefined
+  return /^[0-9a-f]{64}$/.test(text) ? Buffer.from(text, 'hex') : undefined
 }
 
 /** A header may carry more signatures than anyone sends: each costs a comparison, so there is an end to them. */

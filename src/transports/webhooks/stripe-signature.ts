@@ -11,7 +11,8 @@ export interface StripeSignatureOptions {
   readonly toleranceMs?: number
 }
 
-const threeDaysMs = 3 * 86_400_000
+/** By itself for three days; anyone with its dashboard or its command line, for as long as it keeps events. */
+const thirtyDaysMs = 30 * 86_400_000
 
 /** Stripe: `Stripe-Signature: t=…,v1=…`. The event's id, type and time are read from the signed body. */
 export function stripeSignature(options: StripeSignatureOptions): SignatureScheme {
@@ -20,7 +21,7 @@ export function stripeSignature(options: StripeSignatureOptions): SignatureSchem
   const toleranceMs = checkTolerance(options.toleranceMs)
   return {
     name: 'stripe',
-    redeliversForMs: threeDaysMs,
+    redeliversForMs: thirtyDaysMs,
     verify({ headers, body, now }) {
       const { timestamp, signatures } = parseHeader(headers['stripe-signature'] ?? '')
       const seconds = secondsIn(timestamp)
