@@ -77,6 +77,17 @@ describe.skipIf(!kafka.available)('positions in Kafka', () => {
     await expect(reading.take(1)).rejects.toMatchObject({ code: 'SOURCE_REPLACED' })
   })
 
+  test('a position of the group beyond the end stops nothing: with nothing stored the topic is read from its start', async () => {
+    const transport = topic.connect({ dedup: 'position' })
+    await transport.publish(outgoingList(2))
+    const { name, group: groupId } = topic
+    const topics = [{ name, partitionOffsets: [{ partition: 0, offset: 1_000n }] }]
+    await topic.admin((admin) => admin.alterConsumerGroupOffsets({ groupId, topics }))
+    const taken = await readingOf(transport, { restore: async () => [undefined] }).take(2)
+    expect(idsOf(taken)).toEqual(['m1', 'm2'])
+    expect(taken[0]?.place?.from).toBeUndefined()
+  })
+
   test('a topic that is replaced while it is read stops with SOURCE_REPLACED', async () => {
     const transport = topic.connect({ dedup: 'position' })
     await transport.publish(outgoingList(1))

@@ -76,7 +76,7 @@ export class AssignedPartitions {
     const end = last.get(ledger.topic)?.[ledger.partition] ?? 0n
     if (!ledger.isOurs) return
     const message = `Position ${ledger.position} of ${ledger.lane} does not exist: it holds ${begin} to ${end}.`
-    if (ledger.position > end && restore !== undefined) {
+    if (ledger.position > end && restore !== undefined && ledger.mayBeStored) {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }

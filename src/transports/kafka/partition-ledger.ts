@@ -82,6 +82,11 @@ export class PartitionLedger {
     return this.#bytes
   }
 
+  /** Whether the store has, or may have by now, a position of it: what was begun where the group was has none at first. */
+  get mayBeStored(): boolean {
+    return this.#last !== undefined
+  }
+
   /** Aborted when the partition is no longer ours. */
   get ended(): AbortSignal {
     return this.#over.signal
