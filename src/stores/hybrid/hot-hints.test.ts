@@ -5,11 +5,14 @@ import { HotHints } from './hot-hints.ts'
 const settings = { prefix: 'hot:', lifeMs: 60_000, timeoutMs: 10, restMs: 1_000 }
 const request = (key: string, fingerprint?: Uint8Array) => ({ handler: 'tag-note', key, fingerprint })
 
-function memoryHot(): Hot & { readonly calls: string[] } {
+function memoryHot(): Hot & { readonly calls: string[]; readonly names: Iterable<string> } {
   const entries = new Map<string, string>()
   const calls: string[] = []
   return {
     calls,
+    get names() {
+      return entries.keys()
+    },
     async get(keys) {
       calls.push('get')
       return keys.map((key) => entries.get(key))
@@ -33,6 +36,15 @@ test('it knows what it was told, by handler, key, content and epoch', async () =
   ]
   expect(await hints.known(asked, 'e1')).toEqual([true, false, false, true, false])
   expect(await hints.known(asked, 'e2')).toEqual([false, false, false, false, false])
+})
+
+test('an answer to another question is not believed, not even where both messages say the same', async () => {
+  const hot = memoryHot()
+  const hints = new HotHints(hot, settings)
+  hints.committed([request('m1'), request('m2', Uint8Array.of(1))], 'e1')
+  const answered = await hot.get([...hot.names])
+  vi.spyOn(hot, 'get').mockResolvedValueOnce(answered)
+  expect(await hints.known([request('m3'), request('m4', Uint8Array.of(1))], 'e1')).toEqual([false, false])
 })
 
 test('an error means not known, and then it is left alone for a while', async () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ClaimRequest, Hints } from '../../contracts/index.ts'
 import type { Hot } from './hot.ts'
 
@@ -26,11 +27,14 @@ export class HotHints implements Hints {
   async known(requests: readonly ClaimRequest[], epoch: string): Promise<readonly boolean[]> {
     const keys = requests.map((request) => this.#keyOf(request, epoch))
     const values = await this.#carefully(() => this.#hot.get(keys))
-    return requests.map((request, place) => values?.[place] === entryOf(request))
+    return requests.map((request, place) => values?.[place] === entryOf(keys[place] as string, request))
   }
 
   committed(requests: readonly ClaimRequest[], epoch: string): void {
-    const entries = requests.map((request) => [this.#keyOf(request, epoch), entryOf(request)] as const)
+    const entries = requests.map((request) => {
+      const key = this.#keyOf(request, epoch)
+      return [key, entryOf(key, request)] as const
+    })
     void this.#carefully(() => this.#hot.set(entries, this.#settings.lifeMs))
   }
 
@@ -74,7 +78,11 @@ export class HotHints implements Hints {
   }
 }
 
-/** Other content under the same key is a conflict, and only the cold side may say so. */
-function entryOf({ fingerprint }: ClaimRequest): string {
-  return fingerprint === undefined ? '-' : `=${Buffer.from(fingerprint).toString('base64')}`
+/**
+ * Other content under the same key is a conflict, and only the cold side may say so. It says which key it belongs to: other users
+ * of the connection can make a client give the answer to another question.
+ */
+function entryOf(key: string, { fingerprint }: ClaimRequest): string {
+  const content = fingerprint === undefined ? '-' : `=${Buffer.from(fingerprint).toString('base64')}`
+  return `${content} ${hash('sha256', key, 'base64url').slice(0, 22)}`
 }
