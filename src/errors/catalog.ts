@@ -176,7 +176,7 @@ export const catalog = {
     fix: 'Send a flatter body; a list of references instead of a tree.',
   },
   BODY_CHECK_FAILED: {
-    title: 'A schema threw instead of saying whether a body fits it',
+    title: 'A schema threw, or did not answer, instead of saying whether a body fits it',
     fix: 'Mend the schema, then redrive the dead letter.',
   },
   MESSAGES_MAY_BE_DROPPED: {
