@@ -82,6 +82,14 @@ describe('justonce migrate', () => {
       says: 'takes a date such as 2026-01-31',
     },
     {
+      args: ['migrate', '--store', fixture('sqlite'), '--days-from', '2026-02-30'],
+      says: 'takes a date such as 2026-01-31',
+    },
+    {
+      args: ['migrate', '--store', fixture('sqlite'), '--days-from', '9999-01-01'],
+      says: '9999-01-01 has not come yet',
+    },
+    {
       args: ['migrate', '--store', fixture('sqlite'), '--check', '--days-from', '2026-01-31'],
       says: 'do not go together',
     },

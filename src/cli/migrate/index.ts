@@ -111,7 +111,9 @@ function parse(args: readonly string[]): Parsed {
 
 function dayOf(text: string): Date {
   const day = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(day.getTime()))
-    throw new UsageError(`--days-from takes a date such as 2026-01-31, not ${text}.`)
+  // The 30th of February would be the 2nd of March.
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+  if (!isDay) throw new UsageError(`--days-from takes a date such as 2026-01-31, not ${text}.`)
+  if (day.getTime() > Date.now()) throw new UsageError(`--days-from takes a day of the past: ${text} has not come yet.`)
   return day
 }
