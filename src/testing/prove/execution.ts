@@ -81,7 +81,7 @@ export class Execution {
     return { used: () => void this.#open.delete(written) }
   }
 
-  /** For a preparation that is refused when it comes too late, before the query itself is made. */
+  /** For what is refused when it comes too late, before a query is made or without one. */
   prepares(text: string): void {
     this.#isStray(text)
   }

@@ -35,7 +35,7 @@ export const explanations: Readonly<Record<FailureName, Explanation>> = {
   },
   'not-awaited': {
     title: 'The handler does not wait for a query',
-    why: 'When the handler returns, its transaction is committed. A query that comes later is refused, and its write is missing; one that fails in the meantime fails unseen.',
+    why: 'When the handler returns, its transaction is committed. A query or a publish() that comes later is refused, and what it wrote is missing; one that fails in the meantime fails unseen.',
     change:
       'Put await before it; wait for several with await Promise.all([…]). Look for forEach(async …), setTimeout and event listeners, which nobody waits for.',
   },

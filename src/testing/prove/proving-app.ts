@@ -6,6 +6,7 @@ import type { App } from '../../app/types.ts'
 import type { Message, Store, Transport } from '../../contracts/index.ts'
 import type { Handler, RunContext } from '../../engine/handler.ts'
 import { JustonceError, PermanentError } from '../../errors/index.ts'
+import type { Execution } from './execution.ts'
 import type { Gate } from './gate.ts'
 import type { GatedStore } from './gated-store.ts'
 import { currentInside, runInside, runOutside } from './inside-handler.ts'
@@ -103,7 +104,7 @@ async function around<S extends Store>(
     },
   }
   try {
-    const value = await runInside(inside, async () => run(watchedContext(context, gate, name)))
+    const value = await runInside(inside, async () => run(watchedContext(context, gate, name, execution)))
     execution?.settled('resolved')
     return value
   } catch (error) {
@@ -112,7 +113,12 @@ async function around<S extends Store>(
   }
 }
 
-function watchedContext(context: RunContext<unknown>, gate: Gate, handler: string): RunContext<unknown> {
+function watchedContext(
+  context: RunContext<unknown>,
+  gate: Gate,
+  handler: string,
+  execution: Execution | undefined,
+): RunContext<unknown> {
   return {
     tx: context.tx,
     attempt: context.attempt,
@@ -122,9 +128,13 @@ function watchedContext(context: RunContext<unknown>, gate: Gate, handler: strin
     publish(type, body, options) {
       // The id and the time of a published message are the engine's business, not an effect of the handler's own.
       const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
+      execution?.prepares(`publish('${type}', …)`)
       return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
     },
-    afterCommit: (work) => context.afterCommit(work),
+    afterCommit(work) {
+      execution?.prepares('afterCommit(…)')
+      context.afterCommit(work)
+    },
   }
 }
 

@@ -111,6 +111,14 @@ export const sqliteExhibits: readonly Exhibit[] = [
     }),
   },
   {
+    title: 'publishes when it has returned',
+    expected: 'not-awaited',
+    options: proofOf((message, context) => {
+      insertPayment(context, message)
+      setImmediate(() => context.publish('receipt.wanted', {}).catch(() => {}))
+    }),
+  },
+  {
     title: 'does not await what it starts',
     expected: 'not-awaited',
     options: proofOf((message, context) => {
