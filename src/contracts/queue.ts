@@ -7,7 +7,10 @@ export interface MessageToQueue {
 }
 
 export interface QueuedMessage {
-  /** Names the row; valid until it is removed. */
+  /**
+   * Names the row; valid until it is removed. You must: not let it name another one later, not even in a database that was
+   * put back to an earlier state and counts its rows again from there.
+   */
   readonly ticket: string
   readonly message: PackedMessage
   /** How often it has been taken, this time included. */

@@ -1,5 +1,6 @@
 import type { Queue } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
+import { ticketParts } from '../sql/queue-ticket.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -7,7 +8,7 @@ import { laterMs } from './parking-statements.ts'
 import { queuedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { foundByValue, inChunks, keyValue } from './statement-parts.ts'
+import { givenRows, inChunks, keyValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 interface Due {
@@ -74,13 +75,16 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     },
     async remove(tx, queue, tickets) {
       if (tickets.length === 0) return
-      const found = foundByValue(table, 'seq', tickets.map(digits))
+      const rows = tickets.map(ticketParts).map(({ seq, content }) => [digits(seq), bytes(Buffer.from(content, 'hex'))])
+      const found = `${givenRows(['seq', 'content'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+        ON known.seq = given.seq AND UNHEX(SHA2(known.envelope, 256)) = given.content`
       await inOne(tx, (runner) => runner.run(`DELETE known FROM ${found} AND known.queue = ${keyValue(queue)}`))
     },
     async hide(queue, taken, visibilityMs) {
       if (taken.length === 0) return
       const held = taken.map(
-        ({ ticket, deliveries }) => `(seq = ${digits(ticket)} AND deliveries = ${integer(deliveries)})`,
+        ({ ticket, deliveries }) =>
+          `(seq = ${digits(ticketParts(ticket).seq)} AND deliveries = ${integer(deliveries)})`,
       )
       await short.run((runner) =>
         runner.run(

@@ -1,6 +1,7 @@
 import type { Queue } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
-import { bytesArray, numberArray } from './cells.ts'
+import { ticketParts } from '../sql/queue-ticket.ts'
+import { bytesArray, numberArray, textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { queuedIn } from './rows.ts'
@@ -48,7 +49,10 @@ export function postgresQueue<Tx>(
      FROM chosen WHERE known.seq = chosen.seq
      RETURNING known.seq, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
   )
-  const remove = statement(`DELETE FROM ${table} WHERE queue = $1::text AND seq = ANY ($2::bigint[])`)
+  const remove = statement(
+    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::text[]) AS taken (seq, content)
+     WHERE known.queue = $1::text AND known.seq = taken.seq AND encode(sha256(known.envelope), 'hex') = taken.content`,
+  )
   const hide = statement(
     `UPDATE ${table} AS known SET visible_at = ${later('$4')}
      FROM unnest($2::bigint[], $3::int[]) AS taken (seq, deliveries)
@@ -75,11 +79,14 @@ export function postgresQueue<Tx>(
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
     },
     async remove(tx, queue, tickets) {
-      if (tickets.length > 0) await runner(tx).run(remove, [queue, numberArray(tickets)])
+      if (tickets.length === 0) return
+      const parts = tickets.map(ticketParts)
+      const contents = textArray(parts.map(({ content }) => content))
+      await runner(tx).run(remove, [queue, numberArray(parts.map(({ seq }) => seq)), contents])
     },
     async hide(queue, taken, visibilityMs) {
       if (taken.length === 0) return
-      const tickets = numberArray(taken.map(({ ticket }) => ticket))
+      const tickets = numberArray(taken.map(({ ticket }) => ticketParts(ticket).seq))
       const deliveries = numberArray(taken.map((each) => each.deliveries))
       await source.runAlone(hide, [queue, tickets, deliveries, String(visibilityMs)])
     },

@@ -8,6 +8,7 @@ import type {
   RedriveProgress,
   StoredParkedMessage,
 } from '../../contracts/index.ts'
+import { ticketOf } from './queue-ticket.ts'
 
 /** How one database gives the cells of a row that are never null. */
 export interface CellReader<Cell> {
@@ -109,7 +110,7 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
 
   function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
     const message = { envelope: bytesIn(envelope), body: bytesIn(body) }
-    return { ticket: textIn(seq), deliveries: numberIn(deliveries), message }
+    return { ticket: ticketOf(textIn(seq), message.envelope), deliveries: numberIn(deliveries), message }
   }
 
   return { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, deadIn, queuedIn }

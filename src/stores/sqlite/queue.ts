@@ -1,4 +1,5 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
+import { contentOf, ticketOf, ticketParts } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -16,6 +17,7 @@ const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY tic
   row_number() OVER (ORDER BY ticket) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
   WHERE ticket IN (${fitting}) RETURNING ticket, envelope, body, deliveries`
+const envelopeOf = `SELECT envelope FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready
@@ -47,12 +49,12 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     },
     remove: (tx, queue, tickets) =>
       inside(tx, (statements) => {
-        for (const ticket of tickets) statements.run(deleteMessage, queue, Number(ticket))
+        for (const ticket of tickets) removeOne(statements, queue, ticket)
       }),
     hide: (queue, taken, visibilityMs) =>
       transactions.short((statements) => {
         for (const { ticket, deliveries } of taken)
-          statements.run(hideTaken, Math.ceil(visibilityMs), queue, Number(ticket), deliveries)
+          statements.run(hideTaken, Math.ceil(visibilityMs), queue, Number(ticketParts(ticket).seq), deliveries)
       }),
     async count(queue) {
       const row = await reader.read((statements) =>
@@ -74,6 +76,13 @@ function insertAll(statements: Statements, queue: string, messages: readonly Mes
     statements.run(insertMessage, queue, key ?? null, message.envelope, message.body)
 }
 
+function removeOne(statements: Statements, queue: string, ticket: string): void {
+  const { seq, content } = ticketParts(ticket)
+  const row = statements.get<Pick<QueueRow, 'envelope'>>(envelopeOf, queue, Number(seq))
+  if (row !== undefined && contentOf(bytes(row.envelope)) === content) statements.run(deleteMessage, queue, Number(seq))
+}
+
 function queuedMessage({ ticket, envelope, body, deliveries }: QueueRow): QueuedMessage {
-  return { ticket: String(ticket), deliveries, message: { envelope: bytes(envelope), body: bytes(body) } }
+  const message = { envelope: bytes(envelope), body: bytes(body) }
+  return { ticket: ticketOf(ticket, message.envelope), deliveries, message }
 }

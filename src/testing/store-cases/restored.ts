@@ -3,6 +3,7 @@ import type { ClaimAnswer, Store } from '../../contracts/index.ts'
 import { present, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf } from '../waiting.ts'
+import { queueOf, send, take, textsOf } from './queue-steps.ts'
 
 /** Records that vanish without anybody saying so. Whoever remembers them must learn of it: by the epoch. */
 export const restoredCases: readonly StoreCase[] = [
@@ -34,6 +35,25 @@ export const restoredCases: readonly StoreCase[] = [
       await claimed(fresh, 'm3')
       for (const each of [store, rival])
         assert.equal((await each.inbox.find(request('m3')))?.state, 'processed', 'it reads what was there before')
+    },
+  },
+  {
+    name: 'restored: what was taken from a queue before does not stand for what was sent since',
+    needs: ['backup', 'queue'],
+    async run({ store, backUp }) {
+      const restore = await present(backUp, 'backUp')()
+      await send(store, 'lost')
+      const [taken] = await take(store, 1)
+      const { ticket } = present(taken, 'the first message')
+      const fresh = await restore()
+      // Rows are counted again from where the backup was.
+      await send(fresh, 'sent since')
+      const remove = async () => {
+        await queueOf(store).remove(undefined, 'notes', [ticket])
+        return true
+      }
+      await eventually(() => unlessAway(store, remove), 'a store that was open all the time and has noticed')
+      assert.deepEqual(textsOf(await take(fresh, 1)), ['sent since'], 'a message was removed that nobody has handled')
     },
   },
   {
