@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { expect, test } from 'vitest'
 import { githubSignature } from '../../src/transports/webhooks/index.ts'
 import { charge, openHooks } from './open-hooks.ts'
@@ -69,6 +71,17 @@ test('a wrong method, a wrong path and a missing id are answered for good', asyn
   expect((await post('/hooks/stripe/')).status).toBe(404)
   const answer = await post('/hooks/stripe?from=stripe')
   expect([answer.status, await answer.text()]).toEqual([400, 'no-id\n'])
+})
+
+test('a request that names its whole address, as through a proxy, is for the same path', async () => {
+  const { url, charges } = await openCharging({ path: '/hooks/stripe' })
+  const body = stripeEvent('evt_1')
+  const given = { method: 'POST', path: 'http://example.com/hooks/stripe', headers: stripeHeaders(body) }
+  const request = httpRequest(url, given).end(body)
+  const [response] = await once(request, 'response')
+  response.resume()
+  expect(response.statusCode).toBe(200)
+  expect(charges()).toEqual({ evt_1: 1 })
 })
 
 test('the raw bytes and the headers arrive, without credentials', async () => {

@@ -41,7 +41,9 @@ function toRequest(request: IncomingMessage | Http2ServerRequest): Request | Ref
   try {
     const { method = 'GET' } = request
     const { originalUrl } = request as { originalUrl?: string }
-    const url = new URL(`http://localhost${originalUrl ?? request.url}`)
+    const target = originalUrl ?? request.url ?? '/'
+    // Through a proxy it may be a whole address.
+    const url = new URL(target.startsWith('/') ? `http://localhost${target}` : target)
     const headers = new Headers()
     for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
       const name = request.rawHeaders[i] as string
