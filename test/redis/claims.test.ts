@@ -137,6 +137,27 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
     expect(answers).toHaveLength(3)
   })
 
+  test('a handler may queue any number of commands, also all at once', async () => {
+    const tag = freshTag()
+    const asked: string[] = []
+    const counting = {
+      sendCommand(args: string[]): Promise<unknown> {
+        asked.push(String(args[0]))
+        return client.sendCommand(args)
+      },
+    }
+    const options = { mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, commandTimeoutMs: 60_000 } as const
+    const store = redisStore({ client: counting, ...options })
+    const fields = Array.from({ length: 30_000 }, (_, index) => `f${index}`)
+    await store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1')])
+      await Promise.all(fields.map((field) => tx.command('HSET', `effects:{${tag}}`, field, '1')))
+    })
+    expect(await client.hLen(`effects:{${tag}}`)).toBe(fields.length)
+    expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+    expect(asked.filter((name) => name === 'COMMAND')).toHaveLength(1)
+  })
+
   test('scripts that the server has forgotten are sent again', async () => {
     const tag = freshTag()
     const store = isolatedStore(client, tag)

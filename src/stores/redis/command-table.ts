@@ -24,7 +24,7 @@ const mostArguments = 7_000
 export class CommandTable {
   readonly #connection: Connection
   readonly #hashTag: string
-  readonly #infos = new Map<string, CommandInfo | undefined>()
+  readonly #infos = new Map<string, Promise<CommandInfo | undefined>>()
 
   constructor(connection: Connection, hashTag: string) {
     this.#connection = connection
@@ -34,8 +34,7 @@ export class CommandTable {
   /** Rejects with why the command may not be queued. */
   async check(args: readonly RedisArgument[]): Promise<void> {
     const name = String(args[0]).toUpperCase()
-    if (!this.#infos.has(name)) this.#infos.set(name, await this.#ask(name))
-    const command = this.#infos.get(name)
+    const command = await this.#infoOf(name)
     const info = command?.subcommands.get(String(args[1]).toUpperCase()) ?? command
     const refuse = (why: string): never => {
       throw new JustonceError('STORE_CANNOT', { message: `tx.command(${JSON.stringify(name)}) ${why}.` })
@@ -61,6 +60,16 @@ export class CommandTable {
       if (isCluster && hashTagOf(key) !== this.#hashTag)
         refuse(`uses the key ${JSON.stringify(key)}, which has not the hash tag {${this.#hashTag}} of its store`)
     }
+  }
+
+  /** Also where a handler queues many commands at once, without waiting for the first. */
+  #infoOf(name: string): Promise<CommandInfo | undefined> {
+    const known = this.#infos.get(name)
+    if (known !== undefined) return known
+    const asked = this.#ask(name)
+    this.#infos.set(name, asked)
+    asked.catch(() => this.#infos.delete(name))
+    return asked
   }
 
   async #ask(name: string): Promise<CommandInfo | undefined> {

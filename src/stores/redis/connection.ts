@@ -49,7 +49,11 @@ export class Connection {
   }
 
   /** For what does not matter which database is selected. */
-  async send(...args: readonly ScriptArgument[]): Promise<unknown> {
+  send(...args: readonly ScriptArgument[]): Promise<unknown> {
+    return this.#send(args)
+  }
+
+  async #send(args: readonly ScriptArgument[]): Promise<unknown> {
     if (this.#closed) throw new JustonceError('STORE_CLOSED', { message: 'The Redis store is closed.' })
     const texts = args.map((each) => (typeof each === 'object' ? each : String(each)))
     let reply: unknown
@@ -76,15 +80,20 @@ export class Connection {
   }
 
   /** Its first argument is always the prefix of the keys. The declared keys only tell a cluster where to go, and what is asked. */
-  async run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
+  run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
+    return this.runWith(script, args)
+  }
+
+  /** The same for any number of arguments: a call of JavaScript takes about a hundred thousand. */
+  async runWith(script: Script, args: readonly ScriptArgument[]): Promise<unknown> {
     const { sha, text } = this.#pinned.get(script) ?? (await this.#pin(script))
     const question = nextQuestion(this.prefix)
     const given = [2, this.prefix, question, this.prefix, ...args]
     try {
-      return answerTo(question, await this.send('EVALSHA', sha, ...given))
+      return answerTo(question, await this.#send(['EVALSHA', sha, ...given]))
     } catch (error) {
       if (!isReply(error, 'NOSCRIPT')) throw error
-      return answerTo(question, await this.send('EVAL', text, ...given))
+      return answerTo(question, await this.#send(['EVAL', text, ...given]))
     }
   }
 

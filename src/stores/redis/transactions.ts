@@ -2,7 +2,7 @@ import type { RecordKey, TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { unlessAborted } from '../sql/unless-aborted.ts'
 import { commitArguments } from './commit-arguments.ts'
-import { type Connection, texts } from './connection.ts'
+import { type Connection, type ScriptArgument, texts } from './connection.ts'
 import { classify } from './errors.ts'
 import type { TxFactory } from './redis-tx.ts'
 import { releaseScript, renewScript } from './scripts/claim.ts'
@@ -72,9 +72,9 @@ export class Transactions<Tx extends object> {
       })
   }
 
-  async #sendCommit(args: Parameters<Connection['run']>[1][]): Promise<string[]> {
+  async #sendCommit(args: readonly ScriptArgument[]): Promise<string[]> {
     try {
-      return texts(await this.connection.run(commitScript, ...args))
+      return texts(await this.connection.runWith(commitScript, args))
     } catch (error) {
       if (!isJustonceError(error, 'STORE_UNREACHABLE')) throw error
       throw new JustonceError('COMMIT_UNKNOWN', { message: 'Redis did not answer the commit.', cause: error })
