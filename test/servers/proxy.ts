@@ -35,9 +35,9 @@ export interface FaultProxy {
 
 export type CutMoment = 'before' | 'after-forward'
 
-/** A TCP proxy in front of any server, for tests of what a broken network does. */
-export async function startProxy(targetHost: string, targetPort: number): Promise<FaultProxy> {
-  const port = await freePort()
+/** A TCP proxy in front of any server, for tests of what a broken network does; on a port of its own, or on the given one. */
+export async function startProxy(targetHost: string, targetPort: number, givenPort?: number): Promise<FaultProxy> {
+  const port = givenPort ?? (await freePort())
   const connections = new Set<Connection>()
   const rules: ConnectionRules = { traps: [], gate: Promise.resolve(), delayMs: 0 }
   let openGate: (() => void) | undefined

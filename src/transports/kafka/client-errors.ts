@@ -52,6 +52,11 @@ export function isUnreadable(error: unknown): boolean {
   return !everyError(error).some((each) => String((each as { code?: unknown }).code).startsWith('PLT_KFK_'))
 }
 
+/** Nothing, or not all of an answer, came within the time that the client waits. */
+export function isTimeout(error: unknown): boolean {
+  return says(error, 'message', 'Request timed out')
+}
+
 function saysUnknownTopic({ message }: Error): boolean {
   return /^Unknown topic /.test(message)
 }

@@ -1,4 +1,4 @@
-import { isTopicRefused, isUnknownTopic, isUnreadable, offsetOutOfRange, says } from './client-errors.ts'
+import { isTimeout, isTopicRefused, isUnknownTopic, isUnreadable, offsetOutOfRange, says } from './client-errors.ts'
 import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
@@ -43,6 +43,8 @@ export class Fetcher {
   readonly #consumer: KafkaConsumer
   readonly #nodes = new Map<number, Promise<void>>()
   readonly #troubles: Troubles
+  /** So much has come in time, and now and then a little more is tried: what takes longer would be asked for again for ever. */
+  #inTime: number
   #failures = 0
   #metadataIsStale = false
   #isClosed = false
@@ -52,6 +54,7 @@ export class Fetcher {
     this.#settings = settings
     this.#options = options
     this.#troubles = new Troubles(settings)
+    this.#inTime = mostBytes(settings)
     this.#topics = settings.topics
     this.#consumer = new settings.kafka.Consumer(
       clientOptions(settings, { groupId: settings.group, autocommit: false, strict: false }),
@@ -133,6 +136,7 @@ export class Fetcher {
       this.#accept(ledgers, await this.#consumer.fetch(this.#request(node, ledgers)))
       this.#failures = 0
       this.#troubles.over(ledgers)
+      this.#inTime = Math.min(this.#inTime + mostBytes(this.#settings) / 1_024, mostBytes(this.#settings))
     } catch (error) {
       if (!this.#isClosed) await this.#failed(ledgers, error)
     }
@@ -149,6 +153,7 @@ export class Fetcher {
     const refused = ledgers.filter((ledger) => !missed.includes(ledger) && (isOne || codeFor(error, ledger) !== 0))
     if (missed.length + refused.length === 0 && isUnreadable(error)) return this.#troubles.suspect(ledgers)
     this.#metadataIsStale ||= missed.length === 0
+    if (isTimeout(error)) this.#inTime /= 4
     const failures = Math.max(0, ...refused.map((ledger) => this.#troubles.failed(ledger, error)))
     if (refused.length > 0) {
       const hasOthers = !this.#options.isAll((ledger) => this.#troubles.has(ledger))
@@ -162,6 +167,7 @@ export class Fetcher {
 
   #request(node: number, ledgers: readonly PartitionLedger[]): FetchOptions {
     const { maxBytesPerPartition } = this.#settings
+    const maxBytes = Math.max(1, Math.floor(Math.min(this.#inTime, this.#options.room())))
     const topics = new Map<string, FetchOptions['topics'][number]>()
     for (const { topicId, partition, position } of ledgers) {
       const topic = topics.get(topicId) ?? { topicId, partitions: [] }
@@ -171,10 +177,9 @@ export class Fetcher {
         currentLeaderEpoch: -1,
         fetchOffset: position,
         lastFetchedEpoch: -1,
-        partitionMaxBytes: maxBytesPerPartition,
+        partitionMaxBytes: Math.min(maxBytesPerPartition, maxBytes),
       })
     }
-    const maxBytes = Math.max(1, Math.min(maxBytesPerPartition * 16, this.#options.room()))
     const isolationLevel = readCommitted
     // Whoever is asked alone must not keep the others waiting for something to come.
     const minBytes = ledgers.some((ledger) => this.#troubles.has(ledger)) ? 0 : 1
@@ -192,6 +197,11 @@ export class Fetcher {
       }
     }
   }
+}
+
+/** Of all partitions, in one answer. */
+function mostBytes({ maxBytesPerPartition }: KafkaSettings): number {
+  return maxBytesPerPartition * 16
 }
 
 function responseOf(error: unknown): FetchResponse | undefined {
