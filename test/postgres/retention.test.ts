@@ -67,6 +67,15 @@ describe.skipIf(!postgres.available)('the days of the inbox', () => {
     expect(await partsOf(admin, schema)).toHaveLength(1)
   })
 
+  test('a day that somebody has detached is attached again, with its records', async () => {
+    await claim(store, old)
+    const [name] = await partsOf(admin, schema)
+    await admin.query(`ALTER TABLE ${schema}.justonce_inbox DETACH PARTITION ${schema}.${name}`)
+    const answer = await claim(rival, old, born('as old', daysFromNow(-20)))
+    expect(verdicts(answer)).toEqual(['processed', 'first'])
+    expect(await partsOf(admin, schema)).toEqual([name])
+  })
+
   test('while a day is attached behind a slow handler, nobody waits, and claims go on before that commits', async () => {
     await claim(store, born('today', daysFromNow(0)))
     const slow = await hold(store, (tx) => store.inbox.claim(tx, [born('slow', daysFromNow(0))]))

@@ -107,7 +107,10 @@ export class Partitions<Tx> {
     }
   }
 
-  /** Attached, not made in place: that would wait for every open transaction, and every claim would wait behind it. */
+  /**
+   * Attached, not made in place: that would wait for every open transaction, and every claim would wait behind it. One that is
+   * there was detached by somebody: its records count again.
+   */
   async #make(runner: Runner, parts: readonly Part[]): Promise<void> {
     const { inbox, part, lockName } = this.#tables
     await runner.run(this.#lock, [`${lockName} parts`])
@@ -115,7 +118,7 @@ export class Partitions<Tx> {
     if (missing.length === 0) return
     const texts = missing.map(({ name, from, until }) => {
       const range = `FROM ('${from.toISOString()}') TO ('${until.toISOString()}')`
-      return `CREATE TABLE ${part(name)} (LIKE ${inbox} INCLUDING DEFAULTS INCLUDING INDEXES);
+      return `CREATE TABLE IF NOT EXISTS ${part(name)} (LIKE ${inbox} INCLUDING DEFAULTS INCLUDING INDEXES);
         ALTER TABLE ${inbox} ATTACH PARTITION ${part(name)} FOR VALUES ${range}`
     })
     try {
