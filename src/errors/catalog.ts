@@ -268,6 +268,10 @@ export const catalog = {
     title: 'A topic has another number of partitions than when the group was joined',
     fix: 'Nothing: the group is joined again and reads all of them. Messages of one key may be in two partitions now.',
   },
+  TOPIC_REPLACED: {
+    title: 'A topic was deleted and made again; it is read from its start',
+    fix: 'Nothing: it is read from its start. What had not been read of the old one is gone.',
+  },
   TOPIC_MISSING: {
     title: 'One of the topics is not there; the others are read',
     fix: 'Create it, or remove it from topics. It is read as soon as it is there.',

@@ -109,6 +109,8 @@ describe.skipIf(!kafka.available)('positions in Kafka', () => {
     await publisher.publish([outgoing('new')])
     const later = await reading.takeOrRestart(1)
     expect(idsOf(later)).toEqual(['new'])
+    // Nobody is asked to decide anything.
+    expect(topic.errors).not.toContainEqual(expect.objectContaining({ code: 'SOURCE_REPLACED' }))
   })
 
   test('positions pass over the markers of transactions, and what was rolled back is never delivered', async () => {

@@ -105,7 +105,7 @@ export class AssignedPartitions {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
-    settings.notice(new JustonceError('SOURCE_REPLACED', { message: `${message} Beginning at its start.` }))
+    settings.notice(new JustonceError('TOPIC_REPLACED', { message }))
     // Committed at once, so that everybody knows: the group has begun here.
     this.#restart(ledger, { topicId, position: 0n, committed: -1n })
   }
