@@ -19,7 +19,10 @@ export function violations(world: World, rested: boolean): string[] {
   if (!rested) found.push('STUCK: the world did not come to rest')
   const effects = count(world.database.scan(undefined, 'effects').map(({ row }) => `${row.handler}|${row.message}`))
   const records = new Map(world.database.scan(undefined, 'inbox').map(({ key, row }) => [key, row.state]))
-  const parked = new Map(world.database.scan(undefined, 'parked').map(({ key, row }) => [key, row]))
+  // Where positions tell messages apart, the keys of their rows end with a mark of them.
+  const parked = new Map(
+    world.database.scan(undefined, 'parked').map(({ key, row }) => [key.replace(/@[0-9a-f]{32}$/, ''), row]),
+  )
   const sent = publishedBy(world)
   const { mendedAt, shape, restore } = world.scenario
   const facts: Facts = {
