@@ -1,4 +1,4 @@
-export type { AppOptions } from './app/app-options.ts'
+export type { AppOptions, Part } from './app/app-options.ts'
 export type { HandlerOptions, RetryOptions } from './app/handler-options.ts'
 export { justonce } from './app/justonce.ts'
 export { type Messages, messages } from './app/messages.ts'
@@ -32,4 +32,4 @@ export type {
   RedriveStatus,
   Signature,
 } from './letters/index.ts'
-export type { DeadOutgoingMessage, Outgoing } from './outgoing/outgoing.ts'
+export type { Outgoing } from './outgoing/outgoing.ts'

@@ -23,6 +23,7 @@ export function prefetched({ oneByOne = false } = {}): Prefetched {
 
   return {
     name: 'prefetched',
+    destination: 'nowhere',
     capabilities: { order: 'none', deliveryCount: 'none' },
     deliverAll(messages) {
       waiting = messages.map((message) => ({ message }))

@@ -1,15 +1,18 @@
-import type { Clock, Message, Store, Transport } from '../contracts/index.ts'
+import type { Clock, Message, Store } from '../contracts/index.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'
 import type { Messages } from './messages.ts'
 import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from './retention-options.ts'
 import type { TxOf } from './types.ts'
+import type { WayOptions } from './ways.ts'
 
-export interface AppOptions<S extends Store, Map extends object> {
+/** What a process does, where not everything. `retries` are parked messages, redrives and housekeeping. */
+export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
+
+export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
   readonly store: S
-  /** Where messages come from and go to; or several, by name. Messages are published to the first. */
-  readonly transport?: Transport
-  readonly transports?: Readonly<Record<string, Transport>>
+  /** This process does only that, because others do the rest. Everything if not given. */
+  readonly only?: Part | readonly Part[]
   readonly messages?: Messages<Map>
   /** Batches in flight at once, for each transport. As many as suit the store, at most 4, if not given. */
   readonly concurrency?: number
@@ -25,7 +28,7 @@ export interface AppOptions<S extends Store, Map extends object> {
   readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
   /** `install` brings the store's tables up to date at the start; `check` only refuses to start when they are not. */
   readonly schema?: 'install' | 'check'
-  /** How often parked messages and the outbox are looked at when nothing wakes them. 1 s if not given. */
+  /** How often parked and outgoing messages are looked at when nothing wakes them. 1 s if not given. */
   readonly pollMs?: number
   /** How the time of a message is read from its id. Only messages whose ids have one can be forgotten safely. */
   readonly ids?: IdScheme
@@ -39,7 +42,10 @@ export interface AppOptions<S extends Store, Map extends object> {
 const known = [
   'store',
   'transport',
-  'transports',
+  'from',
+  'to',
+  'routes',
+  'only',
   'messages',
   'concurrency',
   'batch',
@@ -81,9 +87,14 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
     })
   }
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
-  if (options.transport !== undefined && options.transports !== undefined) {
-    throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given both transport and transports.' })
-  }
+  for (const part of partsOf(options.only)) checkChoice(part, 'only', everything)
+}
+
+const everything: readonly Part[] = ['consumer', 'relay', 'retries', 'maintenance']
+
+export function partsOf(only: Part | readonly Part[] | undefined): readonly Part[] {
+  if (only === undefined) return everything
+  return typeof only === 'string' ? [only] : only
 }
 
 /** As many batches as the pool can carry while leaving connections for everything else. */

@@ -29,6 +29,7 @@ export function buildEngine<S extends Store, Map extends object>(
     readonly clock: Clock
     readonly events: Events
     readonly timeless?: ReadonlySet<string>
+    readonly outlet: Engine<unknown>['outlet']
     wake: Engine<unknown>['wake']
   },
 ): Engine<unknown> {
@@ -69,6 +70,7 @@ export function buildEngine<S extends Store, Map extends object>(
       },
       conflictsPerAttempt: 10,
     },
+    outlet: parts.outlet,
     wake: parts.wake,
   }
 }

@@ -1,9 +1,9 @@
-import type { Store, Transport } from '../contracts/index.ts'
+import type { Store, Subscriber } from '../contracts/index.ts'
 import type { Handler } from '../engine/handler.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
-export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Transport): void {
+export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Subscriber): void {
   const { name, capabilities, dedup = 'id' } = transport
   const isExclusive = capabilities.positions === 'exclusive' && transport.reread !== undefined
   if (dedup !== 'id' && (!isExclusive || store.positions === undefined || store.parts === undefined)) {

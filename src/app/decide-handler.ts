@@ -1,3 +1,4 @@
+import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { defaultBackoff } from '../engine/backoff.ts'
 import type { BornScheme, Handler } from '../engine/handler.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
@@ -116,8 +117,15 @@ function checkValues(options: HandlerOptions): void {
 }
 
 function checkName(name: string): void {
-  // '-' names dead letters that reached no handler.
-  if (typeof name === 'string' && /^[\x20-\x7e]{1,100}$/.test(name) && name.trim() === name && name !== '-') return
+  // '-' names dead letters that reached no handler, and what begins with > those that could not be sent.
+  if (
+    typeof name === 'string' &&
+    /^[\x20-\x7e]{1,100}$/.test(name) &&
+    name.trim() === name &&
+    name !== '-' &&
+    !isOutgoing(name)
+  )
+    return
   throw new JustonceError('HANDLER_NAME_INVALID', {
     message: `The handler name ${JSON.stringify(name)} cannot be used.`,
   })

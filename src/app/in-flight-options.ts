@@ -1,5 +1,5 @@
 import type { InFlightLimits } from '../consumer/in-hand.ts'
-import type { Transport } from '../contracts/index.ts'
+import type { Subscriber } from '../contracts/index.ts'
 import { checkNumber, checkOptions } from '../errors/index.ts'
 import type { BatchSettings } from './build-engine.ts'
 
@@ -39,7 +39,7 @@ export function decideInFlight(
 }
 
 /** What a transport asks for by itself holds, too. */
-export function limitsFor({ inFlight = {} }: Pick<Transport, 'inFlight'>, limits: InFlightLimits): InFlightLimits {
+export function limitsFor({ inFlight = {} }: Pick<Subscriber, 'inFlight'>, limits: InFlightLimits): InFlightLimits {
   return {
     messages: Math.min(limits.messages, inFlight.messages ?? Number.POSITIVE_INFINITY),
     bytes: Math.min(limits.bytes, inFlight.bytes ?? Number.POSITIVE_INFINITY),

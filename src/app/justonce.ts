@@ -1,12 +1,12 @@
 import { systemClock } from '../clock/index.ts'
-import type { Store, StoreWarning, Transport } from '../contracts/index.ts'
-import { outboxRow } from '../encoding/packed-message.ts'
+import type { OutgoingMessage, Store, StoreWarning } from '../contracts/index.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
+import { type Destination, Destinations } from '../outgoing/destinations.ts'
 import { outgoing } from '../outgoing/outgoing.ts'
-import { type AppOptions, checkAppOptions, decideConcurrency } from './app-options.ts'
+import { type AppOptions, checkAppOptions, decideConcurrency, partsOf } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
 import { consoleLog } from './console-log.ts'
@@ -20,8 +20,9 @@ import { pinSchemes } from './pin-schemes.ts'
 import { whenStoreIsThere } from './prepare-store.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
 import { warnOfRetention } from './retention-warnings.ts'
-import { closeTransports, insideOf, Running } from './running.ts'
+import { closeDrivers, Running } from './running.ts'
 import type { App } from './types.ts'
+import { decideWays, driversOf, returnCheck } from './ways.ts'
 
 /**
  * Makes an app: handlers whose effects happen once for each message, however often it is delivered.
@@ -40,14 +41,25 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   const clock = options.clock ?? systemClock
   const events = eventHub(options.log === false ? undefined : consoleLog(clock))
   const handlers = new Handlers()
-  const transports = options.transport === undefined ? Object.values(options.transports ?? {}) : [options.transport]
+  const ways = decideWays(options)
+  const destinations = new Destinations({
+    store,
+    publishers: ways.to,
+    routes: ways.routes,
+    clock,
+    checkReturn: returnCheck(ways, (type) => handlers.isEmpty || handlers.countOf(type) > 0),
+  })
   let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'
   let running: Running | undefined
   let stopped: Promise<void> | undefined
   const stopping = new AbortController()
   const ids = schemeOfIds(options.ids)
   const timeless = new Set<string>()
-  const engine = buildEngine(options, { handlers, clock, events, timeless, wake: (loop) => running?.wake(loop) })
+  const engine = buildEngine(options, {
+    ...{ handlers, clock, events, timeless },
+    outlet: destinations,
+    wake: (loop) => running?.wake(loop),
+  })
 
   // Asked through a function, because it may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
@@ -66,16 +78,23 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     handlers.add(handler)
   }
 
+  function whyNotStartable(): string | undefined {
+    if (state !== 'new') return `it is ${state}`
+    if (ways.from.length === 0 && destinations.all.length === 0) return 'it has no transport, neither from nor to'
+    if (ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
+    return undefined
+  }
+
   async function end(withinMs: number): Promise<void> {
     // Whoever has only published has connections, too.
-    const unfinished = await (running?.stop(withinMs) ?? closeTransports(transports, clock, withinMs))
+    const unfinished = await (running?.stop(withinMs) ?? closeDrivers(driversOf(ways), clock, withinMs))
     if (unfinished.length > 0) events.emit({ kind: 'stop-unfinished', withinMs, unfinished })
   }
 
   return {
     events,
     deadLetters: deadLetters(engine),
-    outgoing: outgoing(store, () => running?.wake('relay')),
+    outgoing: outgoing(store),
     forget: async (key, signature) => forgetRecord(operableEngine(engine), key, signature),
     audit: (limit) => auditedActions(engine, limit),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
@@ -89,23 +108,20 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
     async publish(type, body, { tx, ...given } = {}) {
       const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now() })
-      const [first] = transports as [Transport?]
-      const inside = first === undefined ? undefined : insideOf(store, first)
-      if (tx !== undefined && inside !== undefined) await inside.publish(tx, [message])
-      else if (tx !== undefined) await outboxOf(store).append(tx, [outboxRow(message)])
-      else await sendNow(first, message)
+      if (tx === undefined) await sendNow(destinations.of(message.type), message)
+      else await destinations.storeForOthers(tx, message)
       return message.id
     },
 
     async start({ withinMs } = {}) {
       checkNumber(withinMs ?? 0, 'withinMs of start()', 0)
-      if (state !== 'new' || transports.length === 0 || handlers.isEmpty) {
-        const why =
-          state !== 'new' ? `it is ${state}` : transports.length === 0 ? 'it has no transport' : 'it has no handler'
+      const parts = partsOf(options.only)
+      const from = parts.includes('consumer') ? ways.from : []
+      const why = whyNotStartable()
+      if (why !== undefined)
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
-      }
-      for (const transport of transports) checkWhatHandlersNeed(handlers.all, store, transport)
-      const concurrency = decideConcurrency(store, options.concurrency, transports.length)
+      for (const subscriber of from) checkWhatHandlersNeed(handlers.all, store, subscriber)
+      const concurrency = decideConcurrency(store, options.concurrency, from.length)
       const batch = decideBatch(options)
       state = 'starting'
       let warnings: readonly StoreWarning[] | undefined
@@ -124,8 +140,10 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       }
       if (warnings === undefined || isState('stopped')) return
       state = 'started'
-      running = new Running(engine, {
-        transports,
+      running = new Running(engine, destinations, {
+        parts,
+        from,
+        drivers: driversOf(ways),
         consumer: {
           concurrency,
           batch,
@@ -136,7 +154,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         maintenance: maintenanceOf(options.retention),
       })
       for (const { code, message } of warnings) events.emit({ kind: 'warning', code, message })
-      warnOfRetention(options.retention, handlers.all, transports, events)
+      warnOfRetention(options.retention, handlers.all, from, events)
       running.start()
     },
 
@@ -150,22 +168,12 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   }
 }
 
-async function sendNow(
-  transport: Transport | undefined,
-  message: Parameters<Transport['publish']>[0][number],
-): Promise<void> {
-  if (transport === undefined)
-    throw new JustonceError('APP_NOT_STARTABLE', { message: 'publish() has no transport to send to.' })
-  const [result] = await transport.publish([message])
+async function sendNow({ name, publisher }: Destination, message: OutgoingMessage): Promise<void> {
+  const [result] = await publisher.publish([message])
   if (result?.kind === 'refused') {
     throw new JustonceError('PUBLISH_REFUSED', {
-      message: `${transport.name} refused message ${message.id} of type ${message.type}.`,
+      message: `${name} refused message ${message.id} of type ${message.type}.`,
       cause: result.error,
     })
   }
-}
-
-function outboxOf(store: Store) {
-  if (store.outbox !== undefined) return store.outbox
-  throw new JustonceError('OPTION_INVALID', { message: `publish() was given tx, but ${store.name} has no outbox.` })
 }

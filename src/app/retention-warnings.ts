@@ -1,4 +1,4 @@
-import type { Events, Transport } from '../contracts/index.ts'
+import type { Events, Subscriber } from '../contracts/index.ts'
 import type { Handler } from '../engine/handler.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { RetentionOptions } from './retention-options.ts'
@@ -12,7 +12,7 @@ const dayMs = 86_400_000
 export function warnOfRetention(
   retention: RetentionOptions | undefined,
   handlers: readonly Handler[],
-  transports: readonly Transport[],
+  from: readonly Subscriber[],
   events: Events,
 ): void {
   if (retention === undefined) return
@@ -25,11 +25,11 @@ export function warnOfRetention(
     const forHowLong = Number.isFinite(redeliversForMs) ? `for ${Math.ceil(redeliversForMs / dayMs)} days` : 'for ever'
     warn('RETENTION_TOO_SHORT', `${name} may redeliver ${forHowLong}, records are kept for ${keepMs / dayMs} days.`)
   }
-  const ask = async (transport: Transport): Promise<void> =>
-    compare(transport.name, await transport.redeliversForMs?.())
-  for (const transport of transports) {
+  const ask = async (subscriber: Subscriber): Promise<void> =>
+    compare(subscriber.name, await subscriber.redeliversForMs?.())
+  for (const subscriber of from) {
     // Otherwise what is delivered again is known by its position, and needs no record.
-    if ((transport.dedup ?? 'id') === 'id') void ask(transport).catch(() => {})
+    if ((subscriber.dedup ?? 'id') === 'id') void ask(subscriber).catch(() => {})
   }
   if (retention.timeless === undefined && handlers.length > 0 && handlers.every(({ born }) => born.name === 'none')) {
     warn('RETENTION_WITHOUT_TIME', `retention.days is ${retention.days}, but nothing will be removed.`)

@@ -2,19 +2,26 @@ import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
 import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
-import type { Clock, Delivery, InsideTransaction, Settlement, Store, Transport } from '../contracts/index.ts'
+import type { Clock, Delivery, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
 import { operableEngine, redriver } from '../letters/index.ts'
 import type { Loop } from '../loops/loop.ts'
 import { StoreGate } from '../loops/store-gate.ts'
 import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts'
-import { relay } from '../outgoing/relay.ts'
+import type { Destinations } from '../outgoing/destinations.ts'
+import { Relay } from '../outgoing/relay.ts'
+import type { Part } from './app-options.ts'
 import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
+import { insideOf } from './ways.ts'
 
 export interface RunningOptions {
-  readonly transports: readonly Transport[]
+  /** What this process does. */
+  readonly parts: readonly Part[]
+  readonly from: readonly Subscriber[]
+  /** All that has to be closed at the end. */
+  readonly drivers: readonly (Subscriber | Publisher)[]
   readonly consumer: ConsumerOptions
   readonly pollMs: number
   readonly maintenance: MaintainerOptions
@@ -26,60 +33,61 @@ const hooksEndWithinMs = 5_000
 /** The loops of a started app. */
 export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
-  readonly #retrier: Retrier<unknown>
-  readonly #housekeeper: Loop
+  readonly #retrier: Retrier<unknown> | undefined
+  readonly #housekeeper: Loop | undefined
   readonly #redriver: Loop | undefined
-  readonly #relay: Loop | undefined
+  readonly #relays: readonly Relay[]
   readonly #maintainer: Loop | undefined
-  readonly #transports: readonly Transport[]
+  readonly #options: RunningOptions
   readonly #engine: Engine<unknown>
 
-  constructor(engine: Engine<unknown>, options: RunningOptions) {
+  constructor(engine: Engine<unknown>, destinations: Destinations, options: RunningOptions) {
     const { store, clock, events } = engine
+    const { parts, from, consumer, pollMs } = options
     this.#engine = engine
-    this.#transports = options.transports
+    this.#options = options
     const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
-    const [first] = options.transports as [Transport]
-    this.#consumers = options.transports.map(
-      (transport) =>
-        new Consumer(engine, transport, sourceOf(engine, transport, first), shared, {
-          ...options.consumer,
-          inFlight: limitsFor(transport, options.consumer.inFlight),
+    this.#consumers = from.map(
+      (subscriber) =>
+        new Consumer(engine, subscriber, sourceOf(engine, subscriber), shared, {
+          ...consumer,
+          inFlight: limitsFor(subscriber, consumer.inFlight),
         }),
     )
-    this.#retrier = new Retrier(engine, retrySource(engine, first), shared, {
-      pollMs: options.pollMs,
-      batch: Math.min(options.consumer.batch.max, 200),
-      concurrency: retriesAtOnce(store, options),
-    })
-    this.#housekeeper = housekeeper(engine, shared.gate)
-    if (store.redrives !== undefined)
-      this.#redriver = redriver(operableEngine(engine), shared.gate, { pollMs: options.pollMs })
-    const { retention } = store
-    if (retention !== undefined)
-      this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
-    // A transport inside the database takes outgoing messages in the transaction itself and needs no relay.
-    if (store.outbox !== undefined && insideOf(store, first) === undefined) {
-      this.#relay = relay(
-        { outbox: store.outbox, transport: first, clock, events },
-        { batch: 100, leaseMs: 30_000, pollMs: options.pollMs, attempts: 10 },
-      )
+    if (parts.includes('retries')) {
+      this.#retrier = new Retrier(engine, nobodyToTell, shared, {
+        pollMs,
+        batch: Math.min(consumer.batch.max, 200),
+        concurrency: retriesAtOnce(store, options),
+      })
+      this.#housekeeper = housekeeper(engine, shared.gate)
+      if (store.redrives !== undefined) this.#redriver = redriver(operableEngine(engine), shared.gate, { pollMs })
     }
+    const { retention, queue } = store
+    if (retention !== undefined && parts.includes('maintenance'))
+      this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
+    const relayed = queue === undefined || !parts.includes('relay') ? [] : destinations.relayed
+    this.#relays = relayed.map((destination) => {
+      const relayParts = { store: { ...store, queue: queue as NonNullable<typeof queue> }, destination, clock, events }
+      const relay = new Relay(relayParts, { batch: 100, leaseMs: 30_000, pollMs, attempts: 10 })
+      destinations.relayedBy(destination, () => relay.wake())
+      return relay
+    })
   }
 
   start(): void {
     for (const consumer of this.#consumers) consumer.start()
-    this.#retrier.start()
-    this.#housekeeper.start()
+    this.#retrier?.start()
+    this.#housekeeper?.start()
     this.#redriver?.start()
-    this.#relay?.start()
+    for (const relay of this.#relays) relay.start()
     this.#maintainer?.start()
   }
 
   /** Whoever has made work for one of the loops says so, instead of leaving it to the next poll. */
   wake(loop: LoopToWake): void {
-    const loops = { relay: this.#relay, retries: this.#retrier, redrives: this.#redriver }
-    loops[loop]?.wake()
+    const loops = { relay: this.#relays, retries: [this.#retrier], redrives: [this.#redriver] }
+    for (const each of loops[loop]) each?.wake()
   }
 
   /** Resolves to what has not ended in time. */
@@ -91,16 +99,16 @@ export class Running {
     try {
       await Promise.all([
         ...this.#consumers.map((consumer, index) =>
-          finishing.wait(`messages of ${this.#transports[index]?.name}`, consumer.stop()),
+          finishing.wait(`messages of ${this.#options.from[index]?.name}`, consumer.stop()),
         ),
-        finishing.wait('retries', this.#retrier.stop()),
-        finishing.wait('housekeeping', this.#housekeeper.stop()),
+        finishing.wait('retries', this.#retrier?.stop()),
+        finishing.wait('housekeeping', this.#housekeeper?.stop()),
         finishing.wait('redrives', this.#redriver?.stop()),
         finishing.wait('maintenance', this.#maintainer?.stop()),
       ])
       await finishing.wait('hooks', this.#engine.hooks.end(hooksEndWithinMs))
-      await finishing.wait('outgoing messages', this.#relay?.stop())
-      await Promise.all(this.#transports.map((each) => closing.wait(`connection of ${each.name}`, each.close())))
+      await finishing.wait('outgoing messages', Promise.all(this.#relays.map((relay) => relay.stop())))
+      await closeAll(this.#options.drivers, closing)
       return [...finishing.unfinished, ...closing.unfinished]
     } finally {
       finishing.end()
@@ -110,50 +118,47 @@ export class Running {
 }
 
 /** For an app that was never started. Resolves to what has not ended in time. */
-export async function closeTransports(
-  transports: readonly Transport[],
+export async function closeDrivers(
+  drivers: RunningOptions['drivers'],
   clock: Clock,
   withinMs: number,
 ): Promise<readonly string[]> {
   const deadline = new Deadline(clock, withinMs)
   try {
-    await Promise.all(transports.map((each) => deadline.wait(`connection of ${each.name}`, each.close())))
+    await closeAll(drivers, deadline)
     return deadline.unfinished
   } finally {
     deadline.end()
   }
 }
 
+async function closeAll(drivers: RunningOptions['drivers'], deadline: Deadline): Promise<void> {
+  const nameOf = (each: Subscriber | Publisher): string => ('name' in each ? each.name : each.destination)
+  await Promise.all(drivers.map((each) => deadline.wait(`connection of ${nameOf(each)}`, each.close())))
+}
+
 /** As many as messages that come from a transport, where there are connections left for that. */
-function retriesAtOnce({ capabilities }: Store, { consumer, transports }: RunningOptions): number {
-  const left = capabilities.connections - consumer.concurrency * transports.length
+function retriesAtOnce({ capabilities }: Store, { consumer, from }: RunningOptions): number {
+  const left = capabilities.connections - consumer.concurrency * from.length
   return Math.max(1, Math.min(consumer.concurrency, left))
 }
 
-export function insideOf(store: Store, transport: Transport): InsideTransaction | undefined {
-  return transport.inside?.store === store ? transport.inside : undefined
-}
-
-/** Whatever a message came from, what its handlers publish goes to the first transport. */
-function sourceOf(engine: Engine<unknown>, transport: Transport, first: Transport): Source {
-  const { dedup = 'id', group = transport.name } = transport
+function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
+  const { dedup = 'id', group = subscriber.name } = subscriber
   return {
     dedup,
-    positions: dedup === 'id' ? undefined : { group, reread: (deliveries) => reread(engine, transport, deliveries) },
-    inside: insideOf(engine.store, transport),
-    outlet: insideOf(engine.store, first),
-    acknowledge: (deliveries) => settle(engine, transport, deliveries, { kind: 'done' }),
+    positions: dedup === 'id' ? undefined : { group, reread: (deliveries) => reread(engine, subscriber, deliveries) },
+    inside: insideOf(engine.store, subscriber),
+    acknowledge: (deliveries) => settle(engine, subscriber, deliveries, { kind: 'done' }),
   }
 }
 
-/** What was parked comes from the store: there is nobody to tell. */
-function retrySource(engine: Engine<unknown>, first: Transport): Source {
-  return { inside: undefined, outlet: insideOf(engine.store, first), acknowledge: async () => {} }
-}
+/** What was parked comes from the store. */
+const nobodyToTell: Source = { inside: undefined, acknowledge: async () => {} }
 
-async function reread(engine: Engine<unknown>, transport: Transport, deliveries: readonly Delivery[]): Promise<void> {
+async function reread(engine: Engine<unknown>, subscriber: Subscriber, deliveries: readonly Delivery[]): Promise<void> {
   try {
-    await transport.reread?.(deliveries)
+    await subscriber.reread?.(deliveries)
   } catch (error) {
     engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
   }
@@ -161,12 +166,12 @@ async function reread(engine: Engine<unknown>, transport: Transport, deliveries:
 
 async function settle(
   engine: Engine<unknown>,
-  transport: Transport,
+  subscriber: Subscriber,
   deliveries: readonly Delivery[],
   settlement: Settlement,
 ): Promise<void> {
   try {
-    await transport.settle(deliveries, settlement)
+    await subscriber.settle(deliveries, settlement)
   } catch (error) {
     // What has committed is a duplicate when it comes again, and what was given back comes again anyway.
     engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })

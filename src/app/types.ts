@@ -1,4 +1,4 @@
-import type { Events, IncomingMessage, Message, Outbox, RecordKey, Store } from '../contracts/index.ts'
+import type { Events, IncomingMessage, Message, Queue, RecordKey, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
 import type { AuditedAction, DeadLetters, Signature } from '../letters/index.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -25,7 +25,7 @@ export type HandlerContext<S extends Store, Map extends object> = {
   readonly signal: AbortSignal
   /** Runs after the commit, at most once: a crash in between loses it. */
   afterCommit(work: () => unknown): void
-} & (S extends { readonly outbox: Outbox<never> } ? { readonly publish: Publish<Map> } : unknown)
+} & (S extends { readonly queue: Queue<never> } ? { readonly publish: Publish<Map> } : unknown)
 
 /** What became of a message for one handler. */
 export type HandlerOutcome =
@@ -64,7 +64,7 @@ export interface App<S extends Store, Map extends object> {
   order<Type extends TypeName<Map>>(type: Type, handlers: readonly string[]): void
   /**
    * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that commits;
-   * without, it goes to the transport and this resolves when the broker has it.
+   * without, it goes to its destination at once and this resolves when the broker has it.
    */
   publish<Type extends TypeName<Map>>(
     type: Type,
@@ -87,7 +87,7 @@ export interface App<S extends Store, Map extends object> {
   readonly events: Events
   /** What operators do with messages that nobody could handle. */
   readonly deadLetters: DeadLetters
-  /** What operators do with messages that were published and could not be sent. */
+  /** What operators ask about messages that were published and are not sent yet. */
   readonly outgoing: Outgoing
   /**
    * Removes the record of a message on purpose: its next copy runs again. False: there was none. That of a parked

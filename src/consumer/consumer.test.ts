@@ -37,6 +37,7 @@ function openConsumer(
   Object.assign(engine, { store: { ...store, transaction } })
   const transport: Transport = {
     name: 'test',
+    destination: 'nowhere',
     capabilities: { order: 'key', deliveryCount: 'flag' },
     async *deliveries({ signal }) {
       signal.addEventListener('abort', () => arrived())

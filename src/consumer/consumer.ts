@@ -1,4 +1,4 @@
-import type { Delivery, Transport, TransportNotice } from '../contracts/index.ts'
+import type { Delivery, Subscriber, TransportNotice } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import { lostWith } from '../engine/partition-moves.ts'
@@ -24,7 +24,7 @@ export interface ConsumerOptions {
 /** Takes deliveries from one transport and has them handled, until it is stopped. */
 export class Consumer<Tx> {
   readonly #engine: Engine<Tx>
-  readonly #transport: Transport
+  readonly #transport: Subscriber
   readonly #source: Source
   readonly #gate: StoreGate
   readonly #quarantine: Quarantine<Tx>
@@ -40,7 +40,7 @@ export class Consumer<Tx> {
 
   constructor(
     engine: Engine<Tx>,
-    transport: Transport,
+    transport: Subscriber,
     source: Source,
     { gate, quarantine }: { readonly gate: StoreGate; readonly quarantine: Quarantine<Tx> },
     options: ConsumerOptions,
@@ -109,7 +109,7 @@ export class Consumer<Tx> {
     this.#engine.events.emit({ kind: 'transport-notice', transport: this.#transport.name, code, message })
 
   /** Where positions are kept in the store, partitions begin where that says. */
-  #restore(): Parameters<Transport['deliveries']>[0]['restore'] {
+  #restore(): Parameters<Subscriber['deliveries']>[0]['restore'] {
     const { positions: kept } = this.#source
     const { positions: stored } = this.#engine.store
     if (kept === undefined || stored === undefined) return undefined

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
 import { UnknownHandlers } from './unknown-handlers.ts'
+import { UnservedDestinations } from './unserved-destinations.ts'
 
 const everyMs = 60_000
 const suspectsKeptMs = 7 * 86_400_000
@@ -9,6 +10,7 @@ const suspectsKeptMs = 7 * 86_400_000
 export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
   const { clock, store, events } = engine
   const unknown = new UnknownHandlers(engine)
+  const unserved = new UnservedDestinations(engine)
   let rounds = 0
   return new Loop({
     name: 'housekeeping',
@@ -17,6 +19,7 @@ export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
     gate,
     async round(signal) {
       await unknown.look(signal)
+      await unserved.look()
       if (rounds++ % 60 === 0) await store.suspects.forget(suspectsKeptMs)
       return everyMs * (0.75 + clock.random() / 2)
     },

@@ -1,6 +1,8 @@
+import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import type { Engine } from '../engine/engine.ts'
 import { giveBack, type Reservation } from '../engine/reservation.ts'
 import { type Retried, reserveBehind, reserveDue, retryInOrder, retryMessages } from '../engine/retry-due.ts'
+import { sendAgain } from '../engine/send-again.ts'
 import type { Source } from '../engine/source.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -142,7 +144,8 @@ export class Retrier<Tx> {
     }
   }
 
-  #retry({ kind }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
+  #retry({ kind, handler }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
+    if (isOutgoing(handler)) return sendAgain(this.#engine, reservations)
     const retry = kind === 'ordered' ? retryInOrder : retryMessages
     return retry(this.#engine, this.#source, reservations, (letter) => this.#quarantine.condemn(letter, letter.begun))
   }

@@ -1,12 +1,12 @@
 import { abandonLetters } from '../engine/abandon-letters.ts'
 import type { Engine } from '../engine/engine.ts'
 import { unrouted } from '../engine/parked-rows.ts'
+import { ReportNowAndThen } from './report-now-and-then.ts'
 
 /** Whoever knows a handler that messages wait for says so for so long, at every look. */
 const knownForMs = 180_000
 /** So long nobody may have said so. In a rolling deploy, old and new processes take turns. */
 const graceMs = 300_000
-const reportedEveryMs = 600_000
 /** By then everybody has looked once, and said what they know. */
 const everybodyHasLookedMs = 90_000
 
@@ -20,26 +20,32 @@ export class UnknownHandlers<Tx> {
   readonly #fences = new Map<string, number>()
   /** Since when nobody was seen to know them. */
   readonly #unknownSince = new Map<string, number>()
-  #reportedAt: number | undefined
-  #reported = ''
+  readonly #report: ReportNowAndThen
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
+    this.#report = new ReportNowAndThen(engine.clock)
   }
 
   async look(signal: AbortSignal): Promise<void> {
     const waiting = (await this.#engine.store.parking.waiting()).filter(({ handler }) => handler !== unrouted)
     const unknown = new Map<string, number>()
     for (const { handler, count } of waiting) {
-      if (this.#engine.handlerNamed(handler) !== undefined) await this.#sayKnown(handler)
+      if (this.#isKnownHere(handler)) await this.#sayKnown(handler)
       else if (await this.#isKnownToNobody(handler)) unknown.set(handler, count)
     }
     for (const handler of this.#unknownSince.keys()) if (!unknown.has(handler)) this.#unknownSince.delete(handler)
     const now = this.#engine.clock.monotonicMs()
     const forMs = (handler: string): number => now - (this.#unknownSince.get(handler) ?? now)
     for (const handler of unknown.keys()) this.#unknownSince.set(handler, now - forMs(handler))
-    this.#report(new Map([...unknown].filter(([handler]) => forMs(handler) >= everybodyHasLookedMs)))
+    const abandoned = new Map([...unknown].filter(([handler]) => forMs(handler) >= everybodyHasLookedMs))
+    if (this.#report.isDue(abandoned))
+      this.#engine.events.emit({ kind: 'handlers-unknown', waiting: Object.fromEntries(abandoned) })
     for (const handler of unknown.keys()) if (forMs(handler) >= graceMs) await this.#abandon(handler, signal)
+  }
+
+  #isKnownHere(handler: string): boolean {
+    return this.#engine.handlerNamed(handler) !== undefined || this.#engine.outlet.queues.includes(handler)
   }
 
   async #sayKnown(handler: string): Promise<void> {
@@ -70,17 +76,6 @@ export class UnknownHandlers<Tx> {
     } finally {
       await leases.release(leaseOf(handler), lease.fence).catch(() => {})
     }
-  }
-
-  #report(unknown: ReadonlyMap<string, number>): void {
-    if (unknown.size === 0) return
-    const now = this.#engine.clock.monotonicMs()
-    const names = [...unknown.keys()].sort().join('\n')
-    const isNew = names !== this.#reported
-    if (!isNew && this.#reportedAt !== undefined && now - this.#reportedAt < reportedEveryMs) return
-    this.#reported = names
-    this.#reportedAt = now
-    this.#engine.events.emit({ kind: 'handlers-unknown', waiting: Object.fromEntries(unknown) })
   }
 }
 

@@ -30,6 +30,8 @@ export type JustonceEvent =
   | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
   /** So many messages wait for handlers that no running app has. After a while they become dead letters. */
   | { readonly kind: 'handlers-unknown'; readonly waiting: Readonly<Record<string, number>> }
+  /** So many messages were published to destinations that this app does not serve, and nobody has sent them for a while. */
+  | { readonly kind: 'destinations-unserved'; readonly waiting: Readonly<Record<string, number>> }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
@@ -58,15 +60,16 @@ export type JustonceEvent =
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
   /** A transport deals with it by itself, but somebody should know; the code is in the catalogue. */
   | { readonly kind: 'transport-notice'; readonly transport: string; readonly code: string; readonly message: string }
-  /** The broker has refused a message that was published; `dead`: it is not tried again by itself. */
+  /** The broker has refused a message that was published; `dead`: it is a dead letter now. */
   | {
       readonly kind: 'outgoing-refused'
+      readonly destination: string
       readonly messageId: string
       readonly state: 'waiting' | 'dead'
       readonly attempts: number
       readonly error: Error
     }
-  | { readonly kind: 'relayed'; readonly sent: number; readonly failed: number }
+  | { readonly kind: 'relayed'; readonly destination: string; readonly sent: number; readonly failed: number }
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 
 export interface Events {

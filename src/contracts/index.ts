@@ -24,7 +24,6 @@ export type {
   Redrives,
 } from './letters.ts'
 export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
-export type { DeadOutgoing, LeasedMessage, Outbox, OutboxMessage } from './outbox.ts'
 export type {
   DueOptions,
   FollowOptions,
@@ -41,7 +40,7 @@ export type {
   StoredParkedMessage,
 } from './parking.ts'
 export type { Partition, Position, PositionMove, Positions } from './positions.ts'
-export type { MessageToQueue, Queue, QueuedMessage } from './queue.ts'
+export type { MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
 export type { Raised, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {
@@ -64,8 +63,11 @@ export type {
   Delivery,
   InsideTransaction,
   Place,
+  Publisher,
   PublishResult,
+  QueueInStore,
   Settlement,
+  Subscriber,
   Transport,
   TransportCapabilities,
   TransportNotice,

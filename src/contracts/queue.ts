@@ -6,18 +6,34 @@ export interface MessageToQueue {
   readonly key: string | undefined
 }
 
-export interface QueuedMessage {
+/** Names a row as it was when it was taken. */
+export interface QueueTicket {
   /**
    * Names the row; valid until it is removed. You must: not let it name another one later, not even in a database that was
    * put back to an earlier state and counts its rows again from there.
    */
   readonly ticket: string
-  readonly message: PackedMessage
   /** How often it has been taken, this time included. */
   readonly deliveries: number
 }
 
-/** A durable queue in the store's own tables, with a visibility timeout; what `queueTransport` stands on. */
+export interface QueuedMessage extends QueueTicket {
+  readonly message: PackedMessage
+}
+
+export interface QueueCount {
+  /** Can be taken now. */
+  readonly ready: number
+  /** With a consumer, or delayed. */
+  readonly hidden: number
+  /** How long ago the oldest of them was sent, by the database's clock. */
+  readonly oldestMs: number | undefined
+}
+
+/**
+ * Durable queues in the store's own tables, with a visibility timeout; what `queueTransport` stands on. Messages that were
+ * published and wait to be sent are in queues, too, whose names begin with `>`.
+ */
 export interface Queue<Tx> {
   /** Inside the given transaction, or in one of its own. */
   send(tx: Tx | undefined, queue: string, messages: readonly MessageToQueue[]): Promise<void>
@@ -34,15 +50,21 @@ export interface Queue<Tx> {
   ): Promise<readonly QueuedMessage[]>
   /** Removes them for good, inside the given transaction or in one of its own. Already gone is not an error. */
   remove(tx: Tx | undefined, queue: string, tickets: readonly string[]): Promise<void>
-  /** Hides them for `visibilityMs` from now; 0 gives them back at once. Only those still taken as often as stated. */
-  hide(queue: string, taken: readonly { ticket: string; deliveries: number }[], visibilityMs: number): Promise<void>
-  /** `ready` can be taken now; `hidden` is with a consumer or delayed. */
-  count(queue: string): Promise<{ readonly ready: number; readonly hidden: number }>
+  /** Hides them for `visibilityMs` from now. Only those still taken as often as stated. */
+  hide(queue: string, taken: readonly QueueTicket[], visibilityMs: number): Promise<void>
+  /** Gives them back at once, as if they had not been taken. Only those still taken as often as stated. */
+  release(queue: string, taken: readonly QueueTicket[]): Promise<void>
+  count(queue: string): Promise<QueueCount>
+  /** The names of all queues that have messages. Costs a look for each of them, not for each message. */
+  queues(): Promise<readonly string[]>
   /**
    * Calls `wake` when something may have been sent to the queue, by whichever process. Optional: without it the
    * transport polls. Resolves once listening; the result stops it.
    */
   listen?(queue: string, wake: () => void): Promise<() => Promise<void>>
-  /** Tells other processes that something was sent. Called after the commit, at most a few times a second. */
-  announce?(queue: string): Promise<void>
+  /**
+   * Tells other processes that something was sent. Without `tx` it is called after the commit, at most a few times a
+   * second; with it, the others are told when that transaction commits.
+   */
+  announce?(queue: string, tx?: Tx): Promise<void>
 }

@@ -2,7 +2,6 @@ import type { Hints } from './hints.ts'
 import type { Inbox, RecordKey } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
-import type { Outbox } from './outbox.ts'
 import type { Parking } from './parking.ts'
 import type { Positions } from './positions.ts'
 import type { Queue } from './queue.ts'
@@ -98,7 +97,7 @@ export interface StoreWarning {
 
 /** What a store can hold. More than that has to be refused, or cut, before it gets to the store. */
 export interface StoreLimits {
-  /** The largest message, envelope and body together, that `park`, `append` and `send` take. */
+  /** The largest message, envelope and body together, that `park` and `send` take. */
   readonly messageBytes: number
 }
 
@@ -138,7 +137,6 @@ export interface Store<Tx = unknown> {
   readonly leases: Leases
   /** Absent where records are never removed, or end by themselves. */
   readonly retention?: Retention
-  readonly outbox?: Outbox<Tx>
   readonly queue?: Queue<Tx>
   readonly positions?: Positions<Tx>
   readonly schema: Schema
@@ -146,7 +144,7 @@ export interface Store<Tx = unknown> {
   warnings?(): Promise<readonly StoreWarning[]>
   /**
    * What the store can hold now; it may depend on a setting of the server, so that it is asked at every start. A message that is
-   * larger makes `park`, `append` and `send` reject with `STORE_CANNOT`, before anything is sent. Absent: there is no limit
+   * larger makes `park` and `send` reject with `STORE_CANNOT`, before anything is sent. Absent: there is no limit
    * but the memory.
    */
   limits?(): Promise<StoreLimits>

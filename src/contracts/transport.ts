@@ -77,20 +77,44 @@ export type PublishResult =
   /** It was not sent, because one before it that has the same key was refused. */
   | { readonly kind: 'held' }
 
-/**
- * For a transport that lives in the same database as the store (the database as a queue): settling and publishing
- * inside the batch's transaction, so that there is no moment between the commit and the acknowledgement.
- */
+/** For a subscriber that lives in the same database as the store (the database as a queue). */
 export interface InsideTransaction {
   /** The store whose transactions these are; used only when it is the very store of the app. */
   readonly store: object
+  /** Inside the batch's transaction, so that there is no moment between the commit and the acknowledgement. */
   settle(tx: unknown, deliveries: readonly Delivery[]): Promise<void>
-  publish(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void>
-  /** The transaction has committed: forget these deliveries, wake whoever waits for what was published. */
-  committed(deliveries: readonly Delivery[], published: number): void
+  /** The transaction has committed: forget these deliveries. */
+  committed(deliveries: readonly Delivery[]): void
 }
 
-export interface Transport {
+/** For a publisher that puts messages into a queue of a store. */
+export interface QueueInStore {
+  /** Where this is the very store of the app, messages go to the queue in the transaction that publishes them. */
+  readonly store: object
+  readonly name: string
+  /** Something was sent to it and committed. */
+  sent(): void
+}
+
+/** Sends messages to a broker. */
+export interface Publisher {
+  /**
+   * Says where it sends to, the same in every process and after every restart: messages that wait to be sent are kept under
+   * it, and whoever has a publisher of that name sends them.
+   */
+  readonly destination: string
+  /**
+   * One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown.
+   * You must: keep the order of messages that have the same key. When one is refused, those of its key that follow are
+   * `held`: the refused one may be taken later, and must not be overtaken.
+   */
+  publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
+  readonly queue?: QueueInStore | undefined
+  close(): Promise<void>
+}
+
+/** Brings messages from a broker. */
+export interface Subscriber {
   readonly name: string
   readonly capabilities: TransportCapabilities
   /**
@@ -142,12 +166,9 @@ export interface Transport {
    * from where `restore` says. A delivery of an earlier reading is silently skipped.
    */
   reread?(deliveries: readonly Delivery[]): Promise<void>
-  /**
-   * One result each, in order; resolves when the broker has taken or refused them, rejects when that is unknown.
-   * You must: keep the order of messages that have the same key. When one is refused, those of its key that follow are
-   * `held`: the refused one may be taken later, and must not be overtaken.
-   */
-  publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
   readonly inside?: InsideTransaction | undefined
   close(): Promise<void>
 }
+
+/** Most drivers are both. */
+export interface Transport extends Subscriber, Publisher {}

@@ -62,11 +62,6 @@ test('a header called __proto__ is a header like any other', () => {
   expect(Object.getPrototypeOf(back.headers)).toBe(Object.prototype)
 })
 
-test('a message on its way out gets the source it is given', () => {
-  const message = { id: 'm1', type: 't', headers: {}, body: new Uint8Array(), sentAt: new Date(0) }
-  expect(unpackMessage(packMessage(message, 'queue')).source).toBe('queue')
-})
-
 test('a time that is none is left out, not taken for 1970', () => {
   const none = new Date(Number.NaN)
   const message = { source: 's', headers: {}, body: new Uint8Array(), sentAt: none, expiresAt: none }

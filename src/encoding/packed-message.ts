@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { IncomingMessage, OutboxMessage, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
+import type { IncomingMessage, MessageToQueue, OutgoingMessage, PackedMessage } from '../contracts/index.ts'
 import { anyText, asData } from './any-text.ts'
 import { fittedText } from './fit-text.ts'
 
@@ -10,11 +10,11 @@ const decoder = new TextDecoder()
  * Packs a message for storage. The envelope is JSON in bytes rather than columns, so that a NUL, a lone surrogate or a
  * header called `__proto__` is only data; headers are pairs for the same reason.
  */
-export function packMessage(message: IncomingMessage | OutgoingMessage, source?: string): PackedMessage {
+export function packMessage(message: IncomingMessage | OutgoingMessage): PackedMessage {
   const envelope = {
     id: message.id,
     type: message.type,
-    source: 'source' in message ? message.source : source,
+    source: 'source' in message ? message.source : undefined,
     key: message.key,
     sentAt: packTime(message.sentAt),
     expiresAt: packTime(message.expiresAt),
@@ -55,9 +55,9 @@ function isPlain(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'string' || typeof value === 'number'
 }
 
-/** A message as the outbox keeps it. */
-export function outboxRow(message: OutgoingMessage): OutboxMessage {
-  return { id: message.id, key: message.key, message: packMessage(message) }
+/** A published message as a queue of the store keeps it. */
+export function toQueue(message: OutgoingMessage): MessageToQueue {
+  return { key: message.key, message: packMessage(message) }
 }
 
 /** A time that is none is left out: JSON would make `null` of it, and that would come back as 1970. */

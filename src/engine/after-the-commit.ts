@@ -25,9 +25,9 @@ export async function afterTheCommit<Tx>(
     report.settled.push(...lost)
     report.lost.push(...lost)
   }
-  if (source.inside !== undefined) source.inside.committed(done, 0)
+  if (source.inside !== undefined) source.inside.committed(done)
   else if (done.length > 0) await source.acknowledge(done)
-  announce(engine, source, published)
+  if (published.length > 0) engine.outlet.committed(published)
   report.settled.push(...done)
   report.wentWell += batch.known.length + batch.refusals.length
   leaveTheRest(committed, report)
@@ -150,7 +150,7 @@ export async function runAfterAck<Tx>(
     const outcome = outcomes.get(run)
     if (outcome?.kind === 'processed') {
       engine.breakers.succeeded(run.handler)
-      announce(engine, source, outcome.products.outgoing.length)
+      engine.outlet.committed(outcome.products.outgoing)
       startHooks(engine, run, outcome.products, report)
     }
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
@@ -172,11 +172,4 @@ function startHooks<Tx>(
   { background }: Pick<Report, 'background'>,
 ): void {
   if (products.afterCommit.length > 0) background.push(engine.hooks.start(run.handler, products.afterCommit))
-}
-
-/** Wakes whoever is to send what was published. */
-export function announce<Tx>(engine: Engine<Tx>, source: Source, published: number): void {
-  if (published === 0) return
-  if (source.outlet === undefined) engine.wake('relay')
-  else source.outlet.committed([], published)
 }

@@ -6,8 +6,6 @@ import type {
   ParkedChange,
   RecordChange,
 } from '../contracts/index.ts'
-import { outboxRow } from '../encoding/packed-message.ts'
-import { JustonceError } from '../errors/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow, waitsFor } from './parked-rows.ts'
@@ -133,20 +131,13 @@ export async function writeBookkeeping<Tx>(
   books: Bookkeeping,
   done: readonly Delivery[],
 ): Promise<void> {
-  const { inbox, parking, outbox, suspects } = engine.store
+  const { inbox, parking, suspects } = engine.store
   if (books.released.length > 0) await inbox.release(tx, books.released)
   if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
   if (books.parked.length > 0) await park(engine, tx, books.parked)
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
   if (books.cleared.length > 0) await suspects.clear(tx, books.cleared)
-  if (books.outgoing.length > 0) {
-    if (source.outlet !== undefined) await source.outlet.publish(tx, books.outgoing)
-    else if (outbox === undefined)
-      throw new JustonceError('OPTION_INVALID', {
-        message: `A handler has published a message, but ${engine.store.name} has no outbox to keep it in.`,
-      })
-    else await recorded(engine, outbox.append(tx, books.outgoing.map(outboxRow)))
-  }
+  if (books.outgoing.length > 0) await recorded(engine, engine.outlet.store(tx, books.outgoing))
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
 }
 

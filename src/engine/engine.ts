@@ -1,4 +1,4 @@
-import type { Clock, Events, Store } from '../contracts/index.ts'
+import type { Clock, Events, OutgoingMessage, Store } from '../contracts/index.ts'
 import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
 import type { Handler } from './handler.ts'
@@ -32,8 +32,21 @@ export interface Engine<Tx> {
   readonly breakers: Breakers
   readonly hooks: Hooks
   readonly timing: EngineTiming
+  readonly outlet: Outlet<Tx>
   /** Something was stored for one of the loops. */
   wake(loop: LoopToWake): void
+}
+
+/** Where messages go that handlers publish. */
+export interface Outlet<Tx> {
+  /** Throws where a message of this type has nowhere to go. */
+  check(type: string): void
+  /** Stores them in the transaction; they leave after the commit. */
+  store(tx: Tx, messages: readonly OutgoingMessage[]): Promise<void>
+  /** The transaction has committed. */
+  committed(messages: readonly OutgoingMessage[]): void
+  /** The queues from which this app sends to brokers. */
+  readonly queues: readonly string[]
 }
 
 export type LoopToWake = 'relay' | 'retries' | 'redrives'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { JustonceError } from '../errors/index.ts'
-import { memoryStore } from '../stores/memory/index.ts'
+import { type MemoryStore, memoryStore } from '../stores/memory/index.ts'
 
 const ids = (deliveries: readonly { readonly message: { readonly id?: string | undefined } }[]) =>
   deliveries.map(({ message }) => message.id)
@@ -290,16 +290,14 @@ test('a store that cannot cut a handler off runs one message to a transaction', 
   expect(transactions).toBe(3)
 })
 
-test('publishing where there is no outbox is a failure, not a message that nobody ever sees', async () => {
-  const opened = openEngine({ store: memoryStore() })
-  const { on, handle, engine, store } = opened
-  const { outbox: _, ...withoutOutbox } = store
-  Object.assign(engine, { store: withoutOutbox })
+test('publishing where nothing can be kept is a failure, not a message that nobody ever sees', async () => {
+  const { queue: _, ...withoutQueue } = memoryStore()
+  const { on, handle, store } = openEngine({ store: withoutQueue as MemoryStore })
   on('note.created', { name: 'tag-note', ...later }, (_message, { publish }) => publish('note.tagged', {}))
   await handle(note('m1'))
   const [parked] = await store.parking.list()
-  expect(parked).toMatchObject({ key: 'm1', state: 'waiting', reason: 'OPTION_INVALID' })
-  expect(parked?.errors).toContain('memory has no outbox to keep it in')
+  expect(parked).toMatchObject({ key: 'm1', state: 'waiting', reason: 'STORE_CANNOT' })
+  expect(parked?.errors).toContain('memory has no queue to keep published messages in')
 })
 
 test('a message that cannot be kept is not the fault of the one that was handled beside it', async () => {

@@ -7,12 +7,13 @@ import type {
   StoredParkedMessage,
 } from '../contracts/index.ts'
 import { anyJson, anyText } from '../encoding/any-text.ts'
+import { addErrorNote } from '../encoding/error-notes.ts'
+import { shapeOf } from '../encoding/error-shape.ts'
 import { fittedText, plainText } from '../encoding/fit-text.ts'
 import { noteOf, packMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
-import { shapeOf } from './error-shape.ts'
-import { addErrorNote, judge, type Verdict } from './failure-policy.ts'
+import { judge, type Verdict } from './failure-policy.ts'
 import { orderKeyOf } from './key-order.ts'
 import { type Refusal, type Run, type RunOutcome, rowKeyOf } from './work.ts'
 

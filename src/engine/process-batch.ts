@@ -1,4 +1,4 @@
-import type { Delivery, PositionMove } from '../contracts/index.ts'
+import type { Delivery, OutgoingMessage, PositionMove } from '../contracts/index.ts'
 import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import { claimRuns } from './claim.ts'
 import type { Engine } from './engine.ts'
@@ -39,7 +39,7 @@ export interface Committed<Tx> {
   readonly epoch: string | undefined
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
-  readonly published: number
+  readonly published: readonly OutgoingMessage[]
   /** Deliveries that do not begin where the store stands. */
   readonly lost: readonly Delivery[]
 }
@@ -82,7 +82,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done)
-    const published = books.outgoing.length
+    const published = books.outgoing
     return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
 }

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import type { Message } from '../contracts/index.ts'
+import { readErrorNotes } from '../encoding/error-notes.ts'
+import { unpackOutgoing } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { overriding } from '../testing/overriding.ts'
-import { readErrorNotes } from './failure-policy.ts'
 import { type Reservation, reservedForMs } from './reservation.ts'
 import { reserveBehind, reserveDue, retryInOrder } from './retry-due.ts'
 
@@ -39,7 +40,7 @@ test('nothing is due: nothing happens', async () => {
 })
 
 test('when it is due and succeeds, its row is gone, its record is processed, and it counts as any other', async () => {
-  const { retry, clock, state, store, effects, hooks, wakings, eventsOf } = await withOneParked()
+  const { retry, clock, state, store, effects, hooks, wakings, eventsOf, published } = await withOneParked()
   await clock.advance(1_000)
   state.isBroken = false
   expect(await retry()).toBe(true)
@@ -49,7 +50,7 @@ test('when it is due and succeeds, its row is gone, its record is processed, and
     state: 'processed',
     result: '{"tagged":"m1"}',
   })
-  expect(await store.outbox.lease(10, 1)).toMatchObject([{ id: 'tagged m1' }])
+  expect(await published()).toEqual(['tagged m1'])
   expect(hooks).toEqual(['m1'])
   expect(wakings()).toBe(1)
   expect(eventsOf('processed')).toEqual([{ kind: 'processed', handler: 'tag-note', key: 'm1', type: 'note.created' }])
@@ -57,7 +58,7 @@ test('when it is due and succeeds, its row is gone, its record is processed, and
 })
 
 test('when it fails again that is counted and noted; after its attempts it is dead, and not taken again', async () => {
-  const { retry, clock, store, effects, eventsOf } = await withOneParked()
+  const { retry, clock, store, effects, eventsOf, published } = await withOneParked()
   await clock.advance(1_000)
   expect(await retry()).toBe(true)
   const [waiting] = await store.parking.list()
@@ -72,7 +73,7 @@ test('when it fails again that is counted and noted; after its attempts it is de
   await clock.advance(3_600_000)
   expect(await retry()).toBe(false)
   expect(effects()).toEqual({})
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await published()).toEqual([])
   expect(eventsOf('parked').map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
     'waiting 1',
     'waiting 2',
@@ -185,7 +186,7 @@ function refusingStore(of: 'records' | 'outgoing messages') {
   }
   const clock = fakeClock()
   const store = memoryStore({ database: new MemoryDatabase({ clock }) })
-  const { inbox, outbox } = store
+  const { inbox, queue } = store
   const refusing = overriding(store, {
     inbox: overriding(inbox, {
       async update(tx, changes) {
@@ -193,10 +194,10 @@ function refusingStore(of: 'records' | 'outgoing messages') {
         await inbox.update(tx, changes)
       },
     }),
-    outbox: overriding(outbox, {
-      async append(tx, messages) {
+    queue: overriding(queue, {
+      async send(tx, name, messages) {
         if (of === 'outgoing messages') refuse()
-        await outbox.append(tx, messages)
+        await queue.send(tx, name, messages)
       },
     }),
   })
@@ -231,22 +232,22 @@ test.for(['records', 'outgoing messages'] as const)(
 
 test('what the store refuses of one message alone is the failure of that message', async () => {
   const store = memoryStore()
-  const { outbox } = store
+  const { queue } = store
   const refusing = overriding(store, {
-    outbox: overriding(outbox, {
-      async append(tx, messages) {
-        if (messages.some(({ id }) => id === 'too large')) throw new Error('too large')
-        await outbox.append(tx, messages)
+    queue: overriding(queue, {
+      async send(tx, name, messages) {
+        if (messages.some(({ message }) => unpackOutgoing(message).id === 'too large')) throw new Error('too large')
+        await queue.send(tx, name, messages)
       },
     }),
   })
-  const { on, handle } = openEngine({ store: refusing })
+  const { on, handle, published } = openEngine({ store: refusing })
   on('note.created', { name: 'tag-note', ...soon }, ({ id }, { publish }) =>
     publish('note.tagged', { id }, { id: id === 'm1' ? 'too large' : `tagged ${id}` }),
   )
   await handle(note('m1'), note('m2'))
   expect(await store.parking.list()).toMatchObject([{ key: 'm1', attempts: 1, reason: 'HANDLER_FAILED' }])
-  expect(await outbox.count()).toEqual({ pending: 1, dead: 0 })
+  expect(await published()).toEqual(['tagged m2'])
 })
 
 test('what has waited for its time and still stands behind another of its key is not taken for processed', async () => {

@@ -39,7 +39,7 @@ export async function reserveDue<Tx>(
     limit,
     maxBytes,
     forMs: reservedForMs,
-    handlers: [...ready.map(({ name }) => name), unrouted],
+    handlers: [...ready.map(({ name }) => name), unrouted, ...engine.outlet.queues],
     pastDead: ready.flatMap(({ name, handler }) => (handler?.whenDead === 'continue' ? name : [])),
   })
   return letters.map((letter) => new Reservation(letter))

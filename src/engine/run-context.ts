@@ -51,6 +51,7 @@ export class CallProducts<Tx> {
 
   async #publish(...[type, body, options]: Parameters<RunContext<Tx>['publish']>): Promise<string> {
     if (this.#isOver) throw this.#tellLate('publish()')
+    this.#engine.outlet.check(type)
     const weak = isRepeatable(this.#engine, this.#first)
     if (weak) this.#ids ??= new Map()
     // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.

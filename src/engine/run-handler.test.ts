@@ -5,7 +5,7 @@ import { isJustonceError } from '../errors/index.ts'
 import { timeOfUuidV7, uuidv7 } from '../ids/index.ts'
 
 test('what a handler publishes or registers after it has settled is refused and told, not silently lost', async () => {
-  const { on, handle, store, eventsOf } = openEngine()
+  const { on, handle, eventsOf, published } = openEngine()
   const settled = Promise.withResolvers<void>()
   const late: Promise<unknown>[] = []
   on('note.created', 'tag-note', (_, { publish, afterCommit }) => {
@@ -22,7 +22,7 @@ test('what a handler publishes or registers after it has settled is refused and 
     { handler: 'tag-note', error: { message: expect.stringContaining('called publish() after it had settled') } },
     { handler: 'tag-note', error: { message: expect.stringContaining('called afterCommit() after it had settled') } },
   ])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await published()).toEqual([])
 })
 
 /** What Node would have ended the process for. */
@@ -43,7 +43,7 @@ async function unhandled(work: () => Promise<void>): Promise<unknown[]> {
 }
 
 test('what is published late and not awaited is told, and does not end the process', async () => {
-  const { on, handle, store, eventsOf } = openEngine()
+  const { on, handle, eventsOf, published } = openEngine()
   const settled = Promise.withResolvers<void>()
   on('note.created', 'tag-note', (_, { publish }) => {
     void settled.promise.then(() => void publish('note.tagged', {}))
@@ -54,7 +54,7 @@ test('what is published late and not awaited is told, and does not end the proce
   })
   expect(reasons).toEqual([])
   expect(eventsOf('late-call')).toMatchObject([{ handler: 'tag-note', error: { code: 'TX_CLOSED' } }])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await published()).toEqual([])
 })
 
 test('a handler that takes too long is cut off by its signal, its effects are gone, and its neighbours are processed', async () => {
@@ -186,7 +186,7 @@ test.each([
 })
 
 test('what cannot be published fails its handler, also where nobody awaits it', async () => {
-  const { on, handle, store, effects } = openEngine()
+  const { on, handle, store, effects, published } = openEngine()
   on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx, publish }) => {
     write(tx, id)
     void publish('note.tagged', id === 'm1' ? 1n : {})
@@ -195,5 +195,5 @@ test('what cannot be published fails its handler, also where nobody awaits it', 
   expect(reasons).toEqual([])
   expect(effects()).toEqual({ m2: 1 })
   expect(await store.parking.list()).toMatchObject([{ key: 'm1', reason: 'HANDLER_FAILED' }])
-  expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
+  expect(await published()).toHaveLength(1)
 })

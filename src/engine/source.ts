@@ -15,8 +15,6 @@ export interface Source {
   readonly positions?: StoredPositions | undefined
   /** The same as a record: with it a message that comes under two positions is recognised by its id, too. */
   readonly dedup?: 'id' | 'position' | 'both' | undefined
-  /** Takes what handlers publish, in their own transaction. Not given: that goes to the outbox. */
-  readonly outlet?: InsideTransaction | undefined
   /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Told what became of each run, once that is committed. */

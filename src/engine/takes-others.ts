@@ -1,4 +1,5 @@
 import type { NewParkedMessage } from '../contracts/index.ts'
+import { packMessage } from '../encoding/packed-message.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
@@ -22,7 +23,7 @@ export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promis
           await store.inbox.update(tx, [{ ...record, state: 'parked' }])
         }
         await store.parking.park(tx, [probe(key)])
-        await store.outbox?.append(tx, [{ id: key, key: undefined, message: emptyMessage }])
+        await store.queue?.send(tx, '>probe', [{ key: undefined, message: emptyMessage }])
         throw undo
       },
       { lockTimeoutMs: engine.timing.aloneLockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs },
@@ -34,7 +35,7 @@ export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promis
   }
 }
 
-const emptyMessage = { envelope: new Uint8Array(2), body: new Uint8Array(2) }
+const emptyMessage = packMessage({ source: 'probe', headers: {}, body: new Uint8Array(2) })
 
 /** The store is away, and whoever asks has to wait for it. */
 async function orThrow(ping: Promise<void>, error: unknown): Promise<void> {

@@ -164,8 +164,16 @@ export const catalog = {
     fix: 'Register all handlers before app.start().',
   },
   APP_NOT_STARTABLE: {
-    title: 'The app has nothing to consume from, or was stopped before',
-    fix: 'Pass transport or transports to justonce(), and make a new app to start again.',
+    title: 'The app has nothing to do, or was stopped before',
+    fix: 'Pass transport, from or to to justonce() and register handlers for what comes; make a new app to start again.',
+  },
+  ROUTE_UNKNOWN: {
+    title: 'A message was published whose type leads to no destination, or back to an app that has no handler for it',
+    fix: 'Add its type, or prefix.*, to routes, and where it leads to to; what comes back needs a handler: app.on(type, …).',
+  },
+  OUTGOING_REFUSED: {
+    title: 'The broker has refused a published message again and again',
+    fix: 'See its error history; redrive the dead letter when the cause is gone, or discard it.',
   },
   CLAIM_HELD: {
     title: 'Another process holds the claim of this message and does not finish',

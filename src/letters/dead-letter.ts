@@ -1,7 +1,7 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
+import { readErrorNotes } from '../encoding/error-notes.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { Engine } from '../engine/engine.ts'
-import { readErrorNotes } from '../engine/failure-policy.ts'
 import { runsOfLetters } from './letter-runs.ts'
 import type { DeadLetter } from './types.ts'
 

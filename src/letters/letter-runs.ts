@@ -1,5 +1,6 @@
 import type { InboxRecord, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
+import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { isKey } from '../engine/check-envelope.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -47,6 +48,8 @@ export async function runsOfLetters<Tx>(
 /** By the body that was received: that is the one which the other handlers were given. */
 async function candidatesOf<Tx>(engine: Engine<Tx>, letter: StoredParkedMessage): Promise<readonly Candidate<Tx>[]> {
   const { message, originalBody, reason } = letter
+  // It is for others.
+  if (isOutgoing(letter.handler)) return []
   // The store could not hold its key, and to ask for it could fail the look at all the others.
   if (reason === 'MESSAGE_NOT_KEPT') return []
   const received = unpackLetter({ ...message, body: originalBody ?? message.body })

@@ -1,11 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { JustonceEvent, OutgoingMessage, PublishResult, Transport } from '../contracts/index.ts'
-import { outboxRow } from '../encoding/packed-message.ts'
+import type { JustonceEvent, OutgoingMessage, Publisher, PublishResult } from '../contracts/index.ts'
+import { toQueue } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { relay as newRelay } from './relay.ts'
+import { Relay } from './relay.ts'
 
 type Answer = (message: OutgoingMessage) => PublishResult
+
+const queue = '>test'
 
 function openRelay({ attempts = 3, batch = 10 } = {}) {
   const clock = fakeClock()
@@ -14,42 +16,42 @@ function openRelay({ attempts = 3, batch = 10 } = {}) {
   /** The ids of every call, whatever came of it. */
   const calls: string[][] = []
   let answer: Answer = () => ({ kind: 'sent' })
-  const transport = {
-    name: 'test',
-    async publish(messages: readonly OutgoingMessage[]) {
+  const publisher: Publisher = {
+    destination: 'test',
+    async publish(messages) {
       calls.push(messages.map(({ id }) => id))
       return messages.map(answer)
     },
-  } as unknown as Transport
+    async close() {},
+  }
   const emit = (event: JustonceEvent) => void events.push(event)
-  const relay = newRelay(
-    { outbox: store.outbox, transport, clock, events: { emit, listen: () => () => {} } },
+  const destination = { name: 'test', publisher, queue, isInStore: false }
+  // Nobody tells it that something was sent, unless a test does.
+  const deaf = { ...store, queue: { ...store.queue, listen: undefined } }
+  const relay = new Relay(
+    { store: deaf, destination, clock, events: { emit, listen: () => () => {} } },
     { batch, leaseMs: 30_000, pollMs: 1_000, attempts },
   )
   onTestFinished(() => relay.stop())
+  const append = (...messages: readonly OutgoingMessage[]) => store.queue.send(undefined, queue, messages.map(toQueue))
   return {
     relay,
     clock,
     store,
     events,
     calls,
+    /** The queue as the relay sees it. */
+    watched: deaf.queue,
     answerWith: (next: Answer) => {
       answer = next
     },
-    appendKeyed: (...messages: [string, string][]) =>
-      store.transaction((tx) =>
-        store.outbox.append(
-          tx,
-          messages.map(([id, key]) => outboxRow({ ...message(id), key })),
-        ),
-      ),
-    append: (...ids: string[]) =>
-      store.transaction((tx) =>
-        store.outbox.append(
-          tx,
-          ids.map((id) => outboxRow(message(id))),
-        ),
-      ),
+    left: async () => {
+      const { ready, hidden } = await store.queue.count(queue)
+      return ready + hidden
+    },
+    appendMessages: append,
+    appendKeyed: (...messages: [string, string][]) => append(...messages.map(([id, key]) => ({ ...message(id), key }))),
+    append: (...ids: string[]) => append(...ids.map(message)),
   }
 }
 
@@ -59,21 +61,21 @@ function message(id: string): OutgoingMessage {
 
 const refused: PublishResult = { kind: 'refused', error: new Error('too large') }
 
-test('what is in the outbox is sent, oldest first, and removed', async () => {
-  const { relay, clock, store, calls, events, append } = openRelay()
+test('what waits is sent, oldest first, and removed', async () => {
+  const { relay, clock, calls, events, append, left } = openRelay()
   await append('m1', 'm2')
   await append('m3')
   relay.start()
   await clock.advance(0)
   expect(calls).toEqual([['m1', 'm2', 'm3']])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
-  expect(events).toEqual([{ kind: 'relayed', sent: 3, failed: 0 }])
+  expect(await left()).toBe(0)
+  expect(events).toEqual([{ kind: 'relayed', destination: 'test', sent: 3, failed: 0 }])
 })
 
 test('large messages are sent a few at a time', async () => {
-  const { relay, clock, store, calls } = openRelay()
-  const large = (id: string) => outboxRow({ ...message(id), body: new Uint8Array(9_000_000) })
-  await store.transaction((tx) => store.outbox.append(tx, ['m1', 'm2', 'm3'].map(large)))
+  const { relay, clock, appendMessages, calls } = openRelay()
+  const large = (id: string) => ({ ...message(id), body: new Uint8Array(7_000_000) })
+  await appendMessages(...['m1', 'm2', 'm3'].map(large))
   relay.start()
   await clock.advance(0)
   expect(calls).toEqual([['m1', 'm2'], ['m3']])
@@ -116,13 +118,13 @@ test('it looks by itself from time to time, and at once when it is woken', async
 })
 
 test('a wake-up while it is looking is not lost', async () => {
-  const { relay, clock, store, calls, append } = openRelay()
-  const { lease } = store.outbox
+  const { relay, clock, store, calls, append, watched } = openRelay()
+  const { take } = store.queue
   let looks = 0
-  store.outbox.lease = async (...options) => {
-    const found = await lease(...options)
+  watched.take = async (...options) => {
+    const found = await take(...options)
     if (looks++ === 0) {
-      // It has just seen an empty outbox when something is stored and it is told so.
+      // It has just seen nothing when something is stored and it is told so.
       await append('m1')
       relay.wake()
     }
@@ -134,28 +136,38 @@ test('a wake-up while it is looking is not lost', async () => {
 })
 
 test('a refused message is tried again, later each time, and is dead after its attempts; it is said each time', async () => {
-  const { relay, clock, store, calls, events, append, answerWith } = openRelay({ attempts: 3 })
+  const { relay, clock, store, calls, events, append, answerWith, left } = openRelay({ attempts: 3 })
   answerWith(({ id }) => (id === 'bad' ? refused : { kind: 'sent' }))
   await append('m1', 'bad', 'm2')
   relay.start()
   await clock.advance(0)
   expect(calls).toEqual([['m1', 'bad', 'm2']])
-  expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
+  expect(await left()).toBe(1)
   const { error } = refused as { error: Error }
   expect(events).toEqual([
-    { kind: 'outgoing-refused', messageId: 'bad', state: 'waiting', attempts: 1, error },
-    { kind: 'relayed', sent: 2, failed: 1 },
+    { kind: 'outgoing-refused', destination: 'test', messageId: 'bad', state: 'waiting', attempts: 1, error },
+    { kind: 'relayed', destination: 'test', sent: 2, failed: 1 },
   ])
   await clock.advance(10_000)
   expect(calls).toEqual([['m1', 'bad', 'm2'], ['bad'], ['bad']])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 1 })
-  expect(events).toContainEqual({ kind: 'outgoing-refused', messageId: 'bad', state: 'dead', attempts: 3, error })
+  expect(await left()).toBe(0)
+  expect(await store.parking.list({ state: 'dead' })).toMatchObject([
+    { handler: '>test', messageId: 'bad', type: 'note.tagged', reason: 'OUTGOING_REFUSED', attempts: 3 },
+  ])
+  expect(events).toContainEqual({
+    kind: 'outgoing-refused',
+    destination: 'test',
+    messageId: 'bad',
+    state: 'dead',
+    attempts: 3,
+    error,
+  })
   await clock.advance(3_600_000)
   expect(calls).toHaveLength(3)
 })
 
 test('a refused message holds back its key until it is taken or given up, and no other key', async () => {
-  const { relay, clock, store, calls, appendKeyed, answerWith } = openRelay({ attempts: 2 })
+  const { relay, clock, calls, appendKeyed, answerWith, left } = openRelay({ attempts: 2 })
   answerWith(({ id }) => (id === 'a1' ? refused : id === 'a2' ? { kind: 'held' } : { kind: 'sent' }))
   await appendKeyed(['a1', 'a'], ['a2', 'a'], ['b1', 'b'])
   relay.start()
@@ -168,7 +180,7 @@ test('a refused message holds back its key until it is taken or given up, and no
   answerWith(() => ({ kind: 'sent' }))
   await clock.advance(2_000)
   expect(calls.at(-1)).toEqual(['a1', 'a2', 'a3'])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await left()).toBe(0)
 })
 
 test('after an outage everything leaves in its order, soon after the broker is back', async () => {
@@ -187,7 +199,7 @@ test('after an outage everything leaves in its order, soon after the broker is b
 })
 
 test('a refused message that is taken later is gone', async () => {
-  const { relay, clock, store, calls, append, answerWith } = openRelay()
+  const { relay, clock, calls, append, answerWith, left } = openRelay()
   answerWith(() => refused)
   await append('m1')
   relay.start()
@@ -195,11 +207,11 @@ test('a refused message that is taken later is gone', async () => {
   answerWith(() => ({ kind: 'sent' }))
   await clock.advance(10_000)
   expect(calls).toEqual([['m1'], ['m1']])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await left()).toBe(0)
 })
 
 test('when nobody knows whether it was sent, it is sent again under the same id, as often as it takes', async () => {
-  const { relay, clock, store, calls, events, append, answerWith } = openRelay({ attempts: 2 })
+  const { relay, clock, calls, events, append, answerWith, left } = openRelay({ attempts: 2 })
   const error = new Error('connection lost')
   answerWith(() => {
     throw error
@@ -213,31 +225,31 @@ test('when nobody knows whether it was sent, it is sent again under the same id,
   answerWith(() => ({ kind: 'sent' }))
   await clock.advance(31_000)
   expect(new Set(calls.flat())).toEqual(new Set(['m1']))
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await left()).toBe(0)
 })
 
-test('what could not be marked as sent is sent again', async () => {
-  const { relay, clock, store, calls, append } = openRelay()
-  const { markSent } = store.outbox
+test('what could not be removed when it was sent is sent again', async () => {
+  const { relay, clock, store, calls, append, left, watched } = openRelay()
+  const { remove } = store.queue
   let failures = 1
-  store.outbox.markSent = async (messages) => {
+  watched.remove = async (...given) => {
     if (failures-- > 0) throw new Error('store lost')
-    return markSent(messages)
+    return remove(...given)
   }
   await append('m1')
   relay.start()
   await clock.advance(40_000)
   expect(calls).toEqual([['m1'], ['m1']])
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await left()).toBe(0)
 })
 
 test('while the store fails it looks less and less often, whoever wakes it, and then sends what waits', async () => {
-  const { relay, clock, store, calls, append } = openRelay()
-  const { lease } = store.outbox
+  const { relay, clock, store, calls, append, watched } = openRelay()
+  const { take } = store.queue
   let looks = 0
-  store.outbox.lease = async (...options) => {
+  watched.take = async (...options) => {
     if (++looks <= 4) throw new Error('store lost')
-    return lease(...options)
+    return take(...options)
   }
   await append('m1')
   relay.start()
@@ -251,7 +263,7 @@ test('while the store fails it looks less and less often, whoever wakes it, and 
 })
 
 test('stopping ends its sleep, and waits for what is being sent', async () => {
-  const { relay, clock, store, append, answerWith } = openRelay()
+  const { relay, clock, append, answerWith, left } = openRelay()
   relay.start()
   await clock.advance(0)
   expect(clock.waiting()).toBe(1)
@@ -260,10 +272,7 @@ test('stopping ends its sleep, and waits for what is being sent', async () => {
 
   const second = openRelay()
   const sending = Promise.withResolvers<void>()
-  second.store.outbox.markSent = async () => {
-    await sending.promise
-    return 1
-  }
+  second.watched.remove = () => sending.promise
   await second.append('m1')
   second.relay.start()
   await second.clock.advance(0)
@@ -279,5 +288,5 @@ test('stopping ends its sleep, and waits for what is being sent', async () => {
   answerWith(() => ({ kind: 'sent' }))
   await append('m1')
   await clock.advance(60_000)
-  expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
+  expect(await left()).toBe(1)
 })

@@ -139,8 +139,8 @@ function insideThatDies(
   acknowledged: (deliveries: readonly Delivery[]) => unknown,
 ): InsideTransaction {
   return overriding(inside, {
-    committed(deliveries, published) {
-      inside.committed(deliveries, published)
+    committed(deliveries) {
+      inside.committed(deliveries)
       void acknowledged(deliveries)
     },
   })

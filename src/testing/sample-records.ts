@@ -3,7 +3,6 @@ import type {
   InboxRecord,
   MessageToQueue,
   NewParkedMessage,
-  OutboxMessage,
   PackedMessage,
   Store,
 } from '../contracts/index.ts'
@@ -85,10 +84,6 @@ export function parkedMessage(key: string, changes: Partial<NewParkedMessage> = 
 
 export function toQueue(text: string, key?: string): MessageToQueue {
   return { message: packed(text), key }
-}
-
-export function outboxMessage(id: string, key?: string): OutboxMessage {
-  return { id, key, message: packed(id) }
 }
 
 export function present<T>(value: T | undefined, what: string): T {

@@ -17,9 +17,6 @@ import { loanSavepointCases } from './store-cases/loan-savepoints.ts'
 import { loanTroubleCases } from './store-cases/loan-trouble.ts'
 import { lockCases } from './store-cases/locks.ts'
 import { misuseCases } from './store-cases/misuse.ts'
-import { outboxCases } from './store-cases/outbox.ts'
-import { outboxDeadCases } from './store-cases/outbox-dead.ts'
-import { outboxOrderCases } from './store-cases/outbox-order.ts'
 import { parkingCases } from './store-cases/parking.ts'
 import { parkingBegunCases } from './store-cases/parking-begun.ts'
 import { parkingBlockedCases } from './store-cases/parking-blocked.ts'
@@ -33,7 +30,11 @@ import { partsCases } from './store-cases/parts.ts'
 import { positionCases } from './store-cases/positions.ts'
 import { processClockCases } from './store-cases/process-clocks.ts'
 import { queueCases } from './store-cases/queue.ts'
+import { queueAgeCases } from './store-cases/queue-age.ts'
+import { queueNameCases } from './store-cases/queue-names.ts'
+import { queueNewsCases } from './store-cases/queue-news.ts'
 import { queueOrderCases } from './store-cases/queue-order.ts'
+import { queueReleaseCases } from './store-cases/queue-release.ts'
 import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
 import { recordCases } from './store-cases/record.ts'
 import { redriveTakeCases } from './store-cases/redrive-take.ts'
@@ -87,11 +88,12 @@ export const storeCases: readonly StoreCase[] = [
   ...horizonCases,
   ...retentionCases,
   ...positionCases,
-  ...outboxCases,
-  ...outboxOrderCases,
-  ...outboxDeadCases,
   ...queueCases,
   ...queueVisibilityCases,
+  ...queueReleaseCases,
   ...queueOrderCases,
+  ...queueNameCases,
+  ...queueAgeCases,
+  ...queueNewsCases,
   ...withinCases,
 ]

@@ -5,13 +5,13 @@ type Meets = (context: StoreCaseContext<never>) => boolean
 const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }> = {
   atomic: { met: ({ store }) => store.guarantee === 'atomic', without: 'the store is not atomic' },
   parts: { met: ({ store }) => store.parts !== undefined, without: 'the store has no parts' },
-  outbox: { met: ({ store }) => store.outbox !== undefined, without: 'the store has no outbox' },
   limits: { met: ({ store }) => store.limits !== undefined, without: 'the store has no limits' },
   letters: { met: ({ store }) => store.letters !== undefined, without: 'the store has no letters' },
   positions: { met: ({ store }) => store.positions !== undefined, without: 'the store keeps no positions' },
   retention: { met: ({ store }) => store.retention !== undefined, without: 'the store removes no records' },
   queue: { met: ({ store }) => store.queue !== undefined, without: 'the store has no queue' },
   'queue-listen': { met: ({ store }) => store.queue?.listen !== undefined, without: 'its queue cannot listen' },
+  'queue-announce': { met: ({ store }) => store.queue?.announce !== undefined, without: 'its queue cannot announce' },
   revocable: { met: ({ store }) => store.capabilities.revocable, without: 'the store cannot revoke a tx' },
   concurrent: {
     met: ({ store }) => store.capabilities.connections > 1,

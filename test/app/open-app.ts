@@ -33,7 +33,7 @@ export function openApp(options: OpenAppOptions = {}) {
     ...given,
     store,
     clock,
-    ...(given.transports === undefined ? { transport: wrapped } : {}),
+    ...(given.from === undefined && given.to === undefined ? { transport: wrapped } : {}),
   })
   const events: JustonceEvent[] = []
   app.events.listen((event) => events.push(event))

@@ -3,7 +3,8 @@ import { decideHandler } from '../../src/app/decide-handler.ts'
 import { eventHub } from '../../src/app/event-hub.ts'
 import type { HandlerOptions } from '../../src/app/handler-options.ts'
 import { Handlers } from '../../src/app/handlers.ts'
-import type { Delivery, JustonceEvent, Message } from '../../src/contracts/index.ts'
+import type { Delivery, JustonceEvent, Message, Publisher } from '../../src/contracts/index.ts'
+import { unpackOutgoing } from '../../src/encoding/packed-message.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { handleDeliveries } from '../../src/engine/handle-deliveries.ts'
 import type { RunContext } from '../../src/engine/handler.ts'
@@ -11,6 +12,7 @@ import type { Report } from '../../src/engine/report.ts'
 import { reserveDue, retryMessages } from '../../src/engine/retry-due.ts'
 import type { Source } from '../../src/engine/source.ts'
 import type { AppOptions } from '../../src/index.ts'
+import { Destinations } from '../../src/outgoing/destinations.ts'
 import { MemoryDatabase, type MemoryStore, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { type MessageToSend, toIncoming } from '../../src/transports/memory/message-to-send.ts'
@@ -23,6 +25,15 @@ export interface OpenEngineOptions extends Partial<AppOptions<MemoryStore, Recor
   readonly clock?: FakeClock
 }
 
+/** What is published stays where it waits to be sent. */
+const nowhere: Publisher = {
+  destination: 'test',
+  async publish() {
+    throw new Error('nobody relays here')
+  },
+  async close() {},
+}
+
 /** The engine without a consumer: what is handled together is exactly what the test says. */
 export function openEngine(options: OpenEngineOptions = {}) {
   const { database: shared, clock = fakeClock(), ...given } = options
@@ -33,7 +44,10 @@ export function openEngine(options: OpenEngineOptions = {}) {
   const seen: JustonceEvent[] = []
   events.listen((event) => seen.push(event))
   let wakings = 0
-  const engine = buildEngine({ ...given, store }, { handlers, clock, events, wake: () => void wakings++ })
+  const wake = (): void => void wakings++
+  const outlet = new Destinations({ store, publishers: { test: nowhere }, clock, checkReturn() {} })
+  for (const destination of outlet.all) outlet.relayedBy(destination, wake)
+  const engine = buildEngine({ ...given, store }, { handlers, clock, events, outlet, wake })
   const acknowledged: Delivery[] = []
   const source: Source = {
     inside: undefined,
@@ -69,6 +83,12 @@ export function openEngine(options: OpenEngineOptions = {}) {
       const { background } = await retryMessages(engine, source, letters)
       await Promise.all(background)
       return letters.length > 0
+    },
+    /** The ids of what was published, in order. */
+    async published(): Promise<readonly string[]> {
+      const taken = await store.queue.take('>test', { limit: 100, visibilityMs: 1 })
+      await store.queue.release('>test', taken)
+      return taken.map(({ message }) => unpackOutgoing(message).id)
     },
     /** How often each name was written with `write`. */
     effects: (): Record<string, number> =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { justonce, type OutgoingMessage, type PublishResult } from '../../src/index.ts'
+import { justonce, type OutgoingMessage, type PublishResult, type Transport } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
@@ -10,7 +10,7 @@ test('what a handler publishes leaves after its commit, at once, with everything
   const seen: unknown[] = []
   app.on('note.created', 'tag-note', async (_, { publish }) => {
     const id = await publish('note.tagged', { tag: 'x' }, { key: 'k', headers: { trace: 't1' } })
-    seen.push(id, await store.outbox.count())
+    seen.push(id, await store.queue.count('>memory'))
   })
   app.on(
     'note.tagged',
@@ -20,7 +20,7 @@ test('what a handler publishes leaves after its commit, at once, with everything
   await handle(note('m1'))
   await quiet()
   const [id, before, received] = seen
-  expect(before).toEqual({ pending: 0, dead: 0 })
+  expect(before).toEqual({ ready: 0, hidden: 0, oldestMs: undefined })
   expect(received).toEqual({
     id,
     body: { tag: 'x' },
@@ -31,14 +31,14 @@ test('what a handler publishes leaves after its commit, at once, with everything
 })
 
 test('what a failed handler has published never leaves', async () => {
-  const { app, handle, store, transport } = openApp()
+  const { app, handle, transport } = openApp()
   app.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { publish }) => {
     await publish('note.tagged', { id })
     if (id === 'm2') throw new Error('no')
   })
   app.on('note.tagged', 'count', () => {})
   await handle(note('m1'), note('m2'))
-  expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+  expect(await app.outgoing.waiting()).toEqual({})
   expect(transport.settled().filter(({ type }) => type === 'note.tagged')).toHaveLength(1)
 })
 
@@ -79,45 +79,39 @@ test('app.publish without tx resolves when the broker has it, and rejects when i
   expect(sent.map(({ id }) => id)).toEqual(['x1', 'x2'])
 })
 
-test('app.publish without a transport or an outbox says what is missing', async () => {
+test('app.publish with nowhere to go to, or nothing to keep it in, says what is missing', async () => {
   const store = memoryStore()
   const app = justonce({ store })
-  await expect(app.publish('note.tagged', {})).rejects.toMatchObject({ code: 'APP_NOT_STARTABLE' })
-  const { outbox: _, ...withoutOutbox } = store
-  const other = justonce({ store: withoutOutbox })
+  await expect(app.publish('note.tagged', {})).rejects.toMatchObject({ code: 'ROUTE_UNKNOWN' })
+  const { queue: _, ...withoutQueue } = store
+  const other = justonce({ store: withoutQueue, to: memoryTransport() })
   const inside = store.transaction((tx) => other.publish('note.tagged', {}, { tx }))
-  await expect(inside).rejects.toThrow(/publish\(\) was given tx, but memory has no outbox/)
+  await expect(inside).rejects.toThrow(/memory has no queue to keep published messages in/)
 })
 
 test.each([
-  ['a broker first', false],
-  ['the queue first', true],
-])(
-  'with several transports what is published goes to the first, whatever its cause came from: %s',
-  async (_, queueFirst) => {
-    const clock = fakeClock()
-    const store = memoryStore({ clock })
-    const broker = memoryTransport({ name: 'broker' })
-    const queue = queueTransport({ store, queue: 'jobs' })
-    const sources: string[] = []
-    const app = justonce({
-      store,
-      clock,
-      transports: queueFirst ? { queue, broker } : { broker, queue },
-    })
-    app.on('note.created', 'tag-note', (_message, { publish }) => publish('note.tagged', {}))
-    app.on('note.tagged', 'count', ({ source }) => void sources.push(source))
-    await app.start()
-    broker.send(note('m1'))
-    await queue.publish([
-      { id: 'm2', type: 'note.created', body: new TextEncoder().encode('{}'), headers: {}, sentAt: new Date(0) },
-    ])
-    for (let i = 0; i < 50 && sources.length < 2; i++) await clock.advance(500)
-    await app.stop()
-    expect(sources).toEqual(queueFirst ? ['queue:jobs', 'queue:jobs'] : ['broker', 'broker'])
-    expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
-  },
-)
+  ['a broker', 'broker'],
+  ['the queue of the store', 'queue:jobs'],
+])('what is published goes to its destination, whatever its cause came from: %s', async (_, destination) => {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  const broker = memoryTransport({ name: 'broker' })
+  const queue = queueTransport({ store, queue: 'jobs' })
+  const sources: string[] = []
+  const to = [broker, queue].find((each) => each.destination === destination) as Transport
+  const app = justonce({ store, clock, from: { broker, queue }, to })
+  app.on('note.created', 'tag-note', (_message, { publish }) => publish('note.tagged', {}))
+  app.on('note.tagged', 'count', ({ source }) => void sources.push(source))
+  await app.start()
+  broker.send(note('m1'))
+  await queue.publish([
+    { id: 'm2', type: 'note.created', body: new TextEncoder().encode('{}'), headers: {}, sentAt: new Date(0) },
+  ])
+  for (let i = 0; i < 50 && sources.length < 2; i++) await clock.advance(500)
+  await app.stop()
+  expect(sources).toEqual([destination, destination])
+  expect(await app.outgoing.waiting()).toEqual({})
+})
 
 test('hooks that fail are told, and harm nobody', async () => {
   const { app, handle, effects, eventsOf } = openApp()
@@ -136,7 +130,7 @@ test('hooks that fail are told, and harm nobody', async () => {
   expect(eventsOf('after-commit-failed')).toHaveLength(4)
 })
 
-test('what the broker has refused for good is said, listed, and sent again when somebody asks for it', async () => {
+test('what the broker has refused for good is a dead letter, and is sent when somebody redrives it', async () => {
   const { app, store, clock, transport, events } = openApp()
   const publish = transport.publish.bind(transport)
   const error = new Error('the queue is full')
@@ -144,17 +138,28 @@ test('what the broker has refused for good is said, listed, and sent again when 
   app.on('note.tagged', 'count', () => {})
   await app.start()
   await store.transaction((tx) => app.publish('note.tagged', { tag: 'x' }, { tx, id: 'o1', key: 'k' }))
+  await clock.advance(0)
+  expect(await app.outgoing.waiting()).toMatchObject({ memory: { ready: 0, hidden: 1 } })
   for (let attempt = 0; attempt < 12; attempt++) await clock.advance(300_000)
-  const dead = { messageId: 'o1', state: 'dead', attempts: 10, error }
+  const dead = { destination: 'memory', messageId: 'o1', state: 'dead', attempts: 10, error }
   expect(events).toContainEqual({ kind: 'outgoing-refused', ...dead })
-  expect(await app.outgoing.count()).toEqual({ pending: 0, dead: 1 })
-  const [found] = await app.outgoing.dead()
-  expect(found).toMatchObject({ id: 'o1', type: 'note.tagged', key: 'k', attempts: 10 })
-  expect(found?.error).toContain('the queue is full')
+  expect(await app.outgoing.waiting()).toEqual({})
+  const [letter] = await app.deadLetters.list()
+  expect(letter).toMatchObject({
+    handler: '>memory',
+    messageId: 'o1',
+    type: 'note.tagged',
+    reason: 'OUTGOING_REFUSED',
+    attempts: 10,
+    body: { tag: 'x' },
+    doneHandlers: [],
+  })
+  expect(letter?.errors.at(-1)?.message).toContain('the queue is full')
+  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, wouldRun: { '>memory': 1 } })
   transport.publish = publish
-  expect(await app.outgoing.retry(['unknown'])).toBe(0)
-  expect(await app.outgoing.retry('all')).toBe(1)
-  await clock.advance(2_000)
-  expect(transport.settled().map(({ id }) => id)).toEqual(['o1'])
-  expect(await app.outgoing.count()).toEqual({ pending: 0, dead: 0 })
+  const { id } = await app.deadLetters.redrive('all', { by: 'anna' })
+  await clock.advance(5_000)
+  expect(transport.settled().map((each) => each.id)).toEqual(['o1'])
+  expect(await app.deadLetters.list()).toEqual([])
+  expect(await app.deadLetters.redriveStatus(id)).toMatchObject({ state: 'finished', succeeded: 1 })
 })

@@ -45,7 +45,7 @@ test.each([
     'schema is "never". Known are: install, check.',
   ],
   ['a hook that is none', { beforeEach: {} }, 'OPTION_INVALID', 'beforeEach is [object Object], not a function.'],
-  ['two places for transports', { transports: {} }, 'OPTION_INVALID', 'both transport and transports'],
+  ['two places for transports', { from: memoryTransport() }, 'OPTION_INVALID', 'short for both'],
   ['no store', { store: undefined }, 'OPTION_INVALID', 'was given no store'],
 ])('justonce() with %s is refused', (_, options, code, text) => {
   const error = failureOf(() => openApp(options))
@@ -148,8 +148,8 @@ test('a pool that is too small is refused at the start', async () => {
 })
 
 test.each([
-  ['no transport', { transport: undefined }, true, 'it has no transport'],
-  ['no transport among several', { transport: undefined, transports: {} }, true, 'it has no transport'],
+  ['no transport', { transport: undefined }, true, 'it has no transport, neither from nor to'],
+  ['no transport among several', { transport: undefined, from: {} }, true, 'it has no transport, neither from nor to'],
   ['no handler', {}, false, 'it has no handler'],
 ])('an app with %s cannot be started', async (_, options, hasHandler, why) => {
   const app = openApp(options)

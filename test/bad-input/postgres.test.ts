@@ -40,7 +40,7 @@ describe.skipIf(!postgres.available)('a Postgres that cannot be used', () => {
     onTestFinished(() => app.stop())
     const down = Promise.withResolvers<unknown>()
     app.events.listen((event) => event.kind === 'store-down' && down.resolve(event.error))
-    // Nothing is under way: the loops for retries, redrives, the outbox, housekeeping and maintenance have looked and sleep.
+    // Nothing is under way: the loops for retries, redrives, sending, housekeeping and maintenance have looked and sleep.
     await expect.poll(() => clock.waiting()).toBe(5)
     await pool.end()
     transport.send(['m1', 'm2'].map((id) => ({ id, type: 'note.created', body: {} })))

@@ -13,7 +13,7 @@ const rows: readonly (readonly [title: string, value: (result: ChaosResult) => n
   ['lost', ({ verdict }) => verdict.lost.length],
   ['torn', ({ verdict }) => verdict.torn.length],
   ['doubled', ({ verdict }) => verdict.doubled.length],
-  ['not done in the end', ({ stuck }) => (stuck === undefined ? 0 : stuck.queued + stuck.outbox + stuck.parked)],
+  ['not done in the end', ({ stuck }) => (stuck === undefined ? 0 : stuck.queued + stuck.outgoing + stuck.parked)],
   ['processes that misbehaved', ({ problems }) => problems.length],
 ]
 

@@ -5,7 +5,6 @@ import type {
   Leases,
   Letters,
   OperableStore,
-  Outbox,
   Parking,
   Parts,
   Queue,
@@ -55,9 +54,6 @@ export const leases = (change: Change<Leases>): Break => {
 export const retention = (change: Change<Retention>): Break => {
   return (store) =>
     store.retention === undefined ? {} : { retention: { ...store.retention, ...change(store.retention, store) } }
-}
-export const outbox = (change: Change<Outbox<unknown>>): Break => {
-  return (store) => (store.outbox === undefined ? {} : { outbox: { ...store.outbox, ...change(store.outbox, store) } })
 }
 export const queue = (change: Change<Queue<unknown>>): Break => {
   return (store) => (store.queue === undefined ? {} : { queue: { ...store.queue, ...change(store.queue, store) } })

@@ -1,8 +1,8 @@
-import { bindBrokenStores, inbox, leases, outbox, parking, queue, retention } from './break-store.ts'
+import { bindBrokenStores, inbox, leases, parking, queue, retention } from './break-store.ts'
 
 const held = new Map<string, { fence: number; endsAt: number }>()
-const leasedUntil = new Map<string, number>()
 const hiddenUntil = new Map<string, number>()
+const sentAt = new Map<string, number>()
 
 /** Stores that write down and compare what the clock of their own process says, as is quickly done. */
 bindBrokenStores([
@@ -74,16 +74,15 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'leases outgoing messages by the clock of the process',
+    name: 'dates what is sent to the queue by the clock of the process',
     caught:
-      'time: what is leased from the outbox stays so as long as was asked for, whatever the clock of the process says',
-    break: outbox(({ lease }) => ({
-      async lease(limit, leaseMs) {
-        if ((leasedUntil.get('all') ?? 0) > Date.now()) return []
-        const leased = await lease(limit, 1)
-        if (leased.length > 0) leasedUntil.set('all', Date.now() + leaseMs)
-        return leased
+      'time: how long a message has waited in the queue is told by the database, whatever the clock of the process says',
+    break: queue(({ send, count }) => ({
+      send(tx, name, messages) {
+        sentAt.set(name, Date.now())
+        return send(tx, name, messages)
       },
+      count: async (name) => ({ ...(await count(name)), oldestMs: Date.now() - (sentAt.get(name) ?? 0) }),
     })),
   },
 ])

@@ -1,4 +1,5 @@
 import type { QueuedMessage } from '../../src/contracts/index.ts'
+import { textOf } from '../../src/testing/sample-records.ts'
 import { bindBrokenStores, queue } from './break-store.ts'
 
 bindBrokenStores([
@@ -22,6 +23,29 @@ bindBrokenStores([
     break: queue(({ take }) => ({ take: (name, { limit, visibilityMs }) => take(name, { limit, visibilityMs }) })),
   },
   {
+    name: 'hides what was taken for no time at all',
+    caught: 'queue: taken messages are hidden, and each taking is counted',
+    break: queue(({ take }) => ({ take: (name, options) => take(name, { ...options, visibilityMs: 0 }) })),
+  },
+  {
+    name: 'wants whole milliseconds',
+    caught: 'queue: a visibility need not be a whole number of milliseconds',
+    break: queue(({ take }) => ({
+      async take(name, options) {
+        if (!Number.isInteger(options.visibilityMs)) throw new Error('invalid input syntax for type bigint')
+        return await take(name, options)
+      },
+    })),
+  },
+  {
+    name: 'keeps one of several messages that are the same',
+    caught: 'queue: messages that are the same to the last byte are messages of their own',
+    break: queue(({ send }) => ({
+      send: (tx, name, messages) =>
+        send(tx, name, [...new Map(messages.map((each) => [textOf(each.message), each])).values()]),
+    })),
+  },
+  {
     name: 'hands out a message to everyone who asks',
     caught: 'queue: rivals never get the same message, and together they get all',
     break: queue(({ take, hide }) => ({
@@ -35,7 +59,7 @@ bindBrokenStores([
   },
   {
     name: 'lets a former holder give a message back',
-    caught: 'queue: whoever comes back late cannot hide or give back what another holds now',
+    caught: 'queue: whoever comes back late cannot hide what another holds now',
     break: queue(({ hide }) => ({
       hide: (name, taken, visibilityMs) =>
         hide(
@@ -96,6 +120,40 @@ bindBrokenStores([
           name,
           again.map(({ message }) => ({ message, key: undefined })),
         )
+      },
+    })),
+  },
+  {
+    name: 'lets a key go on past a message that waits',
+    caught: 'queue order: one that was refused and waits holds back its key, and no other',
+    break: queue(({ remove, send }) => ({
+      async hide(name, taken) {
+        const waiting = taken as readonly QueuedMessage[]
+        await send(
+          undefined,
+          name,
+          waiting.map(({ message }) => ({ message, key: undefined })),
+        )
+        await remove(
+          undefined,
+          name,
+          taken.map(({ ticket }) => ticket),
+        )
+      },
+    })),
+  },
+  {
+    name: 'looks only among the oldest for what can be taken',
+    caught: 'queue order: a pile of 300 behind a hidden message does not hide others',
+    break: queue(({ take, release }) => ({
+      async take(name, options) {
+        const taken = await take(name, options)
+        const isNear = ({ ticket }: QueuedMessage) => Number(ticket) <= 100
+        await release(
+          name,
+          taken.filter((each) => !isNear(each)),
+        )
+        return taken.filter(isNear)
       },
     })),
   },

@@ -1,4 +1,4 @@
-import { bindBrokenStores, inbox, outbox, parking, parts } from './break-store.ts'
+import { bindBrokenStores, inbox, parking, parts } from './break-store.ts'
 
 bindBrokenStores([
   {
@@ -90,7 +90,7 @@ bindBrokenStores([
   },
   {
     name: 'commits although the work has failed',
-    caught: 'transaction: work that throws leaves nothing: no record, no effect, no parked, outgoing or queued message',
+    caught: 'transaction: work that throws leaves nothing: no record, no effect, no parked or queued message',
     break: (store) => ({
       async transaction(work, options) {
         let failure: { readonly error: unknown } | undefined
@@ -140,21 +140,6 @@ bindBrokenStores([
     name: 'undoes no part',
     caught: 'parts: undo takes back its own part, the earlier and the later ones stay',
     break: parts(() => ({ undo: async () => {} })),
-  },
-  {
-    name: 'lets a late relay remove what another has leased',
-    caught: 'outbox: when a lease runs out another takes over, and whoever comes back late changes nothing',
-    break: outbox((real) => ({
-      async markSent(messages) {
-        const held = await real.lease(1_000, 60_000)
-        return messages.length + (await real.markSent([...messages, ...held]))
-      },
-    })),
-  },
-  {
-    name: 'leases for no time at all',
-    caught: 'outbox: what was appended is leased after the commit, oldest first, up to the limit',
-    break: outbox(({ lease }) => ({ lease: (limit) => lease(limit, 0) })),
   },
   {
     name: 'lets the work inside a joined transaction stand although it has failed',

@@ -128,7 +128,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'always calls it the first delivery',
-    caught: 'settle: a delivery that comes again says so',
+    caught: 'end: what a dead consumer held comes again, and says so',
     break: (connection) => ({
       ...connection,
       async *deliveries(options) {
@@ -168,7 +168,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'keeps what a dead consumer held',
-    caught: 'end: what a dead consumer held comes again',
+    caught: 'end: what a dead consumer held comes again, and says so',
     break: (connection) => ({ ...connection, close: async () => {} }),
   },
   {

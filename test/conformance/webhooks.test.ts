@@ -19,6 +19,7 @@ async function open(): Promise<TransportCaseContext> {
     sender.add(address)
     const transport: Transport = {
       ...hooks,
+      destination: hooks.name,
       async publish(messages) {
         sender.send(messages)
         return messages.map(() => ({ kind: 'sent' as const }))

@@ -87,7 +87,7 @@ describe.skipIf(!postgres.available).each([onRabbitmq, onKafka, byPosition])('ki
     await world.until(async () => inHand(next) === 0, 'Settling what was delivered', patienceMs)
     await next.stop()
     expect(await world.verdict(parts)).toEqual(exactlyOnce)
-    expect(await world.remaining()).toEqual({ queued: 0, outbox: 0, parked: 0 })
+    expect(await world.remaining()).toEqual({ queued: 0, outgoing: 0, parked: 0 })
     expect(fatesAfter(point, broker)).toContain(whatBecameOf(message, next))
   })
 })

@@ -22,8 +22,8 @@ describe.each([onPostgres, onRedis])('$name does not hear a process any more, an
       const child = world.start({
         database: withTimeout(database, 700),
         idleTimeoutMs: 1_500,
-        // With the queue inside no redelivery comes in time to help. With an outbox, what was leased when the link went
-        // deaf is sent after this long; its messages stay its own, because it can tell the broker so.
+        // With the queue inside no redelivery comes in time to help. With a broker, what was taken to be sent when the link
+        // went deaf is sent after this long; its messages stay its own, because it can tell the broker so.
         visibilityMs: acknowledging === 'inside' ? 300_000 : 6_000,
         stops: [{ point, message, how: 'wait' }],
       })

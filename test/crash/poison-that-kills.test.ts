@@ -73,8 +73,8 @@ async function survive(world: World, config: Partial<ConsumerConfig>, reason: st
 
 async function untilOnlyPoisonIsLeft(world: World): Promise<void> {
   const isSo = async (): Promise<boolean> => {
-    const { queued, outbox } = await world.remaining()
-    return queued + outbox === 0 && (await world.store.parking.count({ state: 'waiting' })) === 0
+    const { queued, outgoing } = await world.remaining()
+    return queued + outgoing === 0 && (await world.store.parking.count({ state: 'waiting' })) === 0
   }
   // Whatever leaves the queue may be parked, and the other way round: seen empty twice it is neither.
   await world.until(async () => (await isSo()) && (await isSo()), 'All being done but for dead letters')

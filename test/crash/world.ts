@@ -37,7 +37,8 @@ export interface WorldOptions {
 /** What is still to be done, wherever it is. */
 export interface Remaining {
   readonly queued: number
-  readonly outbox: number
+  /** Published, and not sent yet. */
+  readonly outgoing: number
   readonly parked: number
 }
 
@@ -98,11 +99,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   const remaining = async (): Promise<Remaining> => ({
     parked: await store.parking.count(),
-    outbox: (await store.outbox?.count())?.pending ?? 0,
+    outgoing: await outgoingIn(store),
     queued: await broker.left(),
   })
-  // In the order in which a message goes on, from the queue to the parked ones, the outbox and the queue again: whatever
-  // moves meanwhile is seen where it has gone.
+  // In the order in which a message goes on, from the queue to the parked ones, those to be sent and the queue again:
+  // whatever moves meanwhile is seen where it has gone.
   const drained = async (): Promise<boolean> => {
     if ((await broker.left()) > 0) return false
     return Object.values(await remaining()).every((count) => count === 0)
@@ -153,6 +154,17 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     verdict: async (parts = [1, 2, 3]) => judge([...sent], parts, await opened.readLedger()),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+/** In the store's queues of what is to be sent. */
+async function outgoingIn({ queue }: Store): Promise<number> {
+  let total = 0
+  for (const name of (await queue?.queues()) ?? []) {
+    if (!name.startsWith('>')) continue
+    const { ready = 0, hidden = 0 } = (await queue?.count(name)) ?? {}
+    total += ready + hidden
+  }
+  return total
 }
 
 function message(id: string): OutgoingMessage {

@@ -49,7 +49,7 @@ describe.skipIf(!kafka.available || !postgres.available)('processes that are fro
     await world.untilDrained(60_000)
     await expectOnceInOrder(world, keys, sent)
     for (const child of children) await child.stop()
-    expect(await world.remaining()).toEqual({ queued: 0, outbox: 0, parked: 0 })
+    expect(await world.remaining()).toEqual({ queued: 0, outgoing: 0, parked: 0 })
     expect(children.flatMap((child) => child.all('settled-again'))).toEqual([])
   })
 })

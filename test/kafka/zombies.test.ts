@@ -55,7 +55,7 @@ describe.skipIf(!kafka.available || !postgres.available)('a process that is froz
       for (const key of keys) expect(hasRun(zombie, idOf(key, 15))).toBe(true)
       await zombie.stop()
       await expectOnceInOrder(world, keys, 15)
-      expect(await world.remaining()).toEqual({ queued: 0, outbox: 0, parked: 0 })
+      expect(await world.remaining()).toEqual({ queued: 0, outgoing: 0, parked: 0 })
       expect(zombie.all('settled-again')).toEqual([])
     },
   )

@@ -48,7 +48,7 @@ describe.skipIf(!mariadb.available)('a user that may not do everything', () => {
 
   test.each<{ table: string; handle: Handle; letters: readonly string[] }>([
     { table: 'inbox', handle: async () => {}, letters: [] },
-    { table: 'outbox', handle: (context) => context.publish('note.tagged', {}), letters: [] },
+    { table: 'queue', handle: (context) => context.publish('note.tagged', {}), letters: [] },
     {
       table: 'parked',
       handle: () => Promise.reject(new Error('no luck')),
@@ -59,7 +59,7 @@ describe.skipIf(!mariadb.available)('a user that may not do everything', () => {
     async ({ table, handle, letters }) => {
       const { store, grant } = await without(table)
       const transport = memoryTransport()
-      const app = justonce({ store, transport, concurrency: 1 })
+      const app = justonce({ store, from: transport, to: memoryTransport({ name: 'elsewhere' }), concurrency: 1 })
       const events: JustonceEvent[] = []
       const ids = [1, 2, 3].map((each) => `${table} ${each}`)
       const held = Promise.withResolvers<void>()

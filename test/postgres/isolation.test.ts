@@ -9,7 +9,7 @@ import { openPgContext } from './pg-context.ts'
 const postgres = await requireServer('postgres')
 
 /** Where rivals meet. */
-const cases = storeCases.filter(({ name }) => /^(?:claim|record|locks|parking|outbox|queue)/.test(name))
+const cases = storeCases.filter(({ name }) => /^(?:claim|record|locks|parking|queue)/.test(name))
 
 /** A role or a database may have such a default; the store must not notice. */
 const isolation = 'default_transaction_isolation'

@@ -46,7 +46,13 @@ describe.skipIf(!postgres.available)('a role that may not do everything', () => 
 
   const run = (messages: readonly { id: string }[], handle: Handle = async () => {}) => {
     const transport = memoryTransport()
-    const app = justonce({ store: modest, transport, ids: 'uuidv7', concurrency: 1 })
+    const app = justonce({
+      store: modest,
+      from: transport,
+      to: memoryTransport({ name: 'elsewhere' }),
+      ids: 'uuidv7',
+      concurrency: 1,
+    })
     const events: JustonceEvent[] = []
     const waiting = new Set<() => void>()
     const handled: string[] = []
@@ -103,7 +109,7 @@ describe.skipIf(!postgres.available)('a role that may not do everything', () => 
 
   test.each<{ table: string; handle: Handle; letters: readonly string[] }>([
     { table: 'inbox', handle: async () => {}, letters: [] },
-    { table: 'outbox', handle: (context) => context.publish('note.tagged', {}), letters: [] },
+    { table: 'queue', handle: (context) => context.publish('note.tagged', {}), letters: [] },
     {
       table: 'parked',
       handle: () => Promise.reject(new Error('no luck')),

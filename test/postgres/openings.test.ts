@@ -89,7 +89,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: the opening of a tran
         (tx) => store.parking.take(tx, [row!]),
         (tx) => store.parking.change(tx, [{ ...row!, kind: 'done' }]),
         (tx) => store.positions.move(tx, 'group', [move]),
-        (tx) => store.outbox.append(tx, [{ id: 'o1', key: undefined, message: row!.message }]),
+        (tx) => store.queue.send(tx, '>notes', [{ key: undefined, message: row!.message }]),
         async () => {},
       ]
       for (const first of firsts) {
@@ -111,7 +111,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: the opening of a tran
       proxy.pass()
       expect(await effects()).toEqual([])
       expect(await store.parking.list()).toHaveLength(1)
-      expect(await store.outbox.count()).toEqual({ pending: 0, dead: 0 })
+      expect(await store.queue.queues()).toEqual([])
     })
 
     test('a transaction after it works', async () => {

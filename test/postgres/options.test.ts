@@ -18,7 +18,7 @@ describe('the options of postgresStore()', () => {
     const withPg = postgresStore({ pool })
     expectTypeOf(withPg).toEqualTypeOf<PostgresStore<pg.PoolClient>>()
     expectTypeOf(withPg).toExtend<Store<pg.PoolClient>>()
-    expectTypeOf(withPg.outbox).not.toBeNullable()
+    expectTypeOf(withPg.queue).not.toBeNullable()
     expectTypeOf<Parameters<Parameters<typeof withPg.transaction>[0]>[0]>().toEqualTypeOf<pg.PoolClient>()
     const withJs = postgresStore({ sql })
     expectTypeOf(withJs).toEqualTypeOf<PostgresStore<ReservedSql>>()

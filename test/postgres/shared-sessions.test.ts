@@ -45,7 +45,12 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others 
   /** All of them in one batch; what throws is parked for good. */
   async function handle(ids: readonly string[], work: (id: string, tx: unknown) => Promise<unknown>): Promise<void> {
     const transport = memoryTransport()
-    const app = justonce({ store: shared.store, transport, concurrency: 1, unknownTypes: 'ignore' })
+    const app = justonce({
+      store: shared.store,
+      from: transport,
+      to: memoryTransport({ name: 'elsewhere' }),
+      concurrency: 1,
+    })
     app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, async ({ id }, { tx, publish }) => {
       publish('tag.made', { id })
       await work(id, tx)
@@ -62,7 +67,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others 
     (
       await Promise.all(
         ['tenant_a', 'tenant_b'].flatMap((schema) =>
-          ['inbox', 'parked', 'outbox'].map((table) => rowsOf(`${schema}.justonce_${table}`)),
+          ['inbox', 'parked', 'queue'].map((table) => rowsOf(`${schema}.justonce_${table}`)),
         ),
       )
     ).flat()

@@ -17,54 +17,68 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
   function open() {
     const tag = freshTag()
     const store = isolatedStore(client, tag)
-    const append = (ids: readonly string[], key?: string) =>
-      store.transaction((tx) =>
-        store.outbox.append(
-          tx,
-          ids.map((id) => ({ id, key, message })),
-        ),
+    const send = (texts: readonly string[], key?: string) =>
+      store.queue.send(
+        undefined,
+        'notes',
+        texts.map((text) => ({ key, message: { envelope: bytes, body: new TextEncoder().encode(text) } })),
       )
-    const lease = async (forMs: number) => (await store.outbox.lease(10, forMs)).map(({ id }) => id)
+    const take = async (visibilityMs: number, limit = 10) => {
+      const taken = await store.queue.take('notes', { limit, visibilityMs })
+      return taken.map((each) => new TextDecoder().decode(each.message.body))
+    }
+    const takeSome = (visibilityMs: number, limit = 10) =>
+      eventually(async () => {
+        const taken = await take(visibilityMs, limit)
+        return taken.length === 0 ? undefined : taken
+      }, 'others being taken')
     const evict = (row: string) => client.del(`justonce:{${tag}}:${row}`)
-    return { store, append, lease, evict }
+    const evictQueued = async (place: number) => {
+      const [row] = await client.zRange(`justonce:{${tag}}:queue-all:notes`, place, place)
+      expect(await evict(`queued:${row}`)).toBe(1)
+    }
+    return { store, send, take, takeSome, evict, evictQueued }
   }
 
-  test('in the outbox, before it is leased', async () => {
-    const { store, append, lease, evict } = open()
-    await append(['o1', 'o2', 'o3'])
-    await evict('outbox:1')
-    expect(await lease(60_000)).toEqual(['o2', 'o3'])
-    expect(await store.outbox.count()).toEqual({ pending: 2, dead: 0 })
+  test('in a queue, before it is taken', async () => {
+    const { store, send, take, evictQueued } = open()
+    await send(['m1', 'm2', 'm3'])
+    await evictQueued(0)
+    expect(await take(60_000)).toEqual(['m2', 'm3'])
+    expect(await store.queue.count('notes')).toMatchObject({ ready: 0, hidden: 2 })
   })
 
-  test('in the outbox, while it is leased', async () => {
-    const { store, append, lease, evict } = open()
-    await append(['o1', 'o2'])
-    expect(await lease(1)).toEqual(['o1', 'o2'])
-    await evict('outbox:1')
-    const again = await eventually(async () => {
-      const leased = await lease(60_000)
-      return leased.length === 0 ? undefined : leased
-    }, 'the other one being leased again')
-    expect(again).toEqual(['o2'])
-    expect(await store.outbox.count()).toEqual({ pending: 1, dead: 0 })
+  test('in a queue, while it is hidden', async () => {
+    const { store, send, take, takeSome, evictQueued } = open()
+    await send(['m1', 'm2'])
+    expect(await take(1)).toEqual(['m1', 'm2'])
+    await evictQueued(0)
+    expect(await takeSome(60_000)).toEqual(['m2'])
+    expect(await store.queue.count('notes')).toMatchObject({ ready: 0, hidden: 1 })
   })
 
-  test('in the outbox, among others of its key', async () => {
-    const { append, lease, evict } = open()
-    await append(['o1', 'o2', 'o3', 'o4'], 'k')
-    await evict('outbox:2')
-    expect(await lease(60_000)).toEqual(['o1', 'o3', 'o4'])
+  test('in a queue, among others of its key', async () => {
+    const { send, take, evictQueued } = open()
+    await send(['m1', 'm2', 'm3', 'm4'], 'k')
+    await evictQueued(1)
+    expect(await take(60_000)).toEqual(['m1', 'm3', 'm4'])
   })
 
-  test('among those that have been given up', async () => {
-    const { store, append, evict } = open()
-    await append(['o1', 'o2'])
-    const leased = await store.outbox.lease(10, 60_000)
-    await store.outbox.markFailed(leased, { delayMs: 0, error: 'no', dead: true })
-    await evict('outbox:1')
-    expect((await store.outbox.listDead(10)).map(({ id }) => id)).toEqual(['o2'])
-    expect(await store.outbox.retryDead()).toBe(1)
+  test('in a queue, as the first of its key, ready or hidden', async () => {
+    const { send, take, takeSome, evictQueued } = open()
+    await send(['m1', 'm2', 'm3'], 'k')
+    await evictQueued(0)
+    expect(await take(50, 1)).toEqual(['m2'])
+    await evictQueued(0)
+    expect(await takeSome(60_000)).toEqual(['m3'])
+  })
+
+  test('in a queue that has no others: it is empty', async () => {
+    const { store, send, evictQueued } = open()
+    await send(['m1'], 'k')
+    await evictQueued(0)
+    expect(await store.queue.count('notes')).toEqual({ ready: 0, hidden: 0, oldestMs: undefined })
+    expect(await store.queue.queues()).toEqual([])
   })
 
   test('among parked messages', async () => {

@@ -5,7 +5,7 @@ export const leaseSkips = [
   'claim: when the first is undone, the one who waited gets the claim',
   'locks: nothing is visible before the commit',
   'locks: a deadlock is a conflict for its victim and leaves nothing of it',
-  'transaction: work that throws leaves nothing: no record, no effect, no parked, outgoing or queued message',
+  'transaction: work that throws leaves nothing: no record, no effect, no parked or queued message',
   'transaction: work that throws takes back its changes to what was there before',
   'transaction: failures use up no connections',
   'transaction: two of one store never mix: what one undoes is not the work of the other',

@@ -31,7 +31,7 @@ export const steps = [
   'release',
   'update',
   'park',
-  'append',
+  'send',
   'commit',
   'rollback',
   'ack',
@@ -53,9 +53,9 @@ export const steps = [
   'end-redrive',
   'take',
   'change-parked',
-  'lease',
+  'take-queued',
   'publish',
-  'mark-sent',
+  'remove-queued',
   'ping',
 ] as const
 

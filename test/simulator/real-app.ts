@@ -19,7 +19,7 @@ function runApp(
   const days = retention?.days[index]
   const app = justonce({
     log: false,
-    store: store as typeof store & Required<Pick<typeof store, 'outbox'>>,
+    store: store as typeof store & Required<Pick<typeof store, 'queue'>>,
     transport,
     clock: process.clock,
     concurrency: scenario.concurrency,

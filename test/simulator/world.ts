@@ -148,7 +148,7 @@ export class World {
   #isAtRest(): boolean {
     if (this.#processes.some(({ isPaused, isAlive }) => isPaused && isAlive)) return false
     if (!this.#isBrokerEmpty() || this.database.openTransactions > 0) return false
-    if (this.database.scan(undefined, 'outbox').length > 0) return false
+    if (this.database.scan(undefined, 'queue').length > 0) return false
     // A handler behind one that is a dead letter waits for a person.
     const parked = this.database.scan(undefined, 'parked').map(({ row }) => row)
     if (this.scenario.mendedAt !== undefined) return parked.length === 0

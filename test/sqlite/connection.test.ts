@@ -85,7 +85,7 @@ describe('a connection that was given up to the store', () => {
     expect((await store.inbox.find(claim))?.processedAt.getTime()).toBeGreaterThan(0)
     const [taken] = await store.queue.take('notes', { limit: 1, visibilityMs: 1000 })
     expect(taken).toEqual({
-      ticket: '1',
+      ticket: expect.any(String),
       deliveries: 1,
       message: { envelope: Uint8Array.of(1), body: Uint8Array.of(2) },
     })
@@ -118,7 +118,7 @@ describe('a connection that was given up to the store', () => {
     ])
     await store.queue.announce?.('notes')
     await woken.promise
-    expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+    expect(await store.queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
     await stop?.()
     await store.close()
   })
@@ -167,7 +167,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       await store.queue.remove(undefined, 'notes', tickets)
       await send()
       await store.queue.remove(undefined, 'notes', tickets)
-      expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+      expect(await store.queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
       await store.close()
     })
 

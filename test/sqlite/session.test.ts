@@ -149,7 +149,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       native.exec(`
         CREATE TEMP TABLE justonce_inbox AS SELECT * FROM main.justonce_inbox WHERE false;
         CREATE TEMP TABLE justonce_meta AS SELECT * FROM main.justonce_meta;
-        CREATE TEMP TABLE justonce_outbox AS SELECT * FROM main.justonce_outbox WHERE false;
+        CREATE TEMP TABLE justonce_queue AS SELECT * FROM main.justonce_queue WHERE false;
         CREATE TEMP TABLE justonce_leases AS SELECT * FROM main.justonce_leases WHERE false;
         CREATE TEMP TABLE justonce_suspects AS SELECT * FROM main.justonce_suspects WHERE false;
       `)

@@ -9,8 +9,8 @@ import {
   messages,
   type OnceContext,
   type OnceOutcome,
-  type Outbox,
   once,
+  type Queue,
   type Store,
   type TxOf,
 } from '../../src/index.ts'
@@ -29,8 +29,8 @@ interface Map {
 /** Only looked at by the compiler: nothing in here is run. */
 const typesOnly = (_: () => unknown): void => {}
 
-declare const withoutOutbox: Omit<MemoryStore, 'outbox'>
-declare const maybeOutbox: Store<MemoryTx>
+declare const withoutQueue: Omit<MemoryStore, 'queue'>
+declare const maybeQueue: Store<MemoryTx>
 
 test('tx has the type of the store', () => {
   expectTypeOf<TxOf<MemoryStore>>().toEqualTypeOf<MemoryTx>()
@@ -141,19 +141,19 @@ test('publish takes what the messages name, and nothing else', () => {
   })
 })
 
-test('a store without an outbox gives its handlers no publish', () => {
+test('a store without a queue gives its handlers no publish', () => {
   typesOnly(() => {
-    const app = justonce({ store: withoutOutbox })
+    const app = justonce({ store: withoutQueue })
     app.on('anything', 'a', (_, context) => {
       expectTypeOf(context).toHaveProperty('tx')
       expectTypeOf(context).toHaveProperty('afterCommit')
       expectTypeOf(context).not.toHaveProperty('publish')
     })
-    justonce({ store: maybeOutbox }).on('anything', 'a', (_, context) =>
+    justonce({ store: maybeQueue }).on('anything', 'a', (_, context) =>
       expectTypeOf(context).not.toHaveProperty('publish'),
     )
   })
-  expectTypeOf<MemoryStore['outbox']>().toEqualTypeOf<Outbox<MemoryTx>>()
+  expectTypeOf<MemoryStore['queue']>().toEqualTypeOf<Queue<MemoryTx>>()
   expectTypeOf<HandlerContext<MemoryStore, Map>>().toHaveProperty('publish')
 })
 

@@ -1,12 +1,12 @@
 import type { OperableStore } from '../../src/contracts/index.ts'
-import { outboxMessage, parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
+import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
 
 const aDay = 86_400_000
 export const tenDaysAgo = new Date(Date.now() - 10 * aDay)
 
 /** Puts at least one row into every table that a store has today. */
 export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
-  const { inbox, parking, letters, redrives, audit, suspects, leases, retention, outbox, queue, positions } = store
+  const { inbox, parking, letters, redrives, audit, suspects, leases, retention, queue, positions } = store
   await store.transaction(async (tx) => {
     await inbox.claim(tx, [
       { ...request('failed'), fingerprint: Uint8Array.of(0, 255) },
@@ -23,7 +23,7 @@ export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
     const settings = { by: 'ana', why: 'mended', canary: 1, perSecond: 2.5, stopAfterFailures: 3 }
     await redrives.start(tx, { id: 'r1', ...settings }, {})
     await audit.append(tx, [{ action: 'redrive', by: 'ana', why: 'mended', subject: '{}' }])
-    await outbox?.append(tx, [outboxMessage('o1')])
+    await queue?.send(tx, '>notes', [toQueue('q2')])
     const to = { next: '42', incarnation: 'first' }
     await positions?.move(tx, 'group', [{ source: 'notes', partition: '3', expected: undefined, to }])
   })

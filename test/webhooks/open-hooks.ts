@@ -26,7 +26,7 @@ export async function openHooks(options: Partial<WebhookTransportOptions> = {}) 
     onRefused: (refusal) => refusals.push(refusal),
     ...options,
   })
-  const app = justonce({ store, transport, pollMs: 20 })
+  const app = justonce({ store, from: transport, pollMs: 20 })
   const events: JustonceEvent[] = []
   app.events.listen((event) => events.push(event))
   const database = new DatabaseSync(path)
@@ -62,7 +62,7 @@ export async function openHooks(options: Partial<WebhookTransportOptions> = {}) 
 export async function openAnother(path: string) {
   const store = sqliteStore({ path })
   const transport = webhookTransport({ verify: stripeSignature({ secret }) })
-  const app = justonce({ store, transport })
+  const app = justonce({ store, from: transport })
   const url = await serve(transport.nodeHandler)
   onTestFinished(async () => {
     await app.stop()

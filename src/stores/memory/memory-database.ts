@@ -3,7 +3,6 @@ import type {
   AuditEntry,
   Clock,
   InboxRecord,
-  OutboxMessage,
   PackedMessage,
   Position,
   Redrive,
@@ -21,15 +20,6 @@ export interface MemoryDatabaseOptions {
   readonly busyTimeoutMs?: number | undefined
 }
 
-export interface OutboxRow extends OutboxMessage {
-  readonly number: number
-  readonly state: 'pending' | 'dead'
-  readonly attempts: number
-  readonly nextAt: number
-  readonly lease: string | undefined
-  readonly error: string
-}
-
 export interface QueueRow {
   readonly number: number
   readonly queue: string
@@ -37,6 +27,7 @@ export interface QueueRow {
   readonly message: PackedMessage
   readonly deliveries: number
   readonly visibleAt: number
+  readonly sentAt: number
 }
 
 export interface ParkedRow extends StoredParkedMessage {
@@ -69,7 +60,6 @@ export class MemoryDatabase {
   readonly redrives = new Table<RedriveRow>()
   readonly audit = new Table<AuditRow>()
   readonly suspects = new Table<{ readonly count: number; readonly seenAt: number }>()
-  readonly outbox = new Table<OutboxRow>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()

@@ -62,9 +62,9 @@ describe('memoryStore()', () => {
     ])
     await store.queue.take('notes', { limit: 1, visibilityMs: 1000 })
     await clock.advance(999)
-    expect(await store.queue.count('notes')).toEqual({ ready: 0, hidden: 1 })
+    expect(await store.queue.count('notes')).toEqual({ ready: 0, hidden: 1, oldestMs: 999 })
     await clock.advance(1)
-    expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+    expect(await store.queue.count('notes')).toEqual({ ready: 1, hidden: 0, oldestMs: 1_000 })
   })
 
   it('refuses a tx that is not of a memory store, and options it does not know', async () => {

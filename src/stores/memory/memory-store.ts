@@ -1,4 +1,4 @@
-import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
@@ -7,7 +7,6 @@ import { memoryLeases } from './leases.ts'
 import { memoryLetters } from './letters.ts'
 import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts'
 import type { MemoryTx } from './memory-tx.ts'
-import { memoryOutbox } from './outbox.ts'
 import { memoryParking } from './parking.ts'
 import { memoryPositions } from './positions.ts'
 import { memoryQueue } from './queue.ts'
@@ -19,7 +18,6 @@ import { joinedStore, memoryParts } from './within.ts'
 
 export interface MemoryStore extends OperableStore<MemoryTx> {
   readonly parts: Parts<MemoryTx>
-  readonly outbox: Outbox<MemoryTx>
   readonly queue: Queue<MemoryTx>
   readonly retention: Retention
   readonly positions: Positions<MemoryTx>
@@ -64,7 +62,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     suspects: memorySuspects(transactions),
     leases: memoryLeases(transactions),
     retention: memoryRetention(transactions),
-    outbox: memoryOutbox(transactions),
     queue: memoryQueue(transactions),
     positions: memoryPositions(transactions),
     schema: { install: async () => {}, check: async () => {}, print: () => '-- The memory store has no tables.\n' },

@@ -1,6 +1,6 @@
-import type { Queue } from '../../contracts/index.ts'
+import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { byNumber, copyOfMessage } from './copies.ts'
-import type { QueueRow } from './memory-database.ts'
+import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 import { type Transactions, wakeListeners } from './transactions.ts'
 
@@ -14,7 +14,7 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
         for (const { message, key } of messages) {
           const number = database.nextNumber()
           const row = { number, queue, key, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
-          database.queue.set(String(number), row)
+          database.queue.set(String(number), { ...row, sentAt: database.now() })
         }
       }),
     take: (queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) =>
@@ -34,26 +34,44 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
       }),
     hide: (queue, taken, visibilityMs) =>
       transactions.short(({ database }) => {
-        for (const { ticket, deliveries } of taken) {
-          const row = database.queue.get(ticket)
-          if (row === undefined || row.queue !== queue || row.deliveries !== deliveries) continue
-          database.queue.set(ticket, { ...row, visibleAt: database.now() + visibilityMs })
-        }
+        for (const row of stillTaken(database, queue, taken))
+          database.queue.set(String(row.number), { ...row, visibleAt: database.now() + visibilityMs })
+      }),
+    release: (queue, taken) =>
+      transactions.short(({ database }) => {
+        for (const row of stillTaken(database, queue, taken))
+          database.queue.set(String(row.number), { ...row, deliveries: row.deliveries - 1, visibleAt: 0 })
       }),
     count: (queue) =>
       transactions.read((database) => {
         const now = database.now()
-        const rows = database.queue.committedEntries().filter(([, row]) => row.queue === queue)
-        const ready = rows.filter(([, row]) => row.visibleAt <= now).length
-        return { ready, hidden: rows.length - ready }
+        const rows = committedRows(database).filter((row) => row.queue === queue)
+        const ready = rows.filter((row) => row.visibleAt <= now).length
+        const oldestMs = rows.length === 0 ? undefined : now - Math.min(...rows.map(({ sentAt }) => sentAt))
+        return { ready, hidden: rows.length - ready, oldestMs }
       }),
+    queues: () => transactions.read((database) => [...new Set(committedRows(database).map(({ queue }) => queue))]),
     async listen(queue, wake) {
       const listener = { queue, wake }
       transactions.database.listeners.add(listener)
       return async () => void transactions.database.listeners.delete(listener)
     },
-    announce: async (queue) => wakeListeners(transactions.database, queue),
+    async announce(queue, tx) {
+      if (tx === undefined) wakeListeners(transactions.database, queue)
+      else transactionOf(tx).sentTo.add(queue)
+    },
   }
+}
+
+function committedRows(database: MemoryDatabase): QueueRow[] {
+  return database.queue.committedEntries().map(([, row]) => row)
+}
+
+function stillTaken(database: MemoryDatabase, queue: string, taken: readonly QueueTicket[]): QueueRow[] {
+  return taken.flatMap(({ ticket, deliveries }) => {
+    const row = database.queue.get(ticket)
+    return row?.queue === queue && row.deliveries === deliveries ? [row] : []
+  })
 }
 
 /** From the first on, and always the first. */

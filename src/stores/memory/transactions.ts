@@ -46,12 +46,14 @@ export class Transactions {
     const { database } = this
     const endTurn = await database.turns.acquire(options)
     const transaction: MemoryTransaction = { database, partDepth: undefined, sentTo: new Set(), ended: false }
+    let isCommitted = false
     database.push()
     const running = (async () => {
       this.#refuseWhenClosed()
       const value = await work(transaction)
       transaction.ended = true
       database.keepTo(0)
+      isCommitted = true
       return value
     })()
     this.#running.add(running)
@@ -63,7 +65,7 @@ export class Transactions {
       database.undoTo(0)
       this.#running.delete(running)
       endTurn()
-      for (const queue of transaction.sentTo) wakeListeners(database, queue)
+      if (isCommitted) for (const queue of transaction.sentTo) wakeListeners(database, queue)
     }
   }
 

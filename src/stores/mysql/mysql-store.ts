@@ -1,4 +1,4 @@
-import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import { mysqlAudit } from './audit.ts'
@@ -11,7 +11,6 @@ import { JoinedTransactions } from './joined-transaction.ts'
 import { mysqlLeases } from './leases.ts'
 import { mysqlLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
-import { mysqlOutbox } from './outbox.ts'
 import { mysqlParking } from './parking.ts'
 import { mysqlParts } from './parts.ts'
 import { ping } from './ping.ts'
@@ -42,14 +41,13 @@ export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
 /** `Tx` is a `PoolConnection` of `mysql2/promise`. */
 export interface MysqlStore<Tx> extends OperableStore<Tx> {
   readonly parts: Parts<Tx>
-  readonly outbox: Outbox<Tx>
   readonly queue: Queue<Tx>
   readonly retention: Retention
   readonly positions: Positions<Tx>
 }
 
 /**
- * Records, parked messages, outbox and queue in MySQL or MariaDB, in one transaction with what handlers write through
+ * Records, parked messages and queues in MySQL or MariaDB, in one transaction with what handlers write through
  * `tx`.
  *
  * ```ts
@@ -92,7 +90,6 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     leases: mysqlLeases(short, tables),
     retention: mysqlRetention(short, tables),
     positions: mysqlPositions(short, transactions, tables),
-    outbox: mysqlOutbox(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),
     schema: mysqlSchema(source, short, tables),
     warnings: () => mysqlWarnings(short),

@@ -1,6 +1,6 @@
-import type { Queue } from '../../contracts/index.ts'
+import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
-import { ticketParts } from '../sql/queue-ticket.ts'
+import { partsOfTicket } from '../sql/queue-ticket.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -41,11 +41,13 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       if (messages.length === 0) return
       const rows = messages.map(
         ({ key, message }) =>
-          `(${keyValue(queue)}, ${key === undefined ? 'NULL' : laneOf(key)}, ${nowMs}, ${bytes(message.envelope)}, ${bytes(message.body)})`,
+          `(${keyValue(queue)}, ${key === undefined ? 'NULL' : laneOf(key)}, ${nowMs}, ${nowMs}, ${bytes(message.envelope)}, ${bytes(message.body)})`,
       )
       await inOne(tx, async (runner) => {
         for (const chunk of inChunks(rows))
-          await runner.run(`INSERT INTO ${table} (queue, lane, visible_at, envelope, body) VALUES ${chunk.join(', ')}`)
+          await runner.run(
+            `INSERT INTO ${table} (queue, lane, visible_at, sent_at, envelope, body) VALUES ${chunk.join(', ')}`,
+          )
       })
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) {
@@ -68,38 +70,52 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
           `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}, deliveries = deliveries + 1 WHERE seq IN (${list})`,
         )
         const taken = await runner.run(
-          `SELECT seq, deliveries, envelope, body FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
+          `SELECT seq, sent_at, deliveries, envelope, body FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
         )
         return taken.rows.map(queuedIn)
       })
     },
     async remove(tx, queue, tickets) {
       if (tickets.length === 0) return
-      const rows = tickets.map(ticketParts).map(({ seq, content }) => [digits(seq), bytes(Buffer.from(content, 'hex'))])
-      const found = `${givenRows(['seq', 'content'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-        ON known.seq = given.seq AND UNHEX(SHA2(known.envelope, 256)) = given.content`
-      await inOne(tx, (runner) => runner.run(`DELETE known FROM ${found} AND known.queue = ${keyValue(queue)}`))
-    },
-    async hide(queue, taken, visibilityMs) {
-      if (taken.length === 0) return
-      const held = taken.map(
-        ({ ticket, deliveries }) =>
-          `(seq = ${digits(ticketParts(ticket).seq)} AND deliveries = ${integer(deliveries)})`,
-      )
-      await short.run((runner) =>
+      const rows = tickets.map((ticket) => partsOfTicket(ticket).map(digits))
+      await inOne(tx, (runner) =>
         runner.run(
-          `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}
-           WHERE (${held.join(' OR ')}) AND queue = ${keyValue(queue)}`,
+          `DELETE known FROM ${givenRows(['seq', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)}`,
         ),
       )
     },
+    async hide(queue, taken, visibilityMs) {
+      await change(queue, taken, `visible_at = ${laterMs(visibilityMs)}`)
+    },
+    release: (queue, taken) => change(queue, taken, `visible_at = ${nowMs}, deliveries = deliveries - 1`),
     async count(queue) {
       const rows = await short.read(
-        `SELECT COALESCE(SUM(visible_at <= ${nowMs}), 0), COALESCE(SUM(visible_at > ${nowMs}), 0)
+        `SELECT COALESCE(SUM(visible_at <= ${nowMs}), 0), COALESCE(SUM(visible_at > ${nowMs}), 0), ${nowMs} - MIN(sent_at)
          FROM ${table} WHERE queue = ${keyValue(queue)}`,
       )
-      return { ready: numberIn(rows[0]?.[0]), hidden: numberIn(rows[0]?.[1]) }
+      const [ready, hidden, oldest] = rows[0] ?? []
+      return {
+        ready: numberIn(ready),
+        hidden: numberIn(hidden),
+        oldestMs: oldest == null ? undefined : numberIn(oldest),
+      }
     },
+    async queues() {
+      const rows = await short.read(`SELECT DISTINCT queue FROM ${table} FORCE INDEX (queue_order)`)
+      return rows.map(([queue]) => textIn(queue))
+    },
+  }
+
+  async function change(queue: string, taken: readonly QueueTicket[], changes: string): Promise<void> {
+    if (taken.length === 0) return
+    const held = taken.map(({ ticket, deliveries }) => {
+      const [seq, sentAt] = partsOfTicket(ticket).map(digits)
+      return `(seq = ${seq} AND sent_at = ${sentAt} AND deliveries = ${integer(deliveries)})`
+    })
+    await short.run((runner) =>
+      runner.run(`UPDATE ${table} SET ${changes} WHERE (${held.join(' OR ')}) AND queue = ${keyValue(queue)}`),
+    )
   }
 
   /** Leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since. */

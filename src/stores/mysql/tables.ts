@@ -1,7 +1,7 @@
 import { checkPlainName, longestPrefix } from '../sql/plain-name.ts'
 
 const names = [
-  ...(['inbox', 'parked', 'scopes', 'outbox', 'queue', 'suspects', 'notes', 'redrives', 'audit'] as const),
+  ...(['inbox', 'parked', 'scopes', 'queue', 'suspects', 'notes', 'redrives', 'audit'] as const),
   ...(['leases', 'schemes', 'positions', 'meta'] as const),
 ] as const
 

@@ -32,7 +32,6 @@ export function atHome<Tx>(
     leases: part('leases'),
     positions: part('positions'),
     retention: part('retention'),
-    outbox: part('outbox'),
     // News have no table.
     queue: { ...part('queue'), ...picked(sketch.queue) },
     schema: { ...sketch.schema, check: () => (home.known ?? sketch).schema.check() },

@@ -1,4 +1,4 @@
-import type { OperableStore, Outbox, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { atHome } from './at-home.ts'
 import { postgresAudit } from './audit.ts'
@@ -12,7 +12,6 @@ import { joinedStore } from './joined-store.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
-import { postgresOutbox } from './outbox.ts'
 import { postgresParking } from './parking.ts'
 import { Partitions } from './partitions.ts'
 import { postgresParts } from './parts.ts'
@@ -57,14 +56,13 @@ export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends Pos
 /** `Tx` is the native client: `PoolClient` of pg, or the reserved `sql` of postgres.js. */
 export interface PostgresStore<Tx> extends OperableStore<Tx> {
   readonly parts: Parts<Tx>
-  readonly outbox: Outbox<Tx>
   readonly queue: Queue<Tx>
   readonly positions: Positions<Tx>
   readonly retention: Retention
 }
 
 /**
- * Records, parked messages, outbox and queue in Postgres, in one transaction with what handlers write through `tx`.
+ * Records, parked messages and queues in Postgres, in one transaction with what handlers write through `tx`.
  *
  * ```ts
  * postgresStore({ pool: new pg.Pool() })   // tx is a client of pg: tx.query(…)
@@ -140,10 +138,13 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     leases: postgresLeases(source, tables),
     positions: postgresPositions(source, transactions, tables),
     retention: postgresRetention(source, partitions, tables),
-    outbox: postgresOutbox(source, transactions, tables),
     queue: {
       ...postgresQueue(source, transactions, tables),
-      ...(news && { listen: news.listen, announce: news.announce }),
+      ...(news && {
+        listen: news.listen,
+        announce: (queue: string, tx?: Tx) =>
+          news.announce(tx === undefined ? { run: source.runAlone } : transactions.runner(tx), queue),
+      }),
     },
     schema: postgresSchema(source, tables),
     classify,

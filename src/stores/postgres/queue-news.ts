@@ -1,5 +1,5 @@
 import type { Queue } from '../../contracts/index.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { ConnectionSource, Runner } from './connection.ts'
 import { statement } from './statement.ts'
 
 interface Listener {
@@ -7,14 +7,16 @@ interface Listener {
   wake(): void
 }
 
-export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen' | 'announce'>> {
+export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen'>> {
+  /** Inside a transaction the server keeps it until the commit, and forgets it otherwise. */
+  announce(runner: Pick<Runner, 'run'>, queue: string): Promise<void>
   close(): Promise<void>
 }
 
 const notify = statement('SELECT pg_notify($1::text, $2::text)')
 
 /** All listeners of a store share one connection that listens. */
-export function queueNews(source: Pick<ConnectionSource<unknown>, 'runAlone' | 'listen'>, channel: string): QueueNews {
+export function queueNews(source: Pick<ConnectionSource<unknown>, 'listen'>, channel: string): QueueNews {
   const listeners = new Set<Listener>()
   let listening: Promise<() => Promise<void>> | undefined
 
@@ -45,8 +47,8 @@ export function queueNews(source: Pick<ConnectionSource<unknown>, 'runAlone' | '
         if (listeners.size === 0) await stopListening()
       }
     },
-    async announce(queue) {
-      await source.runAlone(notify, [channel, queue])
+    async announce(runner, queue) {
+      await runner.run(notify, [channel, queue])
     },
     async close() {
       listeners.clear()

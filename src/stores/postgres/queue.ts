@@ -1,7 +1,7 @@
-import type { Queue } from '../../contracts/index.ts'
+import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
-import { ticketParts } from '../sql/queue-ticket.ts'
-import { bytesArray, numberArray, textArray } from './cells.ts'
+import { partsOfTicket } from '../sql/queue-ticket.ts'
+import { bytesArray, numberArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { queuedIn } from './rows.ts'
@@ -14,6 +14,7 @@ export function postgresQueue<Tx>(
   transactions: OpenTransactions<Tx>,
   { queue: table }: Tables,
 ): Queue<Tx> {
+  const sent = '(extract(epoch FROM known.sent_at) * 1000000)::bigint'
   const later = (ms: string) => `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const send = prepared(
     'send',
@@ -47,21 +48,31 @@ export function postgresQueue<Tx>(
      chosen AS MATERIALIZED (SELECT seq FROM unbroken WHERE total <= $4::bigint OR place = 1)
      UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
      FROM chosen WHERE known.seq = chosen.seq
-     RETURNING known.seq, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
+     RETURNING known.seq, ${sent}, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
   )
   const remove = statement(
-    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::text[]) AS taken (seq, content)
-     WHERE known.queue = $1::text AND known.seq = taken.seq AND encode(sha256(known.envelope), 'hex') = taken.content`,
+    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::bigint[]) AS taken (seq, sent)
+     WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent`,
   )
-  const hide = statement(
-    `UPDATE ${table} AS known SET visible_at = ${later('$4')}
-     FROM unnest($2::bigint[], $3::int[]) AS taken (seq, deliveries)
-     WHERE known.queue = $1::text AND known.seq = taken.seq AND known.deliveries = taken.deliveries`,
+  const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (seq, sent, deliveries)
+     WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
+  const hide = statement(`UPDATE ${table} AS known SET visible_at = ${later('$5')} ${held}`)
+  const release = statement(
+    `UPDATE ${table} AS known SET visible_at = statement_timestamp(), deliveries = known.deliveries - 1 ${held}`,
   )
   const count = statement(
     `SELECT count(*) FILTER (WHERE visible_at <= statement_timestamp()),
-            count(*) FILTER (WHERE visible_at > statement_timestamp())
+            count(*) FILTER (WHERE visible_at > statement_timestamp()),
+            extract(epoch FROM statement_timestamp() - min(sent_at)) * 1000
      FROM ${table} WHERE queue = $1::text`,
+  )
+  // From one name to the next in the index: a plain DISTINCT would read every message.
+  const names = statement(
+    `WITH RECURSIVE names AS (
+       SELECT min(queue) AS queue FROM ${table}
+       UNION ALL
+       SELECT (SELECT min(next.queue) FROM ${table} AS next WHERE next.queue > names.queue) FROM names WHERE queue IS NOT NULL)
+     SELECT queue FROM names WHERE queue IS NOT NULL`,
   )
   const runner = (tx: Tx | undefined): Pick<Runner, 'run'> =>
     tx === undefined ? { run: source.runAlone } : transactions.runner(tx)
@@ -79,20 +90,32 @@ export function postgresQueue<Tx>(
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
     },
     async remove(tx, queue, tickets) {
-      if (tickets.length === 0) return
-      const parts = tickets.map(ticketParts)
-      const contents = textArray(parts.map(({ content }) => content))
-      await runner(tx).run(remove, [queue, numberArray(parts.map(({ seq }) => seq)), contents])
+      if (tickets.length > 0) await runner(tx).run(remove, [queue, ...ticketArrays(tickets)])
     },
     async hide(queue, taken, visibilityMs) {
       if (taken.length === 0) return
-      const tickets = numberArray(taken.map(({ ticket }) => ticketParts(ticket).seq))
-      const deliveries = numberArray(taken.map((each) => each.deliveries))
-      await source.runAlone(hide, [queue, tickets, deliveries, String(visibilityMs)])
+      await source.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs)])
+    },
+    async release(queue, taken) {
+      if (taken.length > 0) await source.runAlone(release, [queue, ...heldArrays(taken)])
     },
     async count(queue) {
       const { rows } = await source.runAlone(count, [queue])
-      return { ready: Number(rows[0]?.[0]), hidden: Number(rows[0]?.[1]) }
+      const [ready, hidden, oldest] = rows[0] ?? []
+      return { ready: Number(ready), hidden: Number(hidden), oldestMs: oldest === null ? undefined : Number(oldest) }
+    },
+    async queues() {
+      const { rows } = await source.runAlone(names, [])
+      return rows.map(([queue]) => String(queue))
     },
   }
+}
+
+function ticketArrays(tickets: readonly string[]): [sequences: string, sentAt: string] {
+  const parts = tickets.map(partsOfTicket)
+  return [numberArray(parts.map(([sequence]) => sequence)), numberArray(parts.map(([, sentAt]) => sentAt))]
+}
+
+function heldArrays(taken: readonly QueueTicket[]): string[] {
+  return [...ticketArrays(taken.map(({ ticket }) => ticket)), numberArray(taken.map(({ deliveries }) => deliveries))]
 }

@@ -8,7 +8,6 @@ export interface Tables {
   /** The part of the inbox that has this name among its parts. */
   part(name: string): string
   readonly parked: string
-  readonly outbox: string
   readonly queue: string
   readonly notes: string
   readonly redrives: string
@@ -43,7 +42,6 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     timeless: table('inbox_timeless'),
     part: (name) => table(`inbox_${name}`),
     parked: table('parked'),
-    outbox: table('outbox'),
     queue: table('queue'),
     notes: table('notes'),
     redrives: table('redrives'),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { NewParkedMessage, RecordState } from '../../contracts/index.ts'
+import type { MessageToQueue, NewParkedMessage, RecordState } from '../../contracts/index.ts'
 import type { ScriptArgument } from './connection.ts'
 import { pairName, rowName } from './names.ts'
 import { rowFields } from './parked-row.ts'
@@ -68,12 +68,12 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
       case 'clear':
         act('clear', ...step.ids)
         break
-      case 'append': {
-        const { id, key, message } = step.message
-        const lane = key === undefined ? [] : [hash('sha256', key, 'base64url').slice(0, 22)]
-        act('append', id, base64(message.envelope), base64(message.body), ...lane)
+      case 'send':
+        act('send', ...sendArguments(step.queue, step.message))
         break
-      }
+      case 'remove':
+        act('remove', step.queue, step.ticket)
+        break
     }
   }
   if (actions.length === 0 && held.size === 0 && locks.size === 0) return undefined
@@ -97,6 +97,12 @@ function parkArguments(message: NewParkedMessage): ScriptArgument[] {
   const scope = orderKey === undefined ? '' : pairName(handler, orderKey)
   const steps = JSON.stringify([source, type, messageId])
   return [rowName(message), scope, steps, step, Math.ceil(delayMs), ...rowFields(message)]
+}
+
+/** A lane has the messages of one key in one queue. */
+function sendArguments(queue: string, { message, key }: MessageToQueue): ScriptArgument[] {
+  const lane = key === undefined ? [] : [hash('sha256', pairName(queue, key), 'base64url').slice(0, 22)]
+  return [queue, base64(message.envelope), base64(message.body), message.body.byteLength, ...lane]
 }
 
 function base64(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-import type { Outbox, Parts, Store } from '../../contracts/index.ts'
+import type { Parts, Queue, Store } from '../../contracts/index.ts'
 import { CommandTable } from './command-table.ts'
 import { Connection } from './connection.ts'
 import { classify } from './errors.ts'
@@ -6,8 +6,8 @@ import { redisInbox } from './inbox.ts'
 import { redisLeases } from './leases.ts'
 import { keyPrefix } from './names.ts'
 import { type CheckedOptions, checkedOptions, type IsolatedOptions, type LeaseOptions } from './options.ts'
-import { redisOutbox } from './outbox.ts'
 import { redisParking } from './parking.ts'
+import { redisQueue } from './queue.ts'
 import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
 import { redisSchema, serverWarnings } from './schema.ts'
 import { redisSuspects } from './suspects.ts'
@@ -18,13 +18,13 @@ import { joinedStore, redisParts } from './within.ts'
 export interface IsolatedRedisStore extends Store<RedisTx> {
   readonly guarantee: 'isolated'
   readonly parts: Parts<RedisTx>
-  readonly outbox: Outbox<RedisTx>
+  readonly queue: Queue<RedisTx>
 }
 
 /** Effects live elsewhere; a crash between them and the record repeats them. */
 export interface LeaseRedisStore extends Store<NoTx> {
   readonly guarantee: 'lease'
-  readonly outbox: Outbox<NoTx>
+  readonly queue: Queue<NoTx>
 }
 
 /**
@@ -44,14 +44,14 @@ export function redisStore(options: IsolatedOptions | LeaseOptions): IsolatedRed
   return { ...store(connection, factory, checked, 'isolated'), parts: redisParts(factory) }
 }
 
-type WithOutbox<Tx, G> = Store<Tx> & { readonly outbox: Outbox<Tx>; readonly guarantee: G }
+type WithQueue<Tx, G> = Store<Tx> & { readonly queue: Queue<Tx>; readonly guarantee: G }
 
 function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
   connection: Connection,
   factory: TxFactory<Tx>,
   { onWarning, ...settings }: CheckedOptions,
   guarantee: G,
-): WithOutbox<Tx, G> {
+): WithQueue<Tx, G> {
   const name = 'redis'
   const transactions = new Transactions(connection, factory, settings)
   const inbox = redisInbox(transactions)
@@ -67,7 +67,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     parking: redisParking(transactions),
     suspects: redisSuspects(transactions),
     leases: redisLeases(connection),
-    outbox: redisOutbox(transactions),
+    queue: redisQueue(transactions),
     schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
     warnings: () => serverWarnings(connection),
     classify,

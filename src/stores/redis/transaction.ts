@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type {
   ClaimRequest,
+  MessageToQueue,
   NewParkedMessage,
-  OutboxMessage,
   ParkedChange,
   RecordChange,
 } from '../../contracts/index.ts'
@@ -20,7 +20,8 @@ export type Step =
   | { readonly kind: 'park'; readonly message: NewParkedMessage }
   | { readonly kind: 'change'; readonly change: ParkedChange }
   | { readonly kind: 'clear'; readonly ids: readonly string[] }
-  | { readonly kind: 'append'; readonly message: OutboxMessage }
+  | { readonly kind: 'send'; readonly queue: string; readonly message: MessageToQueue }
+  | { readonly kind: 'remove'; readonly queue: string; readonly ticket: string }
 
 /**
  * One open transaction: a list of what its commit will do. Nothing of it is sent before, so to undo a part is to forget

@@ -1,14 +1,12 @@
 import type {
   AuditEntry,
   CountedGroup,
-  DeadOutgoing,
-  LeasedMessage,
   QueuedMessage,
   Redrive,
   RedriveProgress,
   StoredParkedMessage,
 } from '../../contracts/index.ts'
-import { ticketOf } from './queue-ticket.ts'
+import { queueTicket } from './queue-ticket.ts'
 
 /** How one database gives the cells of a row that are never null. */
 export interface CellReader<Cell> {
@@ -90,28 +88,13 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     return { ...entry, subject: textIn(subject), at: dateIn(at) }
   }
 
-  function leasedIn([seq, lease, id, attempts, envelope, body]: readonly Cell[]): LeasedMessage {
+  function queuedIn([seq, sentAt, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
     return {
-      id: textIn(id),
-      lease: `${textIn(seq)}.${textIn(lease)}`,
-      attempts: numberIn(attempts),
+      ticket: queueTicket(textIn(seq), textIn(sentAt)),
+      deliveries: numberIn(deliveries),
       message: { envelope: bytesIn(envelope), body: bytesIn(body) },
     }
   }
 
-  function deadIn([id, attempts, error, envelope, body]: readonly Cell[]): DeadOutgoing {
-    return {
-      id: textIn(id),
-      attempts: numberIn(attempts),
-      error: textIn(error),
-      message: { envelope: bytesIn(envelope), body: bytesIn(body) },
-    }
-  }
-
-  function queuedIn([seq, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
-    const message = { envelope: bytesIn(envelope), body: bytesIn(body) }
-    return { ticket: ticketOf(textIn(seq), message.envelope), deliveries: numberIn(deliveries), message }
-  }
-
-  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, leasedIn, deadIn, queuedIn }
+  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, queuedIn }
 }

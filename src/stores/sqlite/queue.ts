@@ -1,13 +1,13 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
-import { contentOf, ticketOf, ticketParts } from '../sql/queue-ticket.ts'
+import { partsOfTicket, queueTicket } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO main.justonce_queue (queue, key, deliveries, visible_at, envelope, body)
-  VALUES (?, ?, 0, 0, ?, ?)`
+const insertMessage = `INSERT INTO main.justonce_queue (queue, key, deliveries, visible_at, sent_at, envelope, body)
+  VALUES (?, ?, 0, 0, ${now}, ?, ?)`
 const visible = `SELECT ticket, length(body) AS size FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
   AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
     AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
@@ -16,18 +16,31 @@ const visible = `SELECT ticket, length(body) AS size FROM main.justonce_queue AS
 const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY ticket) AS total,
   row_number() OVER (ORDER BY ticket) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
-  WHERE ticket IN (${fitting}) RETURNING ticket, envelope, body, deliveries`
-const envelopeOf = `SELECT envelope FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
-const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ?`
-const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND deliveries = ?`
-const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready
-  FROM main.justonce_queue WHERE queue = ?`
+  WHERE ticket IN (${fitting}) RETURNING ticket, sent_at, envelope, body, deliveries`
+const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ? AND sent_at = ?`
+const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
+const releaseTaken = `UPDATE main.justonce_queue SET visible_at = 0, deliveries = deliveries - 1
+  WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
+const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
+  ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
+// From one name to the next: a plain DISTINCT would read every message.
+const queueNames = `WITH RECURSIVE names (queue) AS (
+    SELECT min(queue) FROM main.justonce_queue
+    UNION ALL SELECT (SELECT min(queue) FROM main.justonce_queue WHERE queue > names.queue) FROM names WHERE queue IS NOT NULL)
+  SELECT queue FROM names WHERE queue IS NOT NULL`
 
 interface QueueRow {
   readonly ticket: number
+  readonly sent_at: number
   readonly envelope: Uint8Array
   readonly body: Uint8Array
   readonly deliveries: number
+}
+
+interface CountRow {
+  readonly total: number
+  readonly ready: number
+  readonly oldest: number | null
 }
 
 export function sqliteQueue<Database extends SqliteDatabase>(
@@ -49,21 +62,27 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     },
     remove: (tx, queue, tickets) =>
       inside(tx, (statements) => {
-        for (const ticket of tickets) removeOne(statements, queue, ticket)
+        for (const ticket of tickets) statements.run(deleteMessage, queue, ...numbersOf(ticket))
       }),
     hide: (queue, taken, visibilityMs) =>
       transactions.short((statements) => {
         for (const { ticket, deliveries } of taken)
-          statements.run(hideTaken, Math.ceil(visibilityMs), queue, Number(ticketParts(ticket).seq), deliveries)
+          statements.run(hideTaken, Math.ceil(visibilityMs), queue, ...numbersOf(ticket), deliveries)
+      }),
+    release: (queue, taken) =>
+      transactions.short((statements) => {
+        for (const { ticket, deliveries } of taken)
+          statements.run(releaseTaken, queue, ...numbersOf(ticket), deliveries)
       }),
     async count(queue) {
-      const row = await reader.read((statements) =>
-        statements.get<{ total: number; ready: number }>(countVisible, queue),
-      )
-      return { ready: row?.ready ?? 0, hidden: (row?.total ?? 0) - (row?.ready ?? 0) }
+      const row = await reader.read((statements) => statements.get<CountRow>(countVisible, queue))
+      const { total, ready, oldest } = row as CountRow
+      return { ready, hidden: total - ready, oldestMs: oldest ?? undefined }
     },
+    queues: () => reader.read((statements) => statements.all<{ queue: string }>(queueNames).map(({ queue }) => queue)),
     listen: (queue, wake) => watch.listen(queue, wake),
-    announce: async (queue) => watch.announce(queue),
+    // What another connection commits is seen by those who listen without being announced.
+    announce: async (queue, tx) => (tx === undefined ? watch.announce(queue) : undefined),
   }
 }
 
@@ -76,13 +95,11 @@ function insertAll(statements: Statements, queue: string, messages: readonly Mes
     statements.run(insertMessage, queue, key ?? null, message.envelope, message.body)
 }
 
-function removeOne(statements: Statements, queue: string, ticket: string): void {
-  const { seq, content } = ticketParts(ticket)
-  const row = statements.get<Pick<QueueRow, 'envelope'>>(envelopeOf, queue, Number(seq))
-  if (row !== undefined && contentOf(bytes(row.envelope)) === content) statements.run(deleteMessage, queue, Number(seq))
+function queuedMessage({ ticket, sent_at, envelope, body, deliveries }: QueueRow): QueuedMessage {
+  const message = { envelope: bytes(envelope), body: bytes(body) }
+  return { ticket: queueTicket(ticket, sent_at), deliveries, message }
 }
 
-function queuedMessage({ ticket, envelope, body, deliveries }: QueueRow): QueuedMessage {
-  const message = { envelope: bytes(envelope), body: bytes(body) }
-  return { ticket: ticketOf(ticket, message.envelope), deliveries, message }
+function numbersOf(ticket: string): number[] {
+  return partsOfTicket(ticket).map(Number)
 }

@@ -1,15 +1,6 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  Loan,
-  LoanOptions,
-  OperableStore,
-  Outbox,
-  Parts,
-  Positions,
-  Queue,
-  Retention,
-} from '../../contracts/index.ts'
+import type { Loan, LoanOptions, OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
@@ -21,7 +12,6 @@ import { sqliteLeases } from './leases.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
 import { sqliteLetters } from './letters.ts'
 import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
-import { sqliteOutbox } from './outbox.ts'
 import { sqliteParking } from './parking.ts'
 import { sqliteParts } from './parts.ts'
 import { sqlitePositions } from './positions.ts'
@@ -40,7 +30,6 @@ import { joinedStore } from './within.ts'
 
 export interface SqliteStore<Database> extends OperableStore<Database> {
   readonly parts: Parts<Database>
-  readonly outbox: Outbox<Database>
   readonly queue: Queue<Database>
   readonly retention: Retention
   readonly positions: Positions<Database>
@@ -88,7 +77,6 @@ export function sqliteStore(
     suspects: sqliteSuspects(transactions, reader),
     leases: sqliteLeases(transactions),
     retention: sqliteRetention(transactions, reader),
-    outbox: sqliteOutbox(transactions, reader),
     positions: sqlitePositions(reader),
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),

@@ -1,12 +1,12 @@
 import type { AppOptions } from '../../app/app-options.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
-import type { JustonceEvent, OperableStore, Outbox } from '../../contracts/index.ts'
+import type { JustonceEvent, OperableStore, Queue, QueuedMessage } from '../../contracts/index.ts'
 import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
 import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
 
-/** As if it had an outbox: cases that publish need one, so it is there when they run. */
-export type BenchStore = OperableStore<unknown> & { readonly outbox: Outbox<unknown> }
+/** As if it had a queue: cases that publish need one, so it is there when they run. */
+export type BenchStore = OperableStore<unknown> & { readonly queue: Queue<unknown> }
 
 /** The real engine on the store of a case, fed by a transport in memory. */
 export interface Bench {
@@ -109,6 +109,21 @@ export async function countsOf(
   const counts: Record<string, number> = {}
   for (const name of names) counts[name] = await effects.count(name)
   return counts
+}
+
+/** The queues of what was published and is not sent yet, wherever it goes. */
+async function outgoingQueues({ queue }: BenchStore): Promise<readonly string[]> {
+  return (await queue.queues()).filter((name) => name.startsWith('>'))
+}
+
+/** Takes what was published and is not sent yet. */
+export async function takeOutgoing(store: BenchStore): Promise<readonly QueuedMessage[]> {
+  const names = await outgoingQueues(store)
+  return (await Promise.all(names.map((name) => store.queue.take(name, { limit: 100, visibilityMs: 60_000 })))).flat()
+}
+
+export async function isAllSent(store: BenchStore): Promise<boolean> {
+  return (await outgoingQueues(store)).length === 0
 }
 
 /** Guards a case about batches against running them one by one. */

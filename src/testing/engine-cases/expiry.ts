@@ -64,7 +64,7 @@ export const expiryCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'expiry: what is published with an expiry has it when it arrives',
-    needs: ['outbox'],
+    needs: ['queue'],
     async run({ effects, app }) {
       const { app: notes, handle, transport } = app()
       const expiresAt = inAnHour()

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { justonce } from '../../app/justonce.ts'
-import type { Queue } from '../../contracts/index.ts'
 import { queueTransport } from '../../transports/queue/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { type BenchStore, countsOf, engineCase, later } from './bench.ts'
-
-type StoreWithQueue = BenchStore & { readonly queue: Queue<unknown> }
 
 /** The database as the broker: settled and published in the very transaction of the effects. */
 export const insideCases: readonly StoreCase[] = [
@@ -14,8 +11,7 @@ export const insideCases: readonly StoreCase[] = [
     name: 'inside: what comes from the queue of the store takes effect once and is gone from it, failed or not',
     needs: ['queue'],
     async run({ store, rival, effects }) {
-      const apps = [store, rival].map((each) => {
-        const own = each as StoreWithQueue
+      const apps = [store, rival].map((own) => {
         const transport = queueTransport({ store: own, queue: 'notes', pollMs: 10 })
         const app = justonce<BenchStore>({ store: own, transport, concurrency: 1 })
         app.on('note.created', { name: 'tag-note', ...later }, async ({ body }, { tx, publish }) => {

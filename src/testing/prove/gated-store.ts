@@ -1,4 +1,4 @@
-import type { Outbox, Parking, Store, TransactionOptions } from '../../contracts/index.ts'
+import type { Parking, Queue, Store, TransactionOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { overriding } from '../overriding.ts'
 import { Execution } from './execution.ts'
@@ -79,7 +79,7 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
       },
     }),
     parking: overriding(inner.parking, soonerParking(inner.parking, journal)),
-    ...(inner.outbox && { outbox: gatedOutbox(inner.outbox, parts, native) }),
+    ...(inner.queue && { queue: gatedQueue(inner.queue, parts, native) }),
   }
   return {
     store: overriding(store, replaced as Partial<S>),
@@ -149,19 +149,18 @@ function failing(): never {
   throw transientError()
 }
 
-function gatedOutbox(
-  inner: Outbox<unknown>,
-  { gate, journal }: GateParts,
-  native: <Tx>(tx: Tx) => Tx,
-): Outbox<unknown> {
+/** What is published goes to queues whose names begin with `>`; others are the business of handlers. */
+function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native: <Tx>(tx: Tx) => Tx): Queue<unknown> {
+  const { announce } = inner
   return overriding(inner, {
-    append(tx, messages) {
-      journal.used.outbox = true
-      return gate.pass({
-        step: { kind: 'bookkeeping', text: 'what was published goes into the outbox' },
-        run: () => inner.append(native(tx), messages),
-        fail: failing,
-      })
+    remove: (tx, queue, tickets) => inner.remove(native(tx), queue, tickets),
+    ...(announce && { announce: (queue, tx) => announce.call(inner, queue, native(tx)) }),
+    send(tx, queue, messages) {
+      const run = (): Promise<void> => inner.send(native(tx), queue, messages)
+      if (!queue.startsWith('>')) return run()
+      journal.used.publishing = true
+      const step: Step = { kind: 'bookkeeping', text: 'what was published is stored to be sent' }
+      return gate.pass({ step, run, fail: failing })
     },
   })
 }

@@ -62,7 +62,7 @@ export class Journal {
   /** How often a transaction was undone because it could not be committed after an error in it. */
   undone = 0
   /** Something was published, or parked: otherwise nobody has to look. */
-  readonly used = { outbox: false, parking: false }
+  readonly used = { publishing: false, parking: false }
   readonly #isTracing: boolean
 
   constructor({ isTracing }: { readonly isTracing: boolean }) {

@@ -8,6 +8,7 @@ import { handleDeliveries } from '../../engine/handle-deliveries.ts'
 import { reserveDue, retryMessages } from '../../engine/retry-due.ts'
 import type { Source } from '../../engine/source.ts'
 import { isJustonceError } from '../../errors/index.ts'
+import { Destinations } from '../../outgoing/destinations.ts'
 import type { Broker } from './broker.ts'
 import { Gate } from './gate.ts'
 import { gatedStore } from './gated-store.ts'
@@ -17,7 +18,7 @@ import { Life } from './life.ts'
 import { isNeighbour } from './neighbour.ts'
 import type { UntypedOptions } from './options.ts'
 import type { PinSettings } from './pins.ts'
-import { provingApp } from './proving-app.ts'
+import { bareTransport, provingApp } from './proving-app.ts'
 import type { ScratchCopy } from './scratch.ts'
 import type { Step, Strike } from './steps.ts'
 import { transientError } from './transient-error.ts'
@@ -97,7 +98,9 @@ function engineOf<S extends Store>(
   })
   // Time between two messages never counts as an overrun: a debugger or a slow machine must not change what happens.
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
-  return buildEngine(appOptions, { handlers, clock, events, wake() {} })
+  // What is published is an effect as it is stored. Nothing is sent, so that it does not matter where to.
+  const outlet = new Destinations({ store, publishers: { prove: bareTransport }, clock, checkReturn() {} })
+  return buildEngine(appOptions, { handlers, clock, events, outlet, wake() {} })
 }
 
 /** The database itself refused to commit, because an error in the transaction had been passed over. */

@@ -146,8 +146,9 @@ function sparingNeighbours(options: HandlerOptions): HandlerOptions {
 }
 
 /** For `app.publish` without `tx`: it sends at once, whatever becomes of the transaction. */
-const bareTransport: Transport = {
+export const bareTransport: Transport = {
   name: 'prove',
+  destination: 'outside of the proof',
   capabilities: { order: 'none', deliveryCount: 'none' },
   async *deliveries() {},
   async settle() {},

@@ -16,7 +16,7 @@ export async function readEffect<S extends Store>(
   const tables = observe === undefined ? await copy.tables() : asTables(await copy.use(observe))
   return new Map([
     ...tables,
-    ['published messages', used.outbox ? await publishedMessages(store) : []],
+    ['published messages', used.publishing ? await publishedMessages(store) : []],
     ['parked messages', used.parking ? await parkedMessages(store) : []],
   ])
 }
@@ -25,8 +25,10 @@ const decoder = new TextDecoder()
 
 /** Without their ids, which are made anew at every attempt: only those of the attempt that commits ever leave. */
 async function publishedMessages(store: Store): Promise<readonly Row[]> {
-  const leased = (await store.outbox?.lease(10_000, 1)) ?? []
-  return leased.map(({ message }) => {
+  const { queue } = store
+  const names = (await queue?.queues())?.filter((name) => name.startsWith('>')) ?? []
+  const taken = await Promise.all(names.map((name) => queue?.take(name, { limit: 10_000, visibilityMs: 1 }) ?? []))
+  return taken.flat().map(({ message }) => {
     const { type, key, headers, body } = unpackMessage(message)
     return asRow({ type, ...(key !== undefined && { key }), headers, body: decoder.decode(body) })
   })

@@ -14,13 +14,10 @@ export const limitCases: readonly StoreCase[] = [
       const message = messageOf((await store.limits?.()) as StoreLimits, 0)
       await store.transaction(async (tx) => {
         await store.parking.park(tx, [parkedMessage('m1', { message, delayMs: 0 })])
-        await store.outbox?.append(tx, [{ id: 'o1', message, key: undefined }])
         await store.queue?.send(tx, 'notes', [{ message, key: undefined }])
       })
       const [parked] = await store.parking.list()
       assert.ok(isSame(parked?.message, message))
-      const [leased] = (await store.outbox?.lease(1, 60_000)) ?? []
-      assert.ok(store.outbox === undefined || isSame(leased?.message, message))
       const [taken] = (await store.queue?.take('notes', { limit: 1, visibilityMs: 60_000 })) ?? []
       assert.ok(store.queue === undefined || isSame(taken?.message, message))
     },
@@ -35,11 +32,10 @@ export const limitCases: readonly StoreCase[] = [
       const message = messageOf(limits, Math.max(1_000_000, limits.messageBytes))
       const kept: ((tx: never) => Promise<void>)[] = [
         (tx) => store.parking.park(tx, [parkedMessage('m1', { message })]),
-        async (tx) => await store.outbox?.append(tx, [{ id: 'o1', message, key: undefined }]),
         async (tx) => await store.queue?.send(tx, 'notes', [{ message, key: undefined }]),
       ]
       for (const keep of kept) {
-        if (keep !== kept[0] && (store.outbox === undefined || store.queue === undefined)) continue
+        if (keep !== kept[0] && store.queue === undefined) continue
         const error = await failureOf(
           store.transaction((tx) => keep(tx as never)),
           'one that is too large',

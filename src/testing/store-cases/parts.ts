@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Parts, Store } from '../../contracts/index.ts'
-import { claim, outboxMessage, parkedMessage, present, request, toQueue } from '../sample-records.ts'
+import { claim, parkedMessage, present, request, toQueue } from '../sample-records.ts'
 import type { CaseNeed, StoreCase, StoreCaseContext } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -54,16 +54,15 @@ export const partsCases: readonly StoreCase[] = [
         await claim(store, tx, 'm3')
         await store.inbox.update(tx, [{ ...request('m1'), state: 'parked', result: '1' }])
         await store.parking.park(tx, [parkedMessage('m1')])
-        await store.outbox?.append(tx, [outboxMessage('o1')])
         await store.queue?.send(tx, 'notes', [toQueue('q1')])
+        await store.queue?.send(tx, '>notes', [toQueue('q2')])
         await parts.undo(tx)
       })
       const record = await store.inbox.find(request('m1'))
       assert.deepEqual([record?.state, record?.result], ['processed', undefined])
       assert.equal(await store.inbox.find(request('m3')), undefined)
       assert.equal(await store.parking.count(), 0)
-      assert.deepEqual(await store.outbox?.count(), store.outbox && { pending: 0, dead: 0 })
-      assert.deepEqual(await store.queue?.count('notes'), store.queue && { ready: 0, hidden: 0 })
+      assert.deepEqual(await store.queue?.queues(), store.queue && [])
     },
   },
   {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { withProcessClock } from '../process-clock.ts'
-import { claim, outboxMessage, parkedMessage, present, request } from '../sample-records.ts'
+import { claim, parkedMessage, present, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour } from './parked-rows.ts'
@@ -65,17 +65,14 @@ export const processClockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: what is leased from the outbox stays so as long as was asked for, whatever the clock of the process says',
-    needs: ['outbox'],
+    name: 'time: how long a message has waited in the queue is told by the database, whatever the clock of the process says',
+    needs: ['queue'],
     async run({ store, rival }) {
-      const outbox = (which: typeof store) => present(which.outbox, 'the outbox')
-      await store.transaction((tx) => outbox(store).append(tx, [outboxMessage('o1')]))
-      assert.equal((await withProcessClock(aDay, () => outbox(store).lease(10, 50))).length, 1)
-      await eventually(async () => {
-        const leased = await withProcessClock(-aDay, () => outbox(rival).lease(10, anHour))
-        return leased.length > 0 ? leased : undefined
-      }, 'the message, after 50 ms')
-      assert.deepEqual(await outbox(store).lease(10, 50), [], 'it was not leased')
+      await withProcessClock(aDay, () => send(store, 'q1'))
+      for (const aheadMs of [-aDay, 0, aDay]) {
+        const { oldestMs } = await withProcessClock(aheadMs, () => queueOf(rival).count('notes'))
+        assert.ok(oldestMs !== undefined && Math.abs(oldestMs) < anHour / 2, `it has waited for ${oldestMs} ms`)
+      }
     },
   },
 ]

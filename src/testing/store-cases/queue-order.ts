@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict'
-import type { Store } from '../../contracts/index.ts'
-import { textOf, toQueue } from '../sample-records.ts'
+import { toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-import { eventually, hold } from '../waiting.ts'
-import { aMinute, queueOf, send, take, textsOf } from './queue-steps.ts'
+import { hold } from '../waiting.ts'
+import {
+  aMinute,
+  countsOf,
+  deliveriesOf,
+  keyOf,
+  queueOf,
+  remove,
+  send,
+  sendKeyed,
+  take,
+  takenAgain,
+  textsOf,
+} from './queue-steps.ts'
+
+const anHour = 3_600_000
 
 export const queueOrderCases: readonly StoreCase[] = [
   {
@@ -17,7 +30,7 @@ export const queueOrderCases: readonly StoreCase[] = [
       await sendKeyed(store, 'a3', 'c1')
       assert.deepEqual(textsOf(await take(rival, 10)), ['b1', 'free too', 'c1'])
       assert.deepEqual(textsOf(await take(store, 10)), [])
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 2, hidden: 5 })
+      assert.deepEqual(await countsOf(store), { ready: 2, hidden: 5 })
     },
   },
   {
@@ -56,33 +69,43 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'queue order: one that was refused and waits holds back its key, and no other',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await sendKeyed(store, 'a1', 'a2', 'b1')
+      const [first, second] = await take(store, 2)
+      assert.ok(first && second)
+      await queueOf(store).hide('notes', [first], anHour)
+      await queueOf(store).release('notes', [second])
+      assert.deepEqual(textsOf(await take(rival, 10)), ['b1'])
+      await sendKeyed(store, 'a3', 'c1')
+      assert.deepEqual(textsOf(await take(rival, 10)), ['c1'])
+      assert.deepEqual(await countsOf(store), { ready: 2, hidden: 3 })
+      await remove(store, [first])
+      assert.deepEqual(textsOf(await take(rival, 10)), ['a2', 'a3'])
+    },
+  },
+  {
     name: 'queue order: when the visibility of the first runs out the row is taken from it on',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2')
       await take(store, 1, 1)
-      const again = await eventually(async () => {
-        const taken = await take(rival, 10)
-        return taken.length > 0 ? taken : undefined
-      }, 'a visibility running out')
-      assert.deepEqual(
-        again.map(({ message, deliveries }) => [textOf(message), deliveries]),
-        [
-          ['a1', 2],
-          ['a2', 1],
-        ],
-      )
+      const again = await takenAgain(rival)
+      assert.deepEqual(textsOf(again), ['a1', 'a2'])
+      assert.deepEqual(deliveriesOf(again), [2, 1])
     },
   },
   {
     name: 'queue order: keys are told apart as they are spelled, and each queue has its own',
     needs: ['queue'],
     async run({ store }) {
-      const keys = ['k', 'K', 'k ', 'ķ', 'k%', 'k'.repeat(255)]
+      const keys = ['k', 'K', 'k ', 'ķ', 'k%', '', '\0', '\0\0', '😀', '\ud800', 'k'.repeat(255), 'k'.repeat(20_000)]
       await queueOf(store).send(undefined, 'others', [toQueue('head', 'k')])
       await queueOf(store).take('others', { limit: 1, visibilityMs: aMinute })
-      for (const key of keys) await queueOf(store).send(undefined, 'notes', [toQueue(`of ${key}`, key)])
-      for (const key of keys) assert.deepEqual(textsOf(await take(store, 1)), [`of ${key}`])
+      for (const [index, key] of keys.entries())
+        await queueOf(store).send(undefined, 'notes', [toQueue(String(index), key)])
+      for (const index of keys.keys()) assert.deepEqual(textsOf(await take(store, 1)), [String(index)])
     },
   },
   {
@@ -139,22 +162,3 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
 ]
-
-const keyOf = (text: string) => text.slice(0, 1)
-
-/** The first letter of each text is its key. */
-function sendKeyed<Tx>(store: Store<Tx>, ...texts: readonly string[]): Promise<void> {
-  return queueOf(store).send(
-    undefined,
-    'notes',
-    texts.map((text) => toQueue(text, keyOf(text))),
-  )
-}
-
-function remove<Tx>(store: Store<Tx>, taken: readonly { readonly ticket: string }[]): Promise<void> {
-  return queueOf(store).remove(
-    undefined,
-    'notes',
-    taken.map(({ ticket }) => ticket),
-  )
-}

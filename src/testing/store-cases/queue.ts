@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { awkwardMessages, bytesOf, claim, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
-import { aMinute, queueOf, send, take, textsOf } from './queue-steps.ts'
+import { aMinute, countsOf, queueOf, remove, send, take, textsOf } from './queue-steps.ts'
 
 export const queueCases: readonly StoreCase[] = [
   {
@@ -11,11 +11,11 @@ export const queueCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       await send(store, 'q1', 'q2')
       await send(rival, 'q3')
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 3, hidden: 0 })
+      assert.deepEqual(await countsOf(store), { ready: 3, hidden: 0 })
       assert.deepEqual(textsOf(await take(store, 2)), ['q1', 'q2'])
       assert.deepEqual(textsOf(await take(rival, 10)), ['q3'])
       assert.deepEqual(await take(store, 10), [])
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 3 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 3 })
     },
   },
   {
@@ -37,7 +37,7 @@ export const queueCases: readonly StoreCase[] = [
       await committing.commit()
       await undoing.undo()
       assert.deepEqual(textsOf(await take(rival, 10)), ['committed'])
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
     },
   },
   {
@@ -53,7 +53,7 @@ export const queueCases: readonly StoreCase[] = [
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
     },
   },
   {
@@ -70,6 +70,21 @@ export const queueCases: readonly StoreCase[] = [
         taken.map(({ message }) => bytesOf(message)),
         awkwardMessages.map(bytesOf),
       )
+    },
+  },
+  {
+    name: 'queue: messages that are the same to the last byte are messages of their own',
+    needs: ['queue'],
+    async run({ store }) {
+      // Nothing says that it is a mistake: an at-least-once run that is repeated publishes under the same id.
+      const same = [toQueue('q1', 'a'), toQueue('q1', 'a')]
+      await store.transaction((tx) => queueOf(store).send(tx, 'notes', same))
+      await store.transaction((tx) => queueOf(store).send(tx, 'notes', same))
+      const taken = await take(store, 10)
+      assert.deepEqual(textsOf(taken), ['q1', 'q1', 'q1', 'q1'])
+      assert.equal(new Set(taken.map(({ ticket }) => ticket)).size, 4)
+      await remove(store, taken.slice(0, 1))
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 3 })
     },
   },
   {
@@ -102,7 +117,7 @@ export const queueCases: readonly StoreCase[] = [
         const taken = await queueOf(store).take(name, { limit: 10, visibilityMs: aMinute })
         assert.deepEqual(textsOf(taken), [`of ${name}`])
       }
-      assert.deepEqual(await queueOf(store).count('empty'), { ready: 0, hidden: 0 })
+      assert.deepEqual(await countsOf(store, 'empty'), { ready: 0, hidden: 0 })
     },
   },
   {
@@ -131,10 +146,10 @@ export const queueCases: readonly StoreCase[] = [
       await send(store, 'q1', 'q2')
       const tickets = (await take(store, 10)).map(({ ticket }) => ticket)
       await queueOf(rival).remove(undefined, 'notes', tickets.slice(0, 1))
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
       await store.transaction((tx) => queueOf(store).remove(tx, 'notes', tickets))
       await queueOf(store).remove(undefined, 'notes', tickets)
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 0 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 0 })
     },
   },
   {
@@ -146,16 +161,17 @@ export const queueCases: readonly StoreCase[] = [
       const open = await hold(store, (tx) => queueOf(store).remove(tx, 'notes', [first?.ticket ?? '']))
       assert.deepEqual(textsOf(await take(rival, 10)), ['q2'])
       await open.commit()
-      assert.deepEqual(await queueOf(store).count('notes'), { ready: 0, hidden: 1 })
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
     },
   },
   {
-    name: 'queue: nothing to send, to remove or to hide is no error',
+    name: 'queue: nothing to send, to remove, to hide or to give back is no error',
     needs: ['queue'],
     async run({ store }) {
       await queueOf(store).send(undefined, 'notes', [])
       await queueOf(store).remove(undefined, 'notes', [])
       await queueOf(store).hide('notes', [], 0)
+      await queueOf(store).release('notes', [])
       assert.deepEqual(await take(store, 10), [])
     },
   },

@@ -46,7 +46,7 @@ export const schemaCases: readonly StoreCase[] = [
     needs: ['tables'],
     async run({ store }) {
       const text = store.schema.print()
-      const tables = ['inbox', 'parked', ...(store.outbox ? ['outbox'] : []), ...(store.queue ? ['queue'] : [])]
+      const tables = ['inbox', 'parked', ...(store.queue ? ['queue'] : [])]
       for (const table of tables) assert.match(text, new RegExp(`create table[^(]*${table}`, 'i'), table)
       assert.equal(store.schema.print(), text)
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { claim, claimAndWrite, outboxMessage, parkedMessage, request, toQueue } from '../sample-records.ts'
+import { claim, claimAndWrite, parkedMessage, request, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 
@@ -48,15 +48,15 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: work that throws leaves nothing: no record, no effect, no parked, outgoing or queued message',
+    name: 'transaction: work that throws leaves nothing: no record, no effect, no parked or queued message',
     async run({ store, effects }) {
       const work = store.transaction(async (tx) => {
         await store.inbox.claim(tx, [request('m1'), request('m2')])
         await effects.write(tx, 'm1')
         await store.inbox.update(tx, [{ ...request('m1'), state: 'processed', result: '1' }])
         await store.parking.park(tx, [parkedMessage('m2')])
-        await store.outbox?.append(tx, [outboxMessage('o1')])
         await store.queue?.send(tx, 'notes', [toQueue('q1')])
+        await store.queue?.send(tx, '>notes', [toQueue('q2')])
         throw sorry
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
@@ -64,8 +64,7 @@ export const transactionCases: readonly StoreCase[] = [
       assert.equal(await store.inbox.find(request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await store.parking.count(), 0)
-      assert.deepEqual(await store.outbox?.count(), store.outbox && { pending: 0, dead: 0 })
-      assert.deepEqual(await store.queue?.count('notes'), store.queue && { ready: 0, hidden: 0 })
+      assert.deepEqual(await store.queue?.queues(), store.queue && [])
     },
   },
   {

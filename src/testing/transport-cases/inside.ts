@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict'
-import type { InsideTransaction, Store, Transport } from '../../contracts/index.ts'
+import type { InsideTransaction, OutgoingMessage, Store, Transport } from '../../contracts/index.ts'
+import { toQueue } from '../../encoding/packed-message.ts'
 import { idsOf, outgoing, outgoingList, remaining, startReading } from '../reading.ts'
 import type { TransportCase } from '../transport-case.ts'
 
+interface Inside extends InsideTransaction {
+  /** What an app does in its transaction when something is published to the queue of its own store. */
+  publish(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void>
+  sent(): void
+}
+
 /** The part that works inside transactions, and its store seen as one. */
-function insideOf(transport: Transport): { inside: InsideTransaction; store: Store<unknown> } {
-  assert.ok(transport.inside !== undefined)
-  return { inside: transport.inside, store: transport.inside.store as Store<unknown> }
+function insideOf(transport: Transport): { inside: Inside; store: Store<unknown> } {
+  const { inside, queue } = transport
+  assert.ok(inside !== undefined && queue !== undefined)
+  const store = inside.store as Store<unknown>
+  assert.equal(queue.store, store)
+  const publish: Inside['publish'] = async (tx, messages) => store.queue?.send(tx, queue.name, messages.map(toQueue))
+  return { inside: { ...inside, publish, sent: queue.sent }, store }
 }
 
 const undone = new Error('undone on purpose')
@@ -26,7 +37,7 @@ export const insideCases: readonly TransportCase[] = [
         await new Promise((resolve) => setImmediate(resolve))
         ending = true
       })
-      inside.committed([], 1)
+      inside.sent()
       assert.deepEqual(await arrival, { ids: ['m1'], ending: true })
     },
   },
@@ -53,7 +64,7 @@ export const insideCases: readonly TransportCase[] = [
       const reading = startReading(context, transport)
       const taken = await reading.take(3)
       await store.transaction((tx) => inside.settle(tx, taken))
-      inside.committed(taken, 0)
+      inside.committed(taken)
       await reading.stop()
       await transport.close()
       assert.deepEqual(idsOf(await remaining(context)), [])
@@ -70,7 +81,7 @@ export const insideCases: readonly TransportCase[] = [
       const first = await reading.take(1)
       const second = reading.next()
       await store.transaction((tx) => inside.settle(tx, first))
-      inside.committed(first, 0)
+      inside.committed(first)
       assert.deepEqual([...idsOf(first), ...idsOf(await second)].sort(), ['m1', 'm2'])
     },
   },
@@ -114,7 +125,8 @@ export const insideCases: readonly TransportCase[] = [
         undone,
       )
       await store.transaction(step)
-      inside.committed([cause!], 1)
+      inside.committed([cause!])
+      inside.sent()
       await reading.stop()
       await transport.close()
       assert.deepEqual(idsOf(await remaining(context)), ['effect'])

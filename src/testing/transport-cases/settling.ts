@@ -46,20 +46,6 @@ export const settlingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'settle: a delivery that comes again says so',
-    needs: ['count-or-flag'],
-    async run(context) {
-      const transport = await context.connect()
-      await transport.publish([outgoing('m1')])
-      const reading = startReading(context, transport)
-      const [first] = await reading.take(1)
-      await transport.settle([first!], { kind: 'release' })
-      const [second] = await reading.take(1)
-      if (transport.capabilities.deliveryCount === 'count') assert.equal(second?.count, 2)
-      else assert.equal(second?.redelivered, true)
-    },
-  },
-  {
     name: 'settle: settling nothing, or twice, does nothing',
     async run(context) {
       const transport = await context.connect()

@@ -3,11 +3,19 @@ import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } 
 import type { KafkaModule } from './client-shapes.ts'
 import type { FromRecord } from './read-record.ts'
 
-export interface KafkaTransportOptions {
+export interface KafkaClientSettings {
   /** The client: `import * as kafka from '@platformatic/kafka'`. */
   readonly kafka: KafkaModule
   /** `host:port` of some brokers of the cluster. */
   readonly bootstrapServers: readonly string[] | string
+  /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
+  readonly client?: Readonly<Record<string, unknown>>
+  readonly clock?: Clock
+  /** Failures that the driver deals with by itself: a broker was away and will be asked again. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface KafkaTransportOptions extends KafkaClientSettings {
   /** Read by this group. They must exist. */
   readonly topics: readonly string[]
   /** The consumer group: processes with the same one share the partitions. */
@@ -30,11 +38,6 @@ export interface KafkaTransportOptions {
   readonly sessionTimeoutMs?: number
   /** Largest part of a partition that is fetched at a time. Default 1 MiB. */
   readonly maxBytesPerPartition?: number
-  /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
-  readonly client?: Readonly<Record<string, unknown>>
-  readonly clock?: Clock
-  /** Failures that the transport deals with by itself: a broker was away and will be asked again. */
-  readonly onError?: (error: unknown) => void
 }
 
 const known = [
@@ -59,12 +62,8 @@ const known = [
 export function checkKafkaOptions(options: KafkaTransportOptions): void {
   checkOptions(options, known, 'kafkaTransport()')
   const { kafka, topics, group, dedup = 'id', lanes = 'partition', from = 'earliest' } = options
-  for (const name of ['Consumer', 'Producer'] as const) checkFunction(kafka?.[name], `kafka.${name}`)
-  const servers = bootstrapList(options)
-  if (servers.length === 0 || servers.some((each) => typeof each !== 'string' || !/^\S+:\d+$/.test(each)))
-    throw invalid(
-      `bootstrapServers is ${JSON.stringify(options.bootstrapServers)}, but must be host:port, one or more.`,
-    )
+  checkFunction(kafka?.Consumer, 'kafka.Consumer')
+  checkClientSettings(options)
   if (!Array.isArray(topics) || topics.length === 0 || !topics.every(isTopic))
     throw invalid(`topics is ${JSON.stringify(topics)}, but must be names of topics, at least one.`)
   if (typeof group !== 'string' || !/^\S{1,200}$/.test(group))
@@ -81,16 +80,25 @@ export function checkKafkaOptions(options: KafkaTransportOptions): void {
   if (options.handOverMs !== undefined) checkNumber(options.handOverMs, 'handOverMs', 0)
   if (options.sessionTimeoutMs !== undefined) checkNumber(options.sessionTimeoutMs, 'sessionTimeoutMs', 1)
   if (options.maxBytesPerPartition !== undefined) checkNumber(options.maxBytesPerPartition, 'maxBytesPerPartition', 1)
-  if (options.onError !== undefined) checkFunction(options.onError, 'onError')
   for (const name of ['id', 'type'] as const)
     if (options[name] !== undefined && typeof options[name] !== 'string') checkFunction(options[name], name)
 }
 
-export function bootstrapList({ bootstrapServers }: Pick<KafkaTransportOptions, 'bootstrapServers'>): string[] {
+export function checkClientSettings(options: KafkaClientSettings): void {
+  checkFunction(options.kafka?.Producer, 'kafka.Producer')
+  const servers = bootstrapList(options)
+  if (servers.length === 0 || servers.some((each) => typeof each !== 'string' || !/^\S+:\d+$/.test(each)))
+    throw invalid(
+      `bootstrapServers is ${JSON.stringify(options.bootstrapServers)}, but must be host:port, one or more.`,
+    )
+  if (options.onError !== undefined) checkFunction(options.onError, 'onError')
+}
+
+export function bootstrapList({ bootstrapServers }: Pick<KafkaClientSettings, 'bootstrapServers'>): string[] {
   return typeof bootstrapServers === 'string' ? bootstrapServers.split(',') : [...(bootstrapServers ?? [])]
 }
 
-function isTopic(name: unknown): boolean {
+export function isTopic(name: unknown): boolean {
   return typeof name === 'string' && /^[\w.-]{1,249}$/.test(name)
 }
 

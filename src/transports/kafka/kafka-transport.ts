@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Transport, TransportCapabilities } from '../../contracts/index.ts'
+import { quiet } from '../../errors/index.ts'
 import { givenTime } from './given-time.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
 import { Publisher } from './publishing.ts'
@@ -18,7 +19,7 @@ import { knownRetentionMs } from './topic-retention.ts'
 export function kafkaTransport(options: KafkaTransportOptions): Transport {
   checkKafkaOptions(options)
   const settings = settingsFrom(options)
-  const publisher = new Publisher(settings)
+  const publisher = new Publisher({ ...settings, topic: settings.publishTo, source: `/justonce/${settings.group}` })
   const sessions = new Set<Session>()
   let closing = new AbortController()
   let asking: Promise<number | undefined> | undefined
@@ -36,6 +37,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 
   return {
     name: `kafka:${settings.topics.join(',')}`,
+    destination: `kafka:${settings.publishTo}`,
     capabilities,
     dedup: options.dedup ?? 'id',
     group: settings.group,
@@ -100,14 +102,5 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     clock: options.clock ?? systemClock,
     onError,
     notice: onError,
-  }
-}
-
-/** A report that fails must not become a failure of what it reports. */
-function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError?.(error)
-    } catch {}
   }
 }

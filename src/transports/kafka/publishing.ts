@@ -4,18 +4,24 @@ import { JustonceError } from '../../errors/index.ts'
 import { asSetupError, messageOf, says } from './client-errors.ts'
 import type { KafkaProducer, KafkaRecordToSend } from './client-shapes.ts'
 import { givenTime } from './given-time.ts'
-import { clientOptions, type KafkaSettings, whereOf } from './settings.ts'
+import { type ClientSettings, clientOptions, whereOf } from './settings.ts'
 
 /** All records for a partition travel as one batch, and brokers refuse batches of more than about a megabyte. */
 const largestBatch = 500_000
 
+export interface PublishingSettings extends ClientSettings {
+  readonly topic: string | ((message: OutgoingMessage) => string)
+  /** The CloudEvents attribute. */
+  readonly source: string
+}
+
 /** Sends through an idempotent producer that waits for all replicas, and makes a new one after every failure. */
 export class Publisher {
-  readonly #settings: KafkaSettings
+  readonly #settings: PublishingSettings
   #producer: KafkaProducer | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(settings: KafkaSettings) {
+  constructor(settings: PublishingSettings) {
     this.#settings = settings
   }
 
@@ -107,10 +113,10 @@ function partitioner(byKey: (message: never, key: Buffer | undefined) => number)
   return (message: never, key: Buffer | undefined): number => (key === undefined ? turn++ : byKey(message, key))
 }
 
-function toRecord(message: OutgoingMessage, { publishTo, group }: KafkaSettings): KafkaRecordToSend {
-  const headers = cloudEventHeaders(message, `/justonce/${group}`, 'ce_')
+function toRecord(message: OutgoingMessage, { topic, source }: PublishingSettings): KafkaRecordToSend {
+  const headers = cloudEventHeaders(message, source, 'ce_')
   return {
-    topic: publishTo,
+    topic: typeof topic === 'function' ? String(topic(message)) : topic,
     ...(message.key !== undefined && { key: Buffer.from(message.key) }),
     value: Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
     headers: new Map(Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),

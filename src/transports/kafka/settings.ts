@@ -2,10 +2,17 @@ import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
 
-/** The options of a transport with their defaults filled in. */
-export interface KafkaSettings {
+/** What every connection needs. */
+export interface ClientSettings {
   readonly kafka: KafkaModule
   readonly servers: readonly string[]
+  readonly client: Readonly<Record<string, unknown>>
+  readonly clock: Clock
+  onError(error: unknown): void
+}
+
+/** The options of a transport with their defaults filled in. */
+export interface KafkaSettings extends ClientSettings {
   readonly topics: readonly string[]
   readonly group: string
   readonly lanes: 'partition' | 'key'
@@ -17,9 +24,6 @@ export interface KafkaSettings {
   readonly handOverMs: number
   readonly sessionTimeoutMs: number
   readonly maxBytesPerPartition: number
-  readonly client: Readonly<Record<string, unknown>>
-  readonly clock: Clock
-  onError(error: unknown): void
   /** What whoever reads should know. */
   notice(notice: TransportNotice & Error): void
 }
@@ -30,7 +34,7 @@ export function whereOf({ servers }: Pick<KafkaSettings, 'servers'>): string {
 }
 
 /** Trying again is our business: the client must neither hide a failure nor join the group behind our back. */
-export function clientOptions(settings: KafkaSettings, more: object): KafkaClientOptions {
+export function clientOptions(settings: ClientSettings, more: object): KafkaClientOptions {
   const options = {
     clientId: 'justonce',
     ...settings.client,

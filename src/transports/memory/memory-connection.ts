@@ -49,6 +49,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
 
   return {
     name,
+    destination: name,
     capabilities: { order, keepsBehind: order === 'key', deliveryCount: 'count' },
     async *deliveries({ signal, maxInFlight, appetite }) {
       const reader: Reader = { unsettled: 0 }

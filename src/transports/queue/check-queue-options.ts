@@ -7,8 +7,10 @@ export function checkQueueOptions<Tx>(options: QueueTransportOptions<Tx>): void 
   checkOptions(options, known, 'queueTransport()')
   const { store, queue, visibilityMs, pollMs } = options
   if (store?.queue === undefined) throw invalid(`store is ${store?.name}, which has no queue.`)
-  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\p{C}]{1,100}$/u.test(queue)))
-    throw invalid(`queue is ${JSON.stringify(queue)}, but must be 1 to 100 printable characters.`)
+  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\p{C}>][^\p{C}]{0,99}$/u.test(queue)))
+    throw invalid(
+      `queue is ${JSON.stringify(queue)}, but must be 1 to 100 printable characters, the first of them not >.`,
+    )
   if (visibilityMs !== undefined) checkNumber(visibilityMs, 'visibilityMs', 1)
   if (pollMs !== undefined) checkNumber(pollMs, 'pollMs', 1)
 }

@@ -1,4 +1,4 @@
-import type { Clock, Delivery, Queue, QueuedMessage } from '../../contracts/index.ts'
+import type { Clock, Delivery, Queue, QueuedMessage, QueueTicket } from '../../contracts/index.ts'
 
 /** One iteration and how many of its deliveries are unsettled. */
 export interface Reader {
@@ -34,14 +34,12 @@ export interface HeldDeliveries {
    * Lets `how` settle those that are held, and forgets them whether it succeeds or not: what could not be settled must
    * come again, and it comes when nobody hides it any longer. Resolves to how many there were.
    */
-  settle(deliveries: readonly Delivery[], how: (taken: readonly QueuedTicket[]) => Promise<void>): Promise<number>
+  settle(deliveries: readonly Delivery[], how: (taken: readonly QueueTicket[]) => Promise<void>): Promise<number>
   /** Others can take them. */
   giveBack(deliveries: readonly Delivery[]): Promise<number>
   /** Gives everything back and stops hiding. */
   giveBackAll(): Promise<number>
 }
-
-export type QueuedTicket = Pick<QueuedMessage, 'ticket' | 'deliveries'>
 
 export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeliveries {
   const { queue, name, visibilityMs, clock, onError, onRoom } = options
@@ -95,7 +93,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     settle(deliveries, async (taken) => {
       // A renewal that is under way would hide again what is given back.
       await renewing
-      await queue.hide(name, taken, 0)
+      await queue.release(name, taken)
     })
 
   return {
@@ -117,6 +115,6 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
   }
 }
 
-function toTicket({ ticket, deliveries }: Held): QueuedTicket {
+function toTicket({ ticket, deliveries }: Held): QueueTicket {
   return { ticket, deliveries }
 }

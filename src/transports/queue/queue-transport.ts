@@ -3,18 +3,18 @@ import type {
   Clock,
   Delivery,
   InsideTransaction,
-  MessageToQueue,
-  OutgoingMessage,
   Queue,
+  QueueInStore,
   Store,
   Transport,
 } from '../../contracts/index.ts'
-import { packMessage } from '../../encoding/packed-message.ts'
+import { toQueue } from '../../encoding/packed-message.ts'
+import { quiet } from '../../errors/index.ts'
+import { listenForNews } from '../../queues/listening.ts'
+import { queueChannel } from '../../queues/queue-channel.ts'
 import { bell } from './bell.ts'
 import { checkQueueOptions } from './check-queue-options.ts'
 import { heldDeliveries } from './held-deliveries.ts'
-import { listenForNews } from './listening.ts'
-import { queueChannel } from './queue-channel.ts'
 import { readQueue } from './read-queue.ts'
 
 export interface QueueTransportOptions<Tx> {
@@ -36,6 +36,7 @@ export interface QueueTransportOptions<Tx> {
 /** A transport that lives in the same database as the store, so that settling is part of the transaction. */
 export interface QueueTransport extends Transport {
   readonly inside: InsideTransaction
+  readonly queue: QueueInStore
 }
 
 /**
@@ -51,11 +52,9 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   const { queue } = store
   const source = `queue:${name}`
   const onError = quiet(options.onError)
-  const channel = queueChannel(store, name)
+  const channel = queueChannel(queue, name)
   const [news, room] = [bell(clock), bell(clock)]
   const held = heldDeliveries({ queue, name, visibilityMs, clock, onError, onRoom: room.ring })
-  const pack = (messages: readonly OutgoingMessage[]): MessageToQueue[] =>
-    messages.map((message) => ({ message: packMessage(message, source), key: message.key }))
   const announceSent = (): void => channel.sent({ clock, onError })
   const wakeFollowers = (settled: readonly Delivery[]): void => {
     if (settled.some(({ message }) => message.key !== undefined)) channel.freed()
@@ -72,6 +71,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
 
   return {
     name: source,
+    destination: source,
     capabilities: { order: 'key', keepsBehind: true, deliveryCount: 'count' },
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, appetite }) {
       const left = new AbortController()
@@ -100,7 +100,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
     },
     async publish(messages) {
       if (messages.length > 0) {
-        await queue.send(undefined, name, pack(messages))
+        await queue.send(undefined, name, messages.map(toQueue))
         announceSent()
       }
       return messages.map(() => ({ kind: 'sent' as const }))
@@ -111,15 +111,12 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
         const tickets = held.tickets(deliveries)
         if (tickets.length > 0) await queue.remove(tx as Tx, name, tickets)
       },
-      async publish(tx, messages) {
-        if (messages.length > 0) await queue.send(tx as Tx, name, pack(messages))
-      },
-      committed(deliveries, published) {
+      committed(deliveries) {
         held.forget(deliveries)
-        if (published > 0) announceSent()
         wakeFollowers(deliveries)
       },
     },
+    queue: { store, name, sent: announceSent },
     async close() {
       closing.abort()
       closing = new AbortController()
@@ -133,13 +130,4 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
 
 function ticketOf({ ticket }: { readonly ticket: string }): string {
   return ticket
-}
-
-/** A report that fails must not become a failure of what it reports. */
-function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError?.(error)
-    } catch {}
-  }
 }

@@ -2,13 +2,19 @@ import type { Clock, OutgoingMessage } from '../../contracts/index.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import type { AmqpClient, AmqpConnection } from './client-shapes.ts'
 
-export interface RabbitmqTransportOptions {
+export interface WayToConnect {
   /** The client and where it is to connect, or `connect` instead. The client is `amqplib` or anything of its shape. */
   readonly client?: AmqpClient
   /** `amqp://user:password@host:5672/vhost`; a heartbeat of ten seconds is added unless it names one. */
   readonly url?: string
   /** Opens one connection. Called for every reconnect; two are open when messages are also published. */
   readonly connect?: () => PromiseLike<AmqpConnection>
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number
+  readonly clock?: Clock
+}
+
+export interface RabbitmqTransportOptions extends WayToConnect {
   readonly queue: string
   /** Creates the queue, or makes sure that it is as described here. Default: it must be there already. */
   readonly declare?: DeclareOptions
@@ -31,9 +37,6 @@ export interface RabbitmqTransportOptions {
   readonly consumerTimeoutMs?: number
   /** After this time a message that is not confirmed counts as lost. Default 30,000. */
   readonly confirmTimeoutMs?: number
-  /** Default 10,000. */
-  readonly connectTimeoutMs?: number
-  readonly clock?: Clock
   /** Failures that the transport deals with by itself: the connection was lost and is opened again. */
   readonly onError?: (error: unknown) => void
 }
@@ -87,16 +90,27 @@ export function checkRabbitmqOptions(options: RabbitmqTransportOptions): void {
   if (deadLetterQueue === queue) throw invalid(`deadLetterQueue is the queue itself: ${JSON.stringify(queue)}.`)
   if (queueType !== undefined) checkChoice(queueType, 'queueType', queueTypes)
   if (declare !== undefined) checkDeclare(declare, queueType)
-  if (publishTo !== undefined) checkOptions(publishTo, ['exchange', 'routingKey'], 'publishTo')
-  if (publishTo !== undefined && typeof publishTo.exchange !== 'string')
-    throw invalid('publishTo.exchange is not text.')
+  if (publishTo !== undefined) {
+    checkOptions(publishTo, ['exchange', 'routingKey'], 'publishTo')
+    checkPublishTarget(publishTo)
+  }
   for (const name of ['maxMessageBytes', 'consumerTimeoutMs', 'confirmTimeoutMs', 'connectTimeoutMs'] as const) {
     if (options[name] !== undefined) checkNumber(options[name], name, 1)
   }
   if (options.onError !== undefined) checkFunction(options.onError, 'onError')
 }
 
-function checkWayToConnect({ client, url, connect }: RabbitmqTransportOptions): void {
+export function checkPublishTarget({ exchange, routingKey }: PublishTarget): void {
+  if (typeof exchange !== 'string') throw invalid(`exchange is ${typeof exchange}, not text.`)
+  if (routingKey !== undefined && typeof routingKey !== 'string') checkFunction(routingKey, 'routingKey')
+}
+
+/** A function has no name that is the same in every process: whoever has two with one exchange names them in `to`. */
+export function destinationOf({ exchange, routingKey }: PublishTarget): string {
+  return typeof routingKey === 'string' ? `rabbitmq:${exchange}/${routingKey}` : `rabbitmq:${exchange}`
+}
+
+export function checkWayToConnect({ client, url, connect }: WayToConnect): void {
   if (connect !== undefined) {
     checkFunction(connect, 'connect')
     if (url !== undefined || client !== undefined)

@@ -1,12 +1,12 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
-import type { JustonceError } from '../../errors/index.ts'
+import { type JustonceError, quiet } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
 import { Incarnation, type Subscription } from './incarnation.ts'
 import { newLink } from './link.ts'
-import { checkRabbitmqOptions, type RabbitmqTransportOptions } from './options.ts'
+import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { orGiveUp } from './or-give-up.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
@@ -126,6 +126,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
 
   return {
     name: source,
+    destination: options.publishTo === undefined ? source : destinationOf(options.publishTo),
     capabilities: {
       order: inOrder ? 'lane' : 'none',
       deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
@@ -179,13 +180,4 @@ function letGo(held: WeakMap<Delivery, Held>, deliveries: readonly Delivery[]): 
     else others.push(each.message)
   }
   return messages
-}
-
-/** A report that fails must not become a failure of what it reports. */
-function quiet(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError?.(error)
-    } catch {}
-  }
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock/index.ts'
 import type { Clock } from '../../contracts/index.ts'
-import { checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import { checkFunction, checkNumber, checkOptions, JustonceError, quiet } from '../../errors/index.ts'
 import type { Refusal } from './answers.ts'
 import { decideHeaders, type HeaderOptions, type KeepHeaders } from './kept-headers.ts'
 import type { SignatureScheme, VerifyRequest } from './signature-scheme.ts'
@@ -73,14 +73,5 @@ export function decideReceiving(options: ReceivingOptions, more: readonly string
     keepHeaders: decideHeaders(options.headers),
     source: origin === undefined ? 'webhooks' : `webhooks:${origin}`,
     onRefused: quiet(onRefused),
-  }
-}
-
-/** A report that fails must not become a failure of what it reports. */
-function quiet(onRefused: ((refusal: Refusal) => void) | undefined): (refusal: Refusal) => void {
-  return (refusal) => {
-    try {
-      onRefused?.(refusal)
-    } catch {}
   }
 }

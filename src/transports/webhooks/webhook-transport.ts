@@ -1,5 +1,5 @@
-import type { Transport } from '../../contracts/index.ts'
-import { checkNumber, JustonceError } from '../../errors/index.ts'
+import type { Subscriber } from '../../contracts/index.ts'
+import { checkNumber } from '../../errors/index.ts'
 import { type NodeHandler, nodeHandler } from './node-handler.ts'
 import { receive } from './receive.ts'
 import { waitingRequests } from './waiting-requests.ts'
@@ -13,7 +13,7 @@ export interface WebhookTransportOptions extends ReceivingOptions {
 }
 
 /** Deliveries that come as HTTP requests; the answer is the acknowledgement. */
-export interface WebhookTransport extends Transport {
+export interface WebhookTransport extends Subscriber {
   /** For every server that speaks `Request` and `Response`. It never rejects. */
   handle(request: Request): Promise<Response>
   /** For `node:http`, Express and the like; before any body parser. */
@@ -25,9 +25,9 @@ export interface WebhookTransport extends Transport {
  * parked; otherwise the sender's own redelivery brings it again.
  *
  * @example
- * const transport = webhookTransport({ path: '/stripe', verify: stripeSignature({ secret }) })
- * const app = justonce({ store, transport })
- * createServer(transport.nodeHandler).listen(3000)
+ * const webhooks = webhookTransport({ path: '/stripe', verify: stripeSignature({ secret }) })
+ * const app = justonce({ store, from: webhooks })
+ * createServer(webhooks.nodeHandler).listen(3000)
  */
 export function webhookTransport(options: WebhookTransportOptions): WebhookTransport {
   const receiving = decideReceiving(options, ['maxInFlight', 'redeliversForMs'], 'webhookTransport()')
@@ -51,17 +51,8 @@ export function webhookTransport(options: WebhookTransportOptions): WebhookTrans
     async settle(deliveries, settlement) {
       waiting.settle(deliveries, settlement)
     },
-    async publish(messages) {
-      return messages.map(({ id, type }) => ({ kind: 'refused', error: receivesOnly(id, type) }))
-    },
     async close() {
       waiting.close()
     },
   }
-}
-
-function receivesOnly(id: string, type: string): JustonceError {
-  return new JustonceError('PUBLISH_REFUSED', {
-    message: `Message ${id} of type ${type} cannot be published: webhooks only receive. Give the app a transport that can publish as its first one.`,
-  })
 }

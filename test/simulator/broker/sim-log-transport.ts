@@ -92,6 +92,7 @@ export function simLogTransport(
 
   return {
     name: 'simulated log',
+    destination: 'simulated elsewhere',
     dedup,
     group: 'sim',
     capabilities: { order: 'lane', deliveryCount: 'none', positions: 'exclusive' },

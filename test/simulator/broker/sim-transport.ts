@@ -43,6 +43,7 @@ export function simTransport(
 
   return {
     name: 'simulated',
+    destination: 'simulated elsewhere',
     capabilities: {
       order: broker.order === 'keep' ? 'key' : 'none',
       deliveryCount: tells,

@@ -1,7 +1,8 @@
 import type {
   InboxRecord,
   Loan,
-  Outbox,
+  MessageToQueue,
+  Queue,
   RecordChange,
   Store,
   TransactionOptions,
@@ -41,14 +42,13 @@ export const brokenStores: readonly Exhibit[] = [
     frozenAt: 'publish',
     program: onStore((store) => ({
       ...store,
-      outbox: {
-        ...(store.outbox as Outbox<SimTx>),
-        append: (tx, messages) =>
-          (store.outbox as Outbox<SimTx>).append(
-            tx,
-            messages.map((message) => ({ ...message, key: undefined })),
-          ),
-      },
+      queue: publishing(store, (tx, queue, messages) =>
+        queueOf(store).send(
+          tx,
+          queue,
+          messages.map(({ message }) => ({ message, key: undefined })),
+        ),
+      ),
     })),
   },
   {
@@ -97,7 +97,7 @@ export const brokenStores: readonly Exhibit[] = [
     program: onStore((store) => ({
       ...store,
       // Nothing is written after the handlers: the commit alone could tell.
-      outbox: { ...(store.outbox as Outbox<SimTx>), append: async () => {} },
+      queue: publishing(store, async () => {}),
       async transaction<T>(
         work: (tx: SimTx) => Promise<T>,
         options?: Parameters<typeof store.transaction>[1],
@@ -196,6 +196,22 @@ function goingOnWhenRefused(store: Store<SimTx>): Store<SimTx>['transaction'] {
     }
     return (done as { readonly value: T }).value
   }
+}
+
+/** A queue that does something else with what is published, and with nothing but that. */
+function publishing(
+  store: Store<SimTx>,
+  send: (tx: SimTx | undefined, queue: string, messages: readonly MessageToQueue[]) => Promise<void>,
+): Queue<SimTx> {
+  const real = queueOf(store)
+  return {
+    ...real,
+    send: (tx, queue, messages) => (queue.startsWith('>') ? send : real.send)(tx, queue, messages),
+  }
+}
+
+function queueOf(store: Store<SimTx>): Queue<SimTx> {
+  return store.queue as Queue<SimTx>
 }
 
 /** The real engine on a store that was changed. */

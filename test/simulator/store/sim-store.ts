@@ -13,9 +13,9 @@ import { simInbox } from './inbox.ts'
 import { simLeases } from './leases.ts'
 import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
-import { simOutbox } from './outbox.ts'
 import { simParking } from './parking.ts'
 import { simPositions } from './positions.ts'
+import { simQueue } from './queue.ts'
 import { simRedrives } from './redrives.ts'
 import { simRetention } from './retention.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
@@ -109,7 +109,7 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
     leases: simLeases(context),
     retention: simRetention(context),
     positions: simPositions(context),
-    outbox: simOutbox(context),
+    queue: simQueue(context),
     schema: { install: async () => {}, check: async () => {}, print: () => '' },
     classify,
     ...(messageBytes !== undefined && { limits: async () => ({ messageBytes }) }),

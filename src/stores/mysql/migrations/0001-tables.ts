@@ -7,7 +7,7 @@ import { tableOptions } from './table-options.ts'
  * connection. Times are milliseconds since 1970, so that no time zone of a session can change them.
  */
 export function createTables(tables: Tables): string[] {
-  const { inbox, parked, scopes, outbox, queue, suspects, leases, schemes, positions } = tables
+  const { inbox, parked, scopes, queue, suspects, leases, schemes, positions } = tables
   return [
     `CREATE TABLE IF NOT EXISTS ${inbox} (
   handler      varbinary(400) NOT NULL,
@@ -59,23 +59,10 @@ export function createTables(tables: Tables): string[] {
   made_at bigint NOT NULL,
   KEY scopes_made (made_at)
 ) ${tableOptions}`,
-    `CREATE TABLE IF NOT EXISTS ${outbox} (
-  seq      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  next_at  bigint NOT NULL,
-  lease    bigint NOT NULL DEFAULT 0 COMMENT 'grows with every lease, so that an old one is recognised',
-  attempts int NOT NULL DEFAULT 0,
-  state    enum('pending', 'dead') NOT NULL DEFAULT 'pending',
-  lane     bigint NULL COMMENT 'a hash of the message''s key; those of one lane leave in order',
-  id       longblob NOT NULL,
-  error    longblob NULL,
-  envelope longblob NOT NULL,
-  body     longblob NOT NULL,
-  KEY outbox_pending (state, seq),
-  KEY outbox_lanes (lane, state, seq)
-) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${queue} (
   seq        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
   visible_at bigint NOT NULL,
+  sent_at    bigint NOT NULL,
   lane       bigint NULL COMMENT 'a hash of the message''s key; those of one lane are taken in order',
   deliveries int NOT NULL DEFAULT 0,
   queue      varbinary(1024) NOT NULL,

@@ -7,7 +7,7 @@ import { createLetters } from './letter-tables.ts'
  * ("C"): that is what the contract asks for, and it is faster. What messages bring is stored as bytes.
  */
 export function createTables(tables: Tables): string {
-  const { parked, outbox, queue, suspects, leases, positions, index } = tables
+  const { parked, queue, suspects, leases, positions, index } = tables
   return `
 ${createInbox(tables)}
 
@@ -45,26 +45,10 @@ CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, i
 CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
 CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, is_released, id) WHERE redrive IS NOT NULL;
 
-CREATE TABLE ${outbox} (
-  seq      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  next_at  timestamptz NOT NULL DEFAULT now(),
-  lease    bigint NOT NULL DEFAULT 0,            -- grows with every lease, so that an old one is recognised
-  attempts int NOT NULL DEFAULT 0,
-  state    text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'dead')),
-  lane     bigint,                               -- a hash of the message's key; those of one lane leave in order
-  id       text COLLATE "C" NOT NULL,
-  error    text,
-  envelope bytea NOT NULL,
-  body     bytea NOT NULL
-) WITH (fillfactor = 80);
-CREATE INDEX ${index('outbox_pending')} ON ${outbox} (seq) WHERE state = 'pending';
-CREATE INDEX ${index('outbox_lanes')} ON ${outbox} (lane, seq) WHERE state = 'pending' AND lane IS NOT NULL;
-CREATE INDEX ${index('outbox_leased')} ON ${outbox} (lane) WHERE state = 'pending' AND lane IS NOT NULL AND lease > 0;
-CREATE INDEX ${index('outbox_dead')} ON ${outbox} (seq) WHERE state = 'dead';
-
 CREATE TABLE ${queue} (
   seq        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   visible_at timestamptz NOT NULL DEFAULT now(),
+  sent_at    timestamptz NOT NULL DEFAULT now(),
   lane       bigint,                             -- a hash of the message's key; those of one lane are taken in order
   deliveries int NOT NULL DEFAULT 0,
   queue      text COLLATE "C" NOT NULL,

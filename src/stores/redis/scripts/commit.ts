@@ -1,4 +1,5 @@
 import { script } from '../connection.ts'
+import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
 import { preludeLua, rowsLua } from './shared.ts'
 
@@ -13,6 +14,7 @@ import { preludeLua, rowsLua } from './shared.ts'
 export const commitScript = script(
   preludeLua,
   rowsLua,
+  queueLua,
   deniedLua,
   `
 local token = ARGV[2]
@@ -103,25 +105,19 @@ function does.clear(a)
   redis.call('HDEL', P .. 'suspects', unpack(a))
   redis.call('ZREM', P .. 'suspects-seen', unpack(a))
 end
-function does.append(a)
-  local number = redis.call('INCR', P .. 'outbox-number')
-  local key = P .. 'outbox:' .. number
-  redis.call('HSET', key, 'id', a[1], 'attempts', 0, 'envelope', a[2], 'body', a[3])
-  redis.call('INCR', P .. 'outbox-pending')
-  if a[4] then
-    redis.call('HSET', key, 'lane', a[4])
-    redis.call('ZADD', P .. 'outbox-lane:' .. a[4], number, number)
-    -- Only the first of a lane can be leased.
-    if redis.call('ZCARD', P .. 'outbox-lane:' .. a[4]) > 1 then return end
-  end
-  redis.call('ZADD', P .. 'outbox-ready', number, number)
-end
+function does.send(a) sendQueued(unpack(a)) end
+local removals = {}
+function does.remove(a) removals[#removals + 1] = a end
 
 at = firstAction
 while at <= #ARGV do
   local count = tonumber(ARGV[at + 1])
   does[ARGV[at]]({ unpack(ARGV, at + 2, at + 1 + count) })
   at = at + 2 + count
+end
+-- When a command has failed they stay: they come again and find the marks, also if this process dies before it has seen to them.
+if #failures == 0 then
+  for _, each in ipairs(removals) do removeQueued(unpack(each)) end
 end
 
 for i = 5, locksAt - 1, 5 do

@@ -111,28 +111,13 @@ CREATE TABLE main.justonce_suspects (
   seen_at integer NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE main.justonce_outbox (
-  sequence integer PRIMARY KEY AUTOINCREMENT,
-  id text NOT NULL,
-  lane text,
-  envelope blob NOT NULL,
-  body blob NOT NULL,
-  state text NOT NULL,
-  attempts integer NOT NULL,
-  next_at integer NOT NULL,
-  lease text,
-  error text
-);
-CREATE INDEX main.justonce_outbox_due ON justonce_outbox (state, sequence, next_at, lane);
-CREATE INDEX main.justonce_outbox_lanes ON justonce_outbox (lane, sequence, next_at)
-  WHERE state = 'pending' AND lane IS NOT NULL;
-
 CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,
   queue text NOT NULL,
   key text,
   deliveries integer NOT NULL,
   visible_at integer NOT NULL,
+  sent_at integer NOT NULL,
   envelope blob NOT NULL,
   body blob NOT NULL
 );

@@ -1,4 +1,4 @@
-import type { Clock, Queue } from '../../contracts/index.ts'
+import type { Clock, Queue } from '../contracts/index.ts'
 
 /** Other processes are told at most this often that something was sent. */
 const announceEveryMs = 50
@@ -20,11 +20,11 @@ export interface QueueChannel {
 
 const channels = new WeakMap<object, Map<string, QueueChannel>>()
 
-export function queueChannel<Tx>(store: { readonly queue: Queue<Tx> }, name: string): QueueChannel {
-  const ofStore = channels.get(store) ?? new Map<string, QueueChannel>()
-  channels.set(store, ofStore)
-  const channel = ofStore.get(name) ?? newChannel(store.queue, name)
-  ofStore.set(name, channel)
+export function queueChannel<Tx>(queue: Queue<Tx>, name: string): QueueChannel {
+  const known = channels.get(queue) ?? new Map<string, QueueChannel>()
+  channels.set(queue, known)
+  const channel = known.get(name) ?? newChannel(queue, name)
+  known.set(name, channel)
   return channel
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, Queue } from '../../contracts/index.ts'
+import type { Clock, Queue } from '../contracts/index.ts'
 
 export interface ListeningOptions {
   readonly signal: AbortSignal

@@ -1,4 +1,4 @@
-import { cleanText } from '../encoding/clean-text.ts'
+import { cleanText } from './clean-text.ts'
 
 const shapeLength = 200
 

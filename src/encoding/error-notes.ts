@@ -1,0 +1,39 @@
+import { inspect } from 'node:util'
+import { cleanText } from './clean-text.ts'
+
+export interface ErrorNote {
+  readonly at: string
+  readonly message: string
+}
+
+const notesKept = 20
+const noteLength = 4_000
+
+/** The error history as JSON text, with one more error; the oldest fall out. */
+export function addErrorNote(history: string, error: unknown, at: Date): string {
+  const notes = [...readErrorNotes(history), { at: at.toISOString(), message: cleanText(describe(error), noteLength) }]
+  return JSON.stringify(notes.slice(-notesKept))
+}
+
+/** Never throws: a history that cannot be read is one note. */
+export function readErrorNotes(history: string): readonly ErrorNote[] {
+  try {
+    return history === '' ? [] : (JSON.parse(history) as ErrorNote[])
+  } catch {
+    return [{ at: new Date(0).toISOString(), message: history }]
+  }
+}
+
+const causesShown = 5
+
+/** Never throws: anything at all can be thrown, and it must not keep the message from being parked. */
+function describe(error: unknown, depth = 0): string {
+  try {
+    if (!(error instanceof Error)) return typeof error === 'object' ? inspect(error) : String(error)
+    const text = String(error.stack ?? `${error.name}: ${error.message}`)
+    if (error.cause === undefined || depth === causesShown) return text
+    return `${text}\ncaused by: ${describe(error.cause, depth + 1)}`
+  } catch {
+    return 'something that cannot be described'
+  }
+}

@@ -1,0 +1,106 @@
+import type { Clock, OutgoingMessage, Publisher, Queue, Store } from '../contracts/index.ts'
+import { outgoingQueue } from '../encoding/outgoing-queue.ts'
+import { toQueue } from '../encoding/packed-message.ts'
+import { JustonceError } from '../errors/index.ts'
+import { queueChannel } from '../queues/queue-channel.ts'
+import { type Routes, RouteTable } from './routes.ts'
+
+export interface Destination {
+  readonly name: string
+  readonly publisher: Publisher
+  /** The queue of the store where its messages wait; the place itself where that is a queue of the same store. */
+  readonly queue: string
+  readonly isInStore: boolean
+}
+
+export interface DestinationsOptions {
+  readonly store: Store
+  readonly publishers: Readonly<Record<string, Publisher>>
+  /** Not given: everything goes to the only publisher. */
+  readonly routes?: Routes | undefined
+  readonly clock: Clock
+  /** Throws where a message of this type would come back to an app that cannot handle it. */
+  checkReturn(type: string, destination: Destination): void
+}
+
+/** Where messages can go from this app, and which goes where. */
+export class Destinations {
+  readonly all: readonly Destination[]
+  readonly #options: DestinationsOptions
+  readonly #routes: RouteTable
+  readonly #relays = new Map<string, () => void>()
+
+  constructor(options: DestinationsOptions) {
+    const { store, publishers, routes } = options
+    this.#options = options
+    this.all = Object.entries(publishers).map(([name, publisher]) => {
+      const isInStore = publisher.queue?.store === store
+      return { name, publisher, isInStore, queue: isInStore ? publisher.queue.name : outgoingQueue(name) }
+    })
+    const [only] = this.all
+    this.#routes = new RouteTable(routes ?? (only === undefined ? {} : { '*': only.name }))
+  }
+
+  /** Those that a relay sends to. */
+  get relayed(): readonly Destination[] {
+    return this.all.filter(({ isInStore }) => !isInStore)
+  }
+
+  get queues(): readonly string[] {
+    return this.relayed.map(({ queue }) => queue)
+  }
+
+  of(type: string): Destination {
+    const name = this.#routes.find(type)
+    const destination = this.all.find((each) => each.name === name)
+    if (destination === undefined) throw unroutable(type, this.#routes.patterns)
+    this.#options.checkReturn(type, destination)
+    return destination
+  }
+
+  check(type: string): void {
+    this.of(type)
+    this.#queue()
+  }
+
+  async store(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void> {
+    for (const [{ queue }, some] of Map.groupBy(messages, ({ type }) => this.of(type)))
+      await this.#queue().send(tx, queue, some.map(toQueue))
+  }
+
+  committed(messages: readonly OutgoingMessage[]): void {
+    for (const destination of new Set(messages.map(({ type }) => this.of(type)))) this.#wake(destination)
+  }
+
+  /** In a transaction that others end: nobody here will see its commit. */
+  async storeForOthers(tx: unknown, message: OutgoingMessage): Promise<void> {
+    await this.store(tx, [message])
+    await this.#queue().announce?.(this.of(message.type).queue, tx)
+  }
+
+  /** The relay of this process; without one, others are told. The result ends it. */
+  relayedBy({ name }: Destination, wake: () => void): () => void {
+    this.#relays.set(name, wake)
+    return () => void this.#relays.delete(name)
+  }
+
+  #wake({ name, publisher, queue, isInStore }: Destination): void {
+    const { clock } = this.#options
+    const wake = this.#relays.get(name)
+    if (isInStore) publisher.queue?.sent()
+    else if (wake !== undefined) wake()
+    // Whoever sends it looks from time to time anyway.
+    else queueChannel(this.#queue(), queue).sent({ clock, onError: () => {} })
+  }
+
+  #queue(): Queue<unknown> {
+    const { store } = this.#options
+    if (store.queue !== undefined) return store.queue
+    throw new JustonceError('STORE_CANNOT', { message: `${store.name} has no queue to keep published messages in.` })
+  }
+}
+
+function unroutable(type: string, patterns: readonly string[]): JustonceError {
+  const known = patterns.length === 0 ? 'The app publishes nothing: it has no to.' : `Routes: ${patterns.join(', ')}.`
+  return new JustonceError('ROUTE_UNKNOWN', { message: `Messages of type ${type} have no route. ${known}` })
+}

@@ -1,0 +1,33 @@
+import type { NewParkedMessage, OutgoingMessage, QueuedMessage } from '../contracts/index.ts'
+import { addErrorNote } from '../encoding/error-notes.ts'
+import { shapeOf } from '../encoding/error-shape.ts'
+import { fittedText } from '../encoding/fit-text.ts'
+import type { Destination } from './destinations.ts'
+
+/** A message that a broker does not take, as a dead letter. Several may have one id, so that it is known by its row, too. */
+export function refusedLetter(
+  { queue }: Pick<Destination, 'queue'>,
+  { ticket, deliveries, message }: QueuedMessage,
+  { id, type }: Pick<OutgoingMessage, 'id' | 'type'>,
+  error: Error,
+  at: Date,
+): NewParkedMessage {
+  return {
+    handler: queue,
+    key: `${fittedText(id)}#${ticket}`,
+    messageId: fittedText(id),
+    type: fittedText(type),
+    source: queue,
+    message,
+    state: 'dead',
+    attempts: deliveries,
+    delayMs: 0,
+    // It is no step of a message that comes in.
+    step: 0,
+    independent: true,
+    orderKey: undefined,
+    reason: 'OUTGOING_REFUSED',
+    errors: addErrorNote('', error, at),
+    shape: shapeOf(error),
+  }
+}

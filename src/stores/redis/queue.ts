@@ -1,0 +1,59 @@
+import type { Queue, QueueTicket } from '../../contracts/index.ts'
+import { text, texts } from './connection.ts'
+import { countScript, hideScript, releaseScript, takeScript } from './scripts/queue.ts'
+import type { Step } from './transaction.ts'
+import type { Transactions } from './transactions.ts'
+
+/** A ticket is the name of the row. There is nothing to listen to: subscribing would take a connection of its own. */
+export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Queue<Tx> {
+  const { connection, factory } = transactions
+  // Also alone it is a commit: a client that sends it again after a lost connection sends no message twice.
+  const add = async (tx: Tx | undefined, steps: readonly Step[]): Promise<void> => {
+    if (tx === undefined) return transactions.run((own) => add(own, steps))
+    const transaction = factory.transactionOf(tx)
+    for (const step of steps) transaction.steps.push(step)
+  }
+  return {
+    send: (tx, queue, messages) =>
+      add(
+        tx,
+        messages.map((message) => ({ kind: 'send', queue, message })),
+      ),
+    async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const rows = (await connection.run(takeScript, queue, limit, Math.ceil(visibilityMs), maxBytes)) as unknown[][]
+      return rows.map(([row, deliveries, envelope, body]) => ({
+        ticket: text(row),
+        deliveries: Number(deliveries),
+        message: { envelope: bytes(envelope), body: bytes(body) },
+      }))
+    },
+    remove: (tx, queue, tickets) =>
+      add(
+        tx,
+        tickets.map((ticket) => ({ kind: 'remove', queue, ticket })),
+      ),
+    async hide(queue, taken, visibilityMs) {
+      if (taken.length > 0) await connection.run(hideScript, queue, Math.ceil(visibilityMs), ...pairs(taken))
+    },
+    async release(queue, taken) {
+      if (taken.length > 0) await connection.run(releaseScript, queue, ...pairs(taken))
+    },
+    async count(queue) {
+      const [all, hidden, oldestMs] = ((await connection.run(countScript, queue)) as unknown[]).map(Number) as [
+        number,
+        number,
+        number,
+      ]
+      return { ready: all - hidden, hidden, oldestMs: all === 0 ? undefined : oldestMs }
+    },
+    queues: async () => texts(await connection.call('ZRANGE', `${connection.prefix}queues`, 0, -1)),
+  }
+}
+
+function pairs(taken: readonly QueueTicket[]): (string | number)[] {
+  return taken.flatMap(({ ticket, deliveries }) => [ticket, deliveries])
+}
+
+function bytes(value: unknown): Uint8Array {
+  return new Uint8Array(Buffer.from(text(value), 'base64'))
+}

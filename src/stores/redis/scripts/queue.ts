@@ -1,0 +1,109 @@
+import { script } from '../connection.ts'
+import { queueLua } from './queue-rows.ts'
+import { preludeLua } from './shared.ts'
+
+/** Arguments: queue, limit, for how long, the most bytes of bodies. Answers row, deliveries, envelope and body of each. */
+export const takeScript = script(
+  preludeLua,
+  queueLua,
+  `
+local queue, limit, hideMs, maxBytes = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local ready, later = listOf('ready', queue), listOf('later', queue)
+-- So many that nobody waits long for this script; the others are found by the next.
+for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, 10000)) do unhide(queue, row) end
+
+local taken, followers, bytes = {}, {}, 0
+while #taken < limit do
+  local row = first(ready)
+  if not row then break end
+  local lane = laneOf(row)
+  if isThere(queue, row) then
+    local key = queuedKey(row)
+    bytes = bytes + redis.call('HGET', key, 'size')
+    if #taken > 0 and bytes > maxBytes then break end
+    redis.call('ZREM', ready, row)
+    redis.call('ZADD', later, now + hideMs, row)
+    local deliveries = redis.call('HINCRBY', key, 'deliveries', 1)
+    taken[#taken + 1] = { row, deliveries, unpack(redis.call('HMGET', key, 'envelope', 'body')) }
+    local rank = lane and redis.call('ZRANK', listOf('lane', lane), row)
+    if rank then
+      -- For this call the next of the lane is ready, too.
+      local follower = inLane(queue, lane, rank + 1)
+      if follower and redis.call('ZSCORE', later, follower) then follower = nil end
+      if follower then enlist(ready, follower) end
+      followers[lane] = follower
+    end
+  elseif lane then
+    promote(queue, lane)
+  end
+end
+for _, row in pairs(followers) do redis.call('ZREM', ready, row) end
+return taken
+`,
+)
+
+const stillTakenLua = `
+local function isStillTaken(queue, row, deliveries)
+  return redis.call('ZSCORE', listOf('all', queue), row) and redis.call('HGET', queuedKey(row), 'deliveries') == deliveries
+end
+`
+
+/** Arguments: queue, for how long, then row and deliveries of each. */
+export const hideScript = script(
+  preludeLua,
+  queueLua,
+  stillTakenLua,
+  `
+local queue, hideMs = ARGV[2], tonumber(ARGV[3])
+for i = 4, #ARGV, 2 do
+  local row = ARGV[i]
+  if isStillTaken(queue, row, ARGV[i + 1]) then
+    if hideMs > 0 then
+      redis.call('ZREM', listOf('ready', queue), row)
+      redis.call('ZADD', listOf('later', queue), now + hideMs, row)
+    else
+      unhide(queue, row)
+    end
+  end
+end
+`,
+)
+
+/** Arguments: queue, then row and deliveries of each. */
+export const releaseScript = script(
+  preludeLua,
+  queueLua,
+  stillTakenLua,
+  `
+local queue = ARGV[2]
+for i = 3, #ARGV, 2 do
+  local row = ARGV[i]
+  if isStillTaken(queue, row, ARGV[i + 1]) then
+    redis.call('HINCRBY', queuedKey(row), 'deliveries', -1)
+    unhide(queue, row)
+  end
+end
+`,
+)
+
+/** Arguments: queue. Answers how many there are, how many of them are hidden, and the age of the oldest. */
+export const countScript = script(
+  preludeLua,
+  queueLua,
+  `
+local queue = ARGV[2]
+local all = listOf('all', queue)
+local oldest = first(all)
+while oldest and not isThere(queue, oldest) do
+  local lane = laneOf(oldest)
+  if lane then promote(queue, lane) end
+  oldest = first(all)
+end
+local sentAt = oldest and redis.call('HGET', queuedKey(oldest), 'sentAt') or now
+return {
+  redis.call('ZCARD', all),
+  redis.call('ZCOUNT', listOf('later', queue), '(' .. now, '+inf'),
+  math.max(now - sentAt, 0),
+}
+`,
+)

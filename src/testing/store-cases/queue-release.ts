@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from '../store-case.ts'
+import { countsOf, deliveriesOf, queueOf, remove, send, sendKeyed, take, takenAgain, textsOf } from './queue-steps.ts'
+
+/** Giving back what was taken for nothing: a publisher that could not send, a consumer that stops. */
+export const queueReleaseCases: readonly StoreCase[] = [
+  {
+    name: 'queue: what is released can be taken again at once, and the taking is not counted',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1', 'q2')
+      const taken = await take(store, 10)
+      await queueOf(store).release('notes', taken)
+      assert.deepEqual(await countsOf(store), { ready: 2, hidden: 0 })
+      const again = await take(rival, 10)
+      assert.deepEqual(textsOf(again), ['q1', 'q2'])
+      assert.deepEqual(deliveriesOf(again), [1, 1])
+      // Only the last taking is taken back, not those before it.
+      await queueOf(rival).hide('notes', again, 0)
+      await queueOf(rival).release('notes', await take(rival, 10))
+      assert.deepEqual(deliveriesOf(await take(store, 10)), [2, 2])
+    },
+  },
+  {
+    name: 'queue: what is released stands in its old place, in whichever order it was given back',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await sendKeyed(store, 'a1', 'a2', 'b1', 'a3', 'b2')
+      const taken = await take(store, 4)
+      await queueOf(store).release('notes', taken.toReversed())
+      assert.deepEqual(textsOf(await take(rival, 10)), ['a1', 'a2', 'b1', 'a3', 'b2'])
+    },
+  },
+  {
+    name: 'queue: what was hidden for longer is released all the same',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1')
+      const taken = await take(store, 1)
+      await queueOf(store).hide('notes', taken, 3_600_000)
+      await queueOf(store).release('notes', taken)
+      assert.deepEqual(deliveriesOf(await take(rival, 1)), [1])
+    },
+  },
+  {
+    name: 'queue: whoever comes back late cannot release what another holds now',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1')
+      const former = await take(store, 1, 1)
+      const holders = await takenAgain(rival)
+      await queueOf(store).release('notes', former)
+      assert.deepEqual(await take(store, 1), [])
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
+      // The holder is still the one who holds it.
+      await queueOf(rival).hide('notes', holders, 0)
+      assert.deepEqual(deliveriesOf(await take(store, 1)), [3])
+    },
+  },
+  {
+    name: 'queue: one release gives back what is still held, and leaves alone what is gone or with another',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1', 'q2', 'q3')
+      const taken = await take(store, 3)
+      await queueOf(store).hide('notes', taken.slice(0, 1), 1)
+      assert.deepEqual(textsOf(await takenAgain(rival)), ['q1'])
+      await remove(store, taken.slice(1, 2))
+      await queueOf(store).release('notes', taken)
+      assert.deepEqual(textsOf(await take(store, 10)), ['q3'])
+    },
+  },
+]

@@ -1,0 +1,36 @@
+import { systemClock } from '../../clock/index.ts'
+import type { OutgoingMessage, Publisher } from '../../contracts/index.ts'
+import { checkFunction, checkOptions, JustonceError, quiet } from '../../errors/index.ts'
+import { bootstrapList, checkClientSettings, isTopic, type KafkaClientSettings } from './kafka-options.ts'
+import { Publisher as Sending } from './publishing.ts'
+
+export interface KafkaPublisherOptions extends KafkaClientSettings {
+  /** Where messages go: a topic, or a function that says so for each. The key of the record is that of the message. */
+  readonly topic: string | ((message: OutgoingMessage) => string)
+}
+
+/**
+ * Topics of a Kafka cluster to publish to, for apps that read from somewhere else or from nowhere.
+ *
+ * @example
+ * const app = justonce({ store, to: kafkaPublisher({ kafka, bootstrapServers: 'localhost:9092', topic: 'notes' }) })
+ */
+export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
+  checkOptions(options, ['kafka', 'bootstrapServers', 'topic', 'client', 'clock', 'onError'], 'kafkaPublisher()')
+  checkClientSettings(options)
+  const { kafka, topic, client = {}, clock = systemClock } = options
+  if (typeof topic === 'string' && !isTopic(topic))
+    throw new JustonceError('OPTION_INVALID', {
+      message: `topic is ${JSON.stringify(topic)}, but must be the name of a topic.`,
+    })
+  if (typeof topic !== 'string') checkFunction(topic, 'topic')
+  // A function has no name that is the same in every process: whoever has two of them names them in `to`.
+  const destination = typeof topic === 'string' ? `kafka:${topic}` : 'kafka'
+  const settings = { kafka, servers: bootstrapList(options), client, clock, onError: quiet(options.onError) }
+  const sending = new Sending({ ...settings, topic, source: `/justonce/${destination}` })
+  return {
+    destination,
+    publish: async (messages) => (messages.length === 0 ? [] : sending.publish(messages)),
+    close: () => sending.close(),
+  }
+}

@@ -1,0 +1,134 @@
+import type { Queue } from '../../src/contracts/index.ts'
+import { bindBrokenStores, queue } from './break-store.ts'
+
+const lastSent = new Map<string, number>()
+const firstSent = new Map<string, number>()
+
+/** Names all to which something was sent, whatever became of it. */
+function remembering() {
+  const named = new Set<string>()
+  return queue(({ send }) => ({
+    send(tx, name, messages) {
+      named.add(name)
+      return send(tx, name, messages)
+    },
+    queues: async () => [...named],
+  }))
+}
+
+/** Another age for those that have one. */
+function aged({ count }: Queue<unknown>, age: (name: string, oldestMs: number) => number | Promise<number>) {
+  return async (name: string) => {
+    const found = await count(name)
+    return found.oldestMs === undefined ? found : { ...found, oldestMs: await age(name, found.oldestMs) }
+  }
+}
+
+/** What a store says of its queues, and gets wrong. */
+bindBrokenStores([
+  {
+    name: 'names only queues of which something can be taken',
+    caught: 'queue names: every queue that has messages is named once, also when all of them are hidden',
+    break: queue(({ queues, count }) => ({
+      async queues() {
+        const names = await queues()
+        const counts = await Promise.all(names.map((name) => count(name)))
+        return names.filter((_, index) => (counts[index]?.ready ?? 0) > 0)
+      },
+    })),
+  },
+  {
+    name: 'names a queue once for each message',
+    caught: 'queue names: every queue that has messages is named once, also when all of them are hidden',
+    break: queue(({ queues, count }) => ({
+      async queues() {
+        const names: string[] = []
+        for (const name of await queues()) {
+          const { ready, hidden } = await count(name)
+          names.push(...Array.from({ length: ready + hidden }, () => name))
+        }
+        return names
+      },
+    })),
+  },
+  {
+    name: 'names queues that have become empty',
+    caught: 'queue names: one whose last message was removed is not named any more',
+    break: remembering(),
+  },
+  {
+    name: 'names queues before the commit',
+    caught: 'queue names: one that only a failed transaction has sent to is not named',
+    break: remembering(),
+  },
+  {
+    name: 'does not tell the names of queues apart',
+    caught: 'queue names: they are told as they were spelled, and those that look alike are told apart',
+    break: queue(({ queues }) => ({
+      queues: async () => [...new Set((await queues()).map((name) => name.toLowerCase().trim()))],
+    })),
+  },
+  {
+    name: 'knows no age of what is hidden',
+    caught: 'queue: the age of the oldest message grows, whether it can be taken or not',
+    break: queue(({ count }) => ({
+      async count(name) {
+        const found = await count(name)
+        return found.ready > 0 ? found : { ...found, oldestMs: undefined }
+      },
+    })),
+  },
+  {
+    name: 'counts the age of a message from its last delivery',
+    caught: 'queue: the age of the oldest message grows, whether it can be taken or not',
+    break: queue((real) => ({
+      take(name, options) {
+        lastSent.set(name, performance.now())
+        return real.take(name, options)
+      },
+      count: aged(real, (name, oldestMs) => Math.min(oldestMs, performance.now() - (lastSent.get(name) ?? 0))),
+    })),
+  },
+  {
+    name: 'tells the age of the youngest message',
+    caught: 'queue: the age is that of the oldest message that is left',
+    break: queue((real) => ({
+      send(tx, name, messages) {
+        lastSent.set(name, performance.now())
+        return real.send(tx, name, messages)
+      },
+      count: aged(real, (name) => performance.now() - (lastSent.get(name) ?? 0)),
+    })),
+  },
+  {
+    name: 'tells the age of a message that is gone',
+    caught: 'queue: the age is that of the oldest message that is left',
+    break: queue((real) => ({
+      send(tx, name, messages) {
+        if (!firstSent.has(name)) firstSent.set(name, performance.now())
+        return real.send(tx, name, messages)
+      },
+      count: aged(real, (name) => performance.now() - (firstSent.get(name) ?? 0)),
+    })),
+  },
+  {
+    name: 'tells the age of the oldest message in all queues',
+    caught: 'queue: the age says nothing of other queues, and an empty queue has none',
+    break: queue((real) => ({
+      count: aged(real, async () => {
+        const all = await Promise.all((await real.queues()).map((name) => real.count(name)))
+        return Math.max(...all.map(({ oldestMs }) => oldestMs ?? 0))
+      }),
+    })),
+  },
+  {
+    name: 'says that an empty queue is 0 ms old',
+    caught: 'queue: the age says nothing of other queues, and an empty queue has none',
+    break: queue(({ count }) => ({
+      async count(name) {
+        const found = await count(name)
+        return { ...found, oldestMs: found.oldestMs ?? 0 }
+      },
+    })),
+  },
+])

@@ -1,0 +1,158 @@
+import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
+import type { Session } from '../database/connection.ts'
+import type { Row, Visible } from '../database/sim-database.ts'
+import { SimError } from '../database/sim-error.ts'
+import { insertIfAbsent, inTransaction, takeSkippingLocked, update } from '../database/statements.ts'
+import type { SimStoreContext } from './sim-store.ts'
+import type { SimClient } from './sim-tx.ts'
+
+const table = 'queue'
+
+interface QueueRow extends Row, MessageToQueue {
+  readonly queue: string
+  /** As a sequence of a database: it grows with every row, whatever becomes of its transaction. */
+  readonly number: number
+  readonly deliveries: number
+  readonly visibleAt: number
+  readonly sentAt: number
+}
+
+/** Of all databases together: in one that is put back to an earlier state numbers are given again, and tickets must not be. */
+let tickets = 0
+
+/** Without `listen` and `announce`: everybody polls. */
+export function simQueue(context: SimStoreContext): Queue<SimClient> {
+  const inside = <T>(client: SimClient | undefined, work: (client: SimClient) => Promise<T>): Promise<T> =>
+    client === undefined ? context.read(work) : work(client)
+  const read = <T>(look: (all: readonly QueueRow[], now: number) => T): Promise<T> =>
+    context.read((client) =>
+      client.connection.call(
+        'read',
+        inTransaction((tx, session) => look(session.database.scan(tx, table).map(rowOf), nowOf(session))),
+      ),
+    )
+  return {
+    send: (tx, queue, messages) =>
+      inside(tx, (client) =>
+        client.connection.call(
+          'send',
+          inTransaction(async (transaction, session) => {
+            for (const { key, message } of messages) {
+              refuseLarge(message, context.messageBytes)
+              const number = session.database.nextNumber()
+              const row = { queue, key, message, number, deliveries: 0, visibleAt: 0, sentAt: nowOf(session) }
+              await insertIfAbsent(session, transaction, table, `${number}.${tickets++}`, row)
+            }
+          }),
+        ),
+      ),
+    take: (queue, options) => context.read((client) => take(client, queue, options)),
+    remove: (tx, queue, tickets) =>
+      inside(tx, (client) =>
+        client.connection.call(
+          'remove-queued',
+          inTransaction(async (transaction, session) => {
+            for (const ticket of tickets)
+              await update(session, transaction, table, ticket, (row) => (row?.queue === queue ? undefined : row))
+          }),
+        ),
+      ),
+    hide: (queue, taken, visibilityMs) =>
+      context.read((client) =>
+        changeTaken(client, 'hide', queue, taken, (row, now) => ({ ...row, visibleAt: now + visibilityMs })),
+      ),
+    release: (queue, taken) =>
+      context.read((client) =>
+        changeTaken(client, 'give-back', queue, taken, (row) => ({
+          ...row,
+          deliveries: row.deliveries - 1,
+          visibleAt: 0,
+        })),
+      ),
+    count: (queue) =>
+      read((all, now) => {
+        const rows = all.filter((row) => row.queue === queue)
+        const ready = rows.filter(({ visibleAt }) => visibleAt <= now).length
+        const oldestMs = rows.length === 0 ? undefined : now - Math.min(...rows.map(({ sentAt }) => sentAt))
+        return { ready, hidden: rows.length - ready, oldestMs }
+      }),
+    queues: () => read((rows) => [...new Set(rows.map(({ queue }) => queue))]),
+  }
+}
+
+function take(
+  client: SimClient,
+  queue: string,
+  { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }: Parameters<Queue<SimClient>['take']>[1],
+): Promise<readonly QueuedMessage[]> {
+  return client.connection.call(
+    'take-queued',
+    inTransaction(async (tx, session) => {
+      const now = nowOf(session)
+      const isHidden = (row: Row) => (row.visibleAt as number) > now
+      const canBeTaken = (row: Row, all: readonly Visible[]) =>
+        row.queue === queue && !isHidden(row) && !all.some((other) => isBefore(other.row, row) && isHidden(other.row))
+      const due = await takeSkippingLocked(session, tx, table, limit, canBeTaken, byNumber)
+      // A rival may be taking what stands before it.
+      const locked = new Set(due.map(({ key }) => key))
+      const others = session.database.scan(tx, table).filter(({ key }) => !locked.has(key))
+      const unbroken = due.filter(({ row }) => !others.some((other) => isBefore(other.row, row)))
+      const taken: QueuedMessage[] = []
+      for (const { key, row } of fitting(unbroken, maxBytes)) {
+        const deliveries = rowOf({ row }).deliveries + 1
+        await update(session, tx, table, key, () => ({ ...row, deliveries, visibleAt: now + visibilityMs }))
+        taken.push({ ticket: key, deliveries, message: rowOf({ row }).message })
+      }
+      return taken
+    }),
+  )
+}
+
+function changeTaken(
+  client: SimClient,
+  step: string,
+  queue: string,
+  taken: readonly QueueTicket[],
+  change: (row: QueueRow, now: number) => QueueRow,
+): Promise<void> {
+  return client.connection.call(
+    step,
+    inTransaction(async (tx, session) => {
+      for (const { ticket, deliveries } of taken)
+        await update(session, tx, table, ticket, (row) =>
+          row?.queue === queue && row.deliveries === deliveries ? change(rowOf({ row }), nowOf(session)) : row,
+        )
+    }),
+  )
+}
+
+/** From the first on, and always the first. */
+function fitting(rows: readonly Visible[], maxBytes: number): readonly Visible[] {
+  let bytes = 0
+  const end = rows.findIndex(({ row }, place) => {
+    bytes += rowOf({ row }).message.body.length
+    return place > 0 && bytes > maxBytes
+  })
+  return end < 0 ? rows : rows.slice(0, end)
+}
+
+function isBefore(earlier: Row, row: Row): boolean {
+  return row.key !== undefined && earlier.key === row.key && earlier.queue === row.queue && byNumber(earlier, row) < 0
+}
+
+function byNumber(a: Row, b: Row): number {
+  return (a.number as number) - (b.number as number)
+}
+
+function rowOf({ row }: Pick<Visible, 'row'>): QueueRow {
+  return row as QueueRow
+}
+
+function nowOf({ database }: Session): number {
+  return database.date().getTime()
+}
+
+function refuseLarge({ envelope, body }: MessageToQueue['message'], messageBytes = Number.POSITIVE_INFINITY): void {
+  if (envelope.length + body.length > messageBytes)
+    throw new SimError('constraint', `a message of ${body.length} bytes`)
+}
