@@ -34,8 +34,8 @@ export function consoleLog(
 
 /** What is alike is said once in a while. */
 function topicOf(event: JustonceEvent): string {
-  const { kind, state, handler, code, loop, transport } = event as Partial<Record<string, string>>
-  return JSON.stringify([kind, state, handler, code, loop, transport])
+  const { kind, state, handler, code, loop, transport, destination } = event as Partial<Record<string, string>>
+  return JSON.stringify([kind, state, handler, code, loop, transport, destination])
 }
 
 function lineOf(event: JustonceEvent): string | undefined {
@@ -64,10 +64,12 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `message ${event.messageId} can be neither handled nor kept, and is held: ${said(event.error)}`
     case 'handlers-unknown':
       return `messages wait for handlers that no running app has: ${JSON.stringify(event.waiting)}`
+    case 'destinations-unserved':
+      return `published messages wait for destinations that this app does not serve, and nobody has sent them: ${JSON.stringify(event.waiting)}`
     case 'outgoing-refused': {
-      const { messageId, attempts, state, error } = event
-      const next = state === 'dead' ? 'it is not tried again by itself' : 'tried again later'
-      return `the broker refused ${messageId} (${times(attempts)}), ${next}: ${said(error)}`
+      const { destination, messageId, attempts, state, error } = event
+      const next = state === 'dead' ? 'it is a dead letter' : 'tried again later'
+      return `${destination} refused ${messageId} (${times(attempts)}), ${next}: ${said(error)}`
     }
     case 'after-commit-failed':
       return `an afterCommit of ${event.handler} failed: ${said(event.error)}`

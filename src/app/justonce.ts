@@ -6,7 +6,7 @@ import { checkNumber, JustonceError } from '../errors/index.ts'
 import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
 import { type Destination, Destinations } from '../outgoing/destinations.ts'
 import { outgoing } from '../outgoing/outgoing.ts'
-import { type AppOptions, checkAppOptions, decideConcurrency, partsOf } from './app-options.ts'
+import { type AppOptions, checkAppOptions, decideConcurrency, type Part, partsOf } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
 import { consoleLog } from './console-log.ts'
@@ -78,10 +78,14 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     handlers.add(handler)
   }
 
-  function whyNotStartable(): string | undefined {
+  function whyNotStartable(parts: readonly Part[]): string | undefined {
     if (state !== 'new') return `it is ${state}`
-    if (ways.from.length === 0 && destinations.all.length === 0) return 'it has no transport, neither from nor to'
-    if (ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
+    const isAlone = options.only === undefined
+    if (isAlone && ways.from.length === 0 && destinations.all.length === 0)
+      return 'it has no transport, neither from nor to'
+    if (!isAlone && parts.includes('consumer') && ways.from.length === 0) return 'it has nothing to consume from'
+    if (!isAlone && parts.includes('relay') && destinations.all.length === 0) return 'it has nowhere to relay to'
+    if (parts.includes('consumer') && ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
     return undefined
   }
 
@@ -117,7 +121,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       checkNumber(withinMs ?? 0, 'withinMs of start()', 0)
       const parts = partsOf(options.only)
       const from = parts.includes('consumer') ? ways.from : []
-      const why = whyNotStartable()
+      const why = whyNotStartable(parts)
       if (why !== undefined)
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
       for (const subscriber of from) checkWhatHandlersNeed(handlers.all, store, subscriber)

@@ -131,6 +131,29 @@ test('what is published in the own transaction of the caller is sent at its comm
   expect(events.ids()).toEqual(['m1'])
 })
 
+test('a process that only relays needs no handlers for what others consume', async () => {
+  const { clock, open } = oneDatabase()
+  const events = place('events')
+  const { app, publish } = open({ from: memoryTransport(), to: events.publisher, only: 'relay' })
+  await publish('note.tagged', 'm1')
+  await app.start()
+  await clock.advance(0)
+  expect(events.ids()).toEqual(['m1'])
+})
+
+test.each([
+  ['consumer', 'it has nothing to consume from'],
+  ['relay', 'it has nowhere to relay to'],
+] as const)('an app that is only a %s needs what that takes', async (only, why) => {
+  const { open } = oneDatabase()
+  await expect(open({ only }).app.start()).rejects.toThrow(why)
+})
+
+test('a process that only retries needs no transport', async () => {
+  const { open } = oneDatabase()
+  await open({ only: ['retries', 'maintenance'] }).app.start()
+})
+
 test('a process that only consumes leaves sending to one that only relays', async () => {
   const { clock, open } = oneDatabase()
   const events = place('events')

@@ -90,8 +90,8 @@ function storeOn<Tx>(
 ): PostgresStore<Tx> {
   const { source, close } = untilClosed(open)
   const tables = tableNames(prefix, schema)
-  // With a single connection there would be none left to work with.
-  const news = listen && source.max > 1 ? queueNews(source, tables.channel) : undefined
+  // It takes a connection for good: of two there would be one left for everything, and whoever works in it may need another.
+  const news = listen && source.max > 2 ? queueNews(source, tables.channel) : undefined
   const sketch = storeWith({ source, close, news }, tables)
   if (schema !== undefined) return sketch
   const home = new Home<Tx, PostgresStore<Tx>>(source, tables, (found) =>
