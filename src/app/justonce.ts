@@ -1,5 +1,6 @@
 import { systemClock } from '../clock/index.ts'
 import type { OutgoingMessage, Store, StoreWarning } from '../contracts/index.ts'
+import { checkPublished } from '../engine/check-published.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
@@ -112,6 +113,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
     async publish(type, body, { tx, ...given } = {}) {
       const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now() })
+      await checkPublished(engine, message)
       if (tx === undefined) await sendNow(destinations.of(message.type), message)
       else await destinations.storeForOthers(tx, message)
       return message.id

@@ -1,5 +1,6 @@
 import type { OutgoingMessage } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
+import { checkPublished } from './check-published.ts'
 import type { Engine } from './engine.ts'
 import type { RunContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
@@ -15,6 +16,7 @@ export class CallProducts<Tx> {
   /** What could not be published, whether or not the handler has looked: to go on without it would lose a message. */
   failure: { readonly error: unknown } | undefined
   #ids: OrdinalIds | undefined
+  readonly #checks = new Set<Promise<void>>()
   #isOver = false
 
   constructor(engine: Engine<Tx>, first: Run<Tx>) {
@@ -44,6 +46,16 @@ export class CallProducts<Tx> {
     return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<RunContext<Tx>, 'signal'>
   }
 
+  /** Whether bodies are still being checked. */
+  get isChecking(): boolean {
+    return this.#checks.size > 0
+  }
+
+  /** Resolves when all of them are: what does not fit is `failure` then. */
+  async checked(): Promise<void> {
+    await Promise.all(this.#checks)
+  }
+
   /** From now on whatever comes through the context comes too late. */
   end(): void {
     this.#isOver = true
@@ -57,8 +69,21 @@ export class CallProducts<Tx> {
     // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
     const now = this.#engine.clock.now()
     const message = encodeOutgoing({ type, body, options, cause: this.#first, ids: this.#ids, weak, now })
+    const check = checkPublished(this.#engine, message)
+    // At once, so that the order is that of the calls. One that does not fit fails the handler, and leaves with nobody.
     this.outgoing.push(message)
+    if (check !== undefined) await this.#during(check)
     return message.id
+  }
+
+  #during(check: Promise<void>): Promise<void> {
+    const noted: Promise<void> = check
+      .catch((error: unknown) => {
+        this.failure ??= { error }
+      })
+      .finally(() => this.#checks.delete(noted))
+    this.#checks.add(noted)
+    return check
   }
 
   #tellLate(what: string): JustonceError {

@@ -39,7 +39,8 @@ export async function runHandler<Tx>(
     const value = await (isThenable(called) ? time.within(called) : called)
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
-    while (loan.openCalls() > 0) await time.within(loan.settled())
+    while (loan.openCalls() > 0 || products.isChecking)
+      await time.within(Promise.all([loan.settled(), products.checked()]))
     if (time.isUp) throw time.error
     const broken = loan.broken()
     if (broken !== undefined) throw broken

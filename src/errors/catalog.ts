@@ -308,6 +308,10 @@ export const catalog = {
     title: 'The store cannot do what was asked of it',
     fix: "Use a store that can; each driver's page says what it lacks.",
   },
+  PUBLISH_INVALID: {
+    title: 'The body of a message to be published does not fit the schema of its type',
+    fix: 'Correct what is published, or the schema in messages(). In a handler this is a failure like any other, and nothing it did is kept.',
+  },
   PUBLISH_REFUSED: {
     title: 'The broker refused a message',
     fix: "Look at the cause; a transport's page lists what it can refuse.",

@@ -1,0 +1,32 @@
+import type { OutgoingMessage } from '../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
+import { decodeMessage, fitType } from './decode-message.ts'
+import type { Engine } from './engine.ts'
+import { describeIssues, type StandardIssue } from './standard-schema.ts'
+
+/**
+ * Rejects where the body does not fit the schema of its type. It is checked as a receiver will read it, after JSON, so
+ * that a Date fits a schema that makes a Date of a text. Undefined: there is no schema.
+ */
+export function checkPublished(
+  { clock, schemaOf }: Pick<Engine<unknown>, 'clock' | 'schemaOf'>,
+  message: OutgoingMessage,
+): Promise<void> | undefined {
+  const schema = schemaOf(message.type)
+  if (schema === undefined) return undefined
+  return fitType(clock, schema, decodeMessage({ ...message, source: 'publish' })).then(
+    () => {},
+    (error: unknown) => {
+      throw isJustonceError(error, 'BODY_INVALID') ? invalid(message, error) : error
+    },
+  )
+}
+
+/** Not BODY_INVALID: a handler's dead letter would say that the message it was given is wrong. */
+function invalid({ id, type }: OutgoingMessage, { details }: JustonceError): JustonceError {
+  const issues = describeIssues(details.issues as readonly StandardIssue[])
+  return new JustonceError('PUBLISH_INVALID', {
+    message: `Message ${id} does not fit the schema of type ${type}, and is not published: ${issues}.`,
+    details,
+  })
+}
