@@ -21,6 +21,31 @@ test('more messages than a transaction may have parts still share one after a fa
   expect(Math.max(...runs.values())).toBe(2)
 })
 
+test('where others write, too, a transaction has no more parts than a Postgres session remembers', async () => {
+  const database = new MemoryDatabase()
+  const memory = memoryStore({ database })
+  const counts = new Map<unknown, number>()
+  const next: typeof memory.parts.next = (tx) => {
+    counts.set(tx, (counts.get(tx) ?? 0) + 1)
+    return memory.parts.next(tx)
+  }
+  const capabilities = { revocable: true, connections: 10 }
+  const store = { ...memory, parts: { ...memory.parts, next }, capabilities }
+  const { on, handle, effects, events } = openEngine({ database, store })
+  on('note.created', { name: 'tag-note', breaker: false, ...later }, ({ id }, { tx }) => {
+    write(tx, id)
+    if (id.endsWith('7')) throw new Error('poison')
+  })
+  for (const round of [1, 2, 3]) {
+    await handle(...Array.from({ length: 400 }, (_, index) => note(`${round} ${index}`)))
+    expect(Object.keys(effects())).toHaveLength(360 * round)
+  }
+  expect(events.filter(({ kind }) => kind === 'parked')).toHaveLength(120)
+  expect(counts.size).toBeGreaterThan(0)
+  // Of more subtransactions than 64 the others have to look up the state, row by row.
+  expect(Math.max(...counts.values())).toBeLessThanOrEqual(64)
+})
+
 test('where there is one writer a transaction may have as many parts as there are failures', async () => {
   const { on, handle, effects, eventsOf } = openEngine()
   on('note.created', { name: 'tag-note', breaker: false, ...later }, ({ id }, { tx }) => {

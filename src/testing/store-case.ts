@@ -58,7 +58,10 @@ export interface Effects<Tx> {
   writeRuinously?(tx: Tx): Promise<unknown>
   /** A statement that succeeds and makes the commit fail (a deferred constraint). */
   writeFailingAtCommit?(tx: Tx): Promise<unknown>
-  /** Takes an exclusive lock of that name, as an update of one row does, and holds it until the transaction ends. */
+  /**
+   * Takes an exclusive lock of that name, whichever it is, as an update of one row does, and holds it until the transaction
+   * ends. An update that finds no row locks nothing.
+   */
   lock?(tx: Tx, name: string): Promise<unknown>
   /** What a careless helper does to commit by itself through the native client. */
   commit?(tx: Tx): Promise<unknown>

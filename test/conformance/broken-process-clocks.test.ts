@@ -1,8 +1,14 @@
-import { bindBrokenStores, inbox, leases, parking, queue, retention } from './break-store.ts'
+import { bindBrokenStores, inbox, leases, parking, queue, retention, suspects } from './break-store.ts'
 
 const held = new Map<string, { fence: number; endsAt: number }>()
 const hiddenUntil = new Map<string, number>()
 const sentAt = new Map<string, number>()
+
+/** How far the clock of this process is ahead: a deadline that is counted from it is wrong by so much. */
+const aheadMs = () => Math.round((Date.now() - performance.timeOrigin - performance.now()) / 10_000) * 10_000
+
+const reservationCase =
+  'time: a reservation and its renewal last as long as was asked for, whatever the clock of the process says'
 
 /** Stores that write down and compare what the clock of their own process says, as is quickly done. */
 bindBrokenStores([
@@ -18,6 +24,60 @@ bindBrokenStores([
         return { fence }
       },
     })),
+  },
+  {
+    name: 'renews leases by the clock of the process',
+    caught: 'time: a lease lasts as long as was asked for, whatever the clock of its holder says',
+    break: leases(({ renew }) => ({
+      renew: (name, fence, leaseMs) => renew(name, fence, leaseMs + aheadMs()),
+    })),
+  },
+  {
+    name: 'decides by the clock of the process what is due',
+    caught: 'time: what is parked is due when the database says so, whatever the clock of the process says',
+    break: parking(({ reserve, list, change }, store) => ({
+      async reserve(options) {
+        const early = (await list({ state: 'waiting' })).filter(({ nextAt }) => nextAt.getTime() <= Date.now())
+        const now = early.map((row) => ({ ...row, kind: 'again', delayMs: 0 }) as const)
+        await store.transaction((tx) => change(tx, now))
+        return await reserve(options)
+      },
+    })),
+  },
+  {
+    name: 'reserves until the clock of the process says so',
+    caught: reservationCase,
+    break: parking(({ reserve }) => ({
+      reserve: (options) => reserve({ ...options, forMs: options.forMs + aheadMs() }),
+    })),
+  },
+  {
+    name: 'rebooks until the clock of the process says so',
+    caught: reservationCase,
+    break: parking(({ rebook }) => ({ rebook: (bookings, forMs) => rebook(bookings, forMs + aheadMs()) })),
+  },
+  {
+    name: 'puts the next attempt off by the clock of the process',
+    caught: reservationCase,
+    break: parking(({ change }) => ({
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => (each.kind === 'again' ? { ...each, delayMs: each.delayMs + aheadMs() } : each)),
+        ),
+    })),
+  },
+  {
+    name: 'forgets suspects by the clock of the process',
+    caught:
+      'time: suspects are forgotten when the database says that it is time, whatever the clock of the process says',
+    break: suspects(({ forget }) => ({ forget: (olderThanMs) => forget(olderThanMs - aheadMs()) })),
+  },
+  {
+    name: 'hides what was taken once more by the clock of the process',
+    caught:
+      'time: what is hidden once more stays hidden as long as was asked for, whatever the clock of the process says',
+    break: queue(({ hide }) => ({ hide: (name, taken, ms) => hide(name, taken, ms + aheadMs()) })),
   },
   {
     name: 'dates records by the clock of the process',

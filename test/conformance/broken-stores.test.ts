@@ -1,4 +1,4 @@
-import { bindBrokenStores, inbox, parking, parts } from './break-store.ts'
+import { type BrokenStore, bindBrokenStores, inbox, parking, parts } from './break-store.ts'
 
 bindBrokenStores([
   {
@@ -156,6 +156,17 @@ bindBrokenStores([
     caught: 'locks: a claim that another holds for too long is a conflict, and all works afterwards',
     break: () => ({ classify: () => 'none' }),
   },
+  ...[
+    'identity: two processes whose handlers want the same rows in different order lose and double nothing',
+    'identity: a row that another holds for long is waited for again and again, and no failure of the handler',
+  ].map(
+    (caught): BrokenStore => ({
+      name: `blames a handler for a row that another holds, under the engine (${caught})`,
+      caught,
+      on: 'simulated',
+      break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), trouble: () => 'none' }) }),
+    }),
+  ),
   {
     name: 'lends the native client, under the engine',
     caught: 'handler misuse: what a failed handler left running does not write into its neighbour',

@@ -45,7 +45,7 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
     async createEffects() {
       await admin.query('CREATE TABLE effects (name varchar(200) NOT NULL)')
       await admin.query('CREATE TABLE rows_to_lock (name varchar(200) PRIMARY KEY, n int NOT NULL)')
-      await admin.query(`INSERT INTO rows_to_lock VALUES ('a row', 0), ('x', 0), ('y', 0)`)
+      await admin.query(`INSERT INTO rows_to_lock VALUES ('x', 0), ('y', 0)`)
     },
     // The server's clock is that of the machine.
     async moveClock(ms) {
@@ -129,7 +129,7 @@ export function mysqlEffects({ pool, admin }: { pool: Pool; admin: Pool }): Effe
     },
     writeBadly: (tx, value = '1') => tx.query('INSERT INTO no_such_table VALUES (?)', [value]),
     writeRuinously: (tx) => deadlock(tx, admin),
-    lock: (tx, name) => tx.execute('UPDATE rows_to_lock SET n = n + 1 WHERE name = ?', [name]),
+    lock: (tx, name) => tx.execute('INSERT INTO rows_to_lock VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + 1', [name]),
     controls: [
       ...sql.controls,
       { name: 'commit()', run: (tx) => tx.commit() },

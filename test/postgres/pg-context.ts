@@ -41,6 +41,7 @@ export function newPool({ url, pool }: PgContextOptions): pg.Pool {
 export function effectTables(schema: string): string {
   return `
     CREATE TABLE ${schema}.effects (name text NOT NULL);
+    CREATE TABLE ${schema}.rows_to_lock (name text PRIMARY KEY);
     CREATE TABLE ${schema}.nothing (id int PRIMARY KEY);
     CREATE TABLE ${schema}.late (id int REFERENCES ${schema}.nothing DEFERRABLE INITIALLY DEFERRED)`
 }
@@ -112,6 +113,11 @@ export function postgresEffects<Tx>(schema: string, admin: pg.Pool, client: Omit
       return (await admin.query<{ n: number }>(text, [name])).rows[0]?.n ?? Number.NaN
     },
     writeBadly: (tx) => client.run(tx, 'SELECT 1 / 0'),
+    lock: (tx, name) =>
+      client.run(
+        tx,
+        `INSERT INTO ${schema}.rows_to_lock VALUES ('${name}') ON CONFLICT (name) DO UPDATE SET name = excluded.name`,
+      ),
     writeFailingAtCommit: (tx) => client.run(tx, `INSERT INTO ${schema}.late VALUES (1)`),
   } satisfies Partial<Effects<Tx>>
 }

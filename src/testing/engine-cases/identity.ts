@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import type { JustonceEvent } from '../../contracts/index.ts'
 import { byContent } from '../../engine/identify.ts'
 import type { StoreCase } from '../store-case.ts'
+import { gate, hold } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
+
+const undoneReasons = (events: readonly JustonceEvent[]) =>
+  events.flatMap((event) => (event.kind === 'undone' ? [event.reason] : []))
 
 export const identityCases: readonly StoreCase[] = [
   engineCase({
@@ -34,21 +39,54 @@ export const identityCases: readonly StoreCase[] = [
     needs: ['row-locks', 'concurrent'],
     async run({ store, rival, effects, app }) {
       const apps = [app(), app({ store: rival })]
-      for (const { app: notes } of apps)
-        notes.on('note.created', 'tag-note', async ({ id, headers }, { tx }) => {
+      const holdOne = [gate(), gate()] as const
+      for (const [index, { app: notes }] of apps.entries())
+        notes.on('note.created', { name: `tag-note-${index}`, ...later }, async ({ id, headers }, { tx }) => {
           await effects.lock?.(tx, headers.row ?? '')
           await effects.write(tx, id)
+          // Each batch holds its first row before either wants the next, so neither can be finished before they meet.
+          holdOne[index]?.open()
+          await Promise.all(holdOne.map(({ opened }) => opened))
         })
       const rows = ['a', 'b', 'c', 'd']
       const messages = apps.map((_, index) =>
         (index === 0 ? rows : rows.toReversed()).map((row) => note(`${index} ${row}`, { headers: { row } })),
       )
       await Promise.all(apps.map(({ handle }, index) => handle(...(messages[index] ?? []))))
+      const reasons = new Set(apps.flatMap(({ events }) => undoneReasons(events)))
+      assert.deepEqual([...reasons], ['conflict'], 'the two never met, or a handler was blamed for it')
       const counts = await countsOf(effects, ...messages.flat().map(({ id }) => id as string))
       assert.deepEqual(
         Object.values(counts),
         messages.flat().map(() => 1),
       )
+      assert.equal(await store.parking.count(), 0)
+    },
+  }),
+  engineCase({
+    name: 'identity: a row that another holds for long is waited for again and again, and no failure of the handler',
+    needs: ['row-locks', 'concurrent'],
+    async run({ store, rival, effects, app }) {
+      const holder = await hold(rival, async (tx) => {
+        await rival.inbox.claim(tx, [{ handler: 'another', key: 'm1', fingerprint: undefined }])
+        await effects.lock?.(tx, 'a')
+      })
+      const { app: notes, handle, events } = app()
+      const refused = gate()
+      let refusals = 0
+      notes.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, async ({ id }, { tx }) => {
+        await effects.lock?.(tx, 'a').catch((error: unknown) => {
+          if (++refusals === 2) refused.open()
+          throw error
+        })
+        await effects.write(tx, id)
+      })
+      const handled = handle(note('m1'))
+      await Promise.race([refused.opened, handled])
+      await holder.commit()
+      await handled
+      assert.deepEqual([...new Set(undoneReasons(events))], ['conflict'])
+      assert.equal(await effects.count('m1'), 1)
       assert.equal(await store.parking.count(), 0)
     },
   }),

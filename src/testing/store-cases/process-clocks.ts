@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
+import type { QueuedMessage } from '../../contracts/index.ts'
 import { withProcessClock } from '../process-clock.ts'
 import { claim, parkedMessage, present, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { anHour } from './parked-rows.ts'
-import { queueOf, send } from './queue-steps.ts'
+import { again, anHour, change, keysOf, park, reserve } from './parked-rows.ts'
+import { queueOf, send, take, takenAgain, textsOf } from './queue-steps.ts'
 import { aDay, retentionOf } from './retention-steps.ts'
+
+/** Short enough to be ids of suspects. */
+const clocks = [
+  ['behind', -aDay],
+  ['ahead', aDay],
+] as const
 
 const isAboutNow = (date: Date | undefined) => Math.abs((date?.getTime() ?? 0) - Date.now()) < anHour / 2
 
@@ -17,7 +24,10 @@ export const processClockCases: readonly StoreCase[] = [
       const long = present(await withProcessClock(-aDay, () => store.leases.acquire('long', anHour)), 'the lease')
       assert.equal(await rival.leases.acquire('long', anHour), undefined, 'it had ended before it began')
       assert.equal(await withProcessClock(aDay, () => rival.leases.acquire('long', anHour)), undefined)
-      assert.equal(await withProcessClock(aDay, () => store.leases.renew('long', long.fence, anHour)), true)
+      for (const aheadMs of [aDay, -aDay]) {
+        assert.equal(await withProcessClock(aheadMs, () => store.leases.renew('long', long.fence, anHour)), true)
+        assert.equal(await rival.leases.acquire('long', anHour), undefined, 'it was renewed into the past')
+      }
       assert.ok(await withProcessClock(aDay, () => store.leases.acquire('short', 50)))
       await eventually(() => rival.leases.acquire('short', 50), 'the end of a lease of 50 ms')
     },
@@ -25,7 +35,7 @@ export const processClockCases: readonly StoreCase[] = [
   {
     name: 'time: what is recorded and parked is dated by the database, whatever the clock of the process says',
     async run({ store }) {
-      for (const [key, aheadMs] of [['behind', -aDay] as const, ['ahead', aDay] as const]) {
+      for (const [key, aheadMs] of clocks) {
         await withProcessClock(aheadMs, () =>
           store.transaction(async (tx) => {
             await claim(store, tx, key)
@@ -36,6 +46,47 @@ export const processClockCases: readonly StoreCase[] = [
         assert.ok(isAboutNow(found?.processedAt), `${key}: processed at ${found?.processedAt.toISOString()}`)
         const [row] = await store.parking.list({ key })
         assert.ok(isAboutNow(row?.parkedAt) && isAboutNow(row?.nextAt), `${key}: next at ${row?.nextAt.toISOString()}`)
+      }
+    },
+  },
+  {
+    name: 'time: what is parked is due when the database says so, whatever the clock of the process says',
+    async run({ store, rival }) {
+      for (const [key, aheadMs] of clocks) {
+        await park(store, parkedMessage(key), parkedMessage(`${key}, later`, { delayMs: anHour }))
+        assert.deepEqual(keysOf(await withProcessClock(aheadMs, () => reserve(rival))), [key])
+      }
+    },
+  },
+  {
+    name: 'time: a reservation and its renewal last as long as was asked for, whatever the clock of the process says',
+    async run({ store, rival }) {
+      const dueTo = (key: string) =>
+        eventually(async () => (await reserve(rival, { forMs: 50 })).find((row) => row.key === key), `${key} being due`)
+      for (const [key, aheadMs] of clocks) {
+        const wrong = <T>(work: () => Promise<T>) => withProcessClock(aheadMs, work)
+        await park(store, parkedMessage(key))
+        assert.deepEqual(keysOf(await wrong(() => reserve(store, { forMs: 50 }))), [key])
+        await wrong(async () => store.parking.rebook([await dueTo(key)], anHour))
+        assert.deepEqual(await reserve(rival), [], `${key}: rebooked into the past`)
+        await wrong(() => change(store, again(key, { delayMs: 50 })))
+        await dueTo(key)
+        await wrong(() => change(store, again(key, { delayMs: anHour })))
+        assert.deepEqual(await reserve(rival), [], `${key}: put off into the past`)
+      }
+    },
+  },
+  {
+    name: 'time: suspects are forgotten when the database says that it is time, whatever the clock of the process says',
+    async run({ store, rival }) {
+      for (const [id, aheadMs] of clocks) {
+        await withProcessClock(aheadMs, () => store.suspects.begin([id]))
+        for (const [, later] of clocks) await withProcessClock(later, () => rival.suspects.forget(anHour))
+        assert.deepEqual(await store.suspects.look([id]), [1], `begun ${id}`)
+        await eventually(async () => {
+          await withProcessClock(aheadMs, () => rival.suspects.forget(1))
+          return (await store.suspects.look([id]))[0] === 0 ? true : undefined
+        }, `forgetting what was begun ${id}`)
       }
     },
   },
@@ -54,14 +105,30 @@ export const processClockCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       await send(store, 'q1')
       const options = (visibilityMs: number) => ({ limit: 10, visibilityMs })
-      const take = () => queueOf(store).take('notes', options(50))
-      assert.equal((await withProcessClock(aDay, take)).length, 1)
+      const takeFirst = () => queueOf(store).take('notes', options(50))
+      assert.equal((await withProcessClock(aDay, takeFirst)).length, 1)
       const again = await eventually(async () => {
         const taken = await withProcessClock(-aDay, () => queueOf(rival).take('notes', options(anHour)))
         return taken.length > 0 ? taken : undefined
       }, 'the message, after 50 ms')
       assert.equal(again.length, 1)
       assert.deepEqual(await queueOf(store).take('notes', options(50)), [], 'it was not hidden')
+    },
+  },
+  {
+    name: 'time: what is hidden once more stays hidden as long as was asked for, whatever the clock of the process says',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      for (const [text, aheadMs] of clocks) {
+        const hide = (taken: readonly QueuedMessage[], ms: number) =>
+          withProcessClock(aheadMs, () => queueOf(store).hide('notes', taken, ms))
+        await send(store, text)
+        await hide(await take(store, 1), 50)
+        const retaken = await takenAgain(rival)
+        assert.deepEqual(textsOf(retaken), [text])
+        await hide(retaken, anHour)
+        assert.deepEqual(await take(rival, 1), [], `${text}: hidden into the past`)
+      }
     },
   },
   {
