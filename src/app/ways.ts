@@ -106,7 +106,7 @@ function checkDestination(name: string): void {
     throw invalid(`The destination ${JSON.stringify(name)} has not 1 to 90 printable characters.`)
 }
 
-/** What the app's own store is asked for, so that a wrong driver is not found out in the middle of something. */
+/** Settling inside transactions, where the messages come from the very store of the app. */
 export function insideOf(store: Store, subscriber: Subscriber): Subscriber['inside'] {
   return subscriber.inside?.store === store ? subscriber.inside : undefined
 }

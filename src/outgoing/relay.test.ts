@@ -166,6 +166,18 @@ test('a refused message is tried again, later each time, and is dead after its a
   expect(calls).toHaveLength(3)
 })
 
+test('a stored message that cannot be read becomes a dead letter at once, and the others are sent', async () => {
+  const { relay, clock, store, calls, append, left } = openRelay()
+  const message = { envelope: Uint8Array.of(0xff), body: Uint8Array.of(1) }
+  await store.queue.send(undefined, queue, [{ key: undefined, message }])
+  await append('m1')
+  relay.start()
+  await clock.advance(0)
+  expect(calls).toEqual([['m1']])
+  expect(await left()).toBe(0)
+  expect(await store.parking.list()).toMatchObject([{ state: 'dead', reason: 'OUTGOING_REFUSED', message }])
+})
+
 test('a refused message holds back its key until it is taken or given up, and no other key', async () => {
   const { relay, clock, calls, appendKeyed, answerWith, left } = openRelay({ attempts: 2 })
   answerWith(({ id }) => (id === 'a1' ? refused : id === 'a2' ? { kind: 'held' } : { kind: 'sent' }))

@@ -27,9 +27,10 @@ export interface RelayParts {
   readonly events: Events
 }
 
-interface Read {
+/** What was taken; without a message where it cannot be read. */
+interface Taken {
   readonly queued: QueuedMessage
-  readonly message: OutgoingMessage
+  readonly message: OutgoingMessage | undefined
 }
 
 /** Sends what transactions have stored for one destination. Each message leaves at least once, always under the same id. */
@@ -75,86 +76,66 @@ export class Relay {
   async #sendSome(): Promise<number> {
     const { store, destination, events } = this.#parts
     const { batch: limit, leaseMs: visibilityMs } = this.#options
-    const taken = await store.queue.take(destination.queue, { limit, visibilityMs, maxBytes: mostBytes })
+    const taken = (await store.queue.take(destination.queue, { limit, visibilityMs, maxBytes: mostBytes })).map(read)
     if (taken.length === 0) return 0
-    const readable = taken.flatMap((queued) => read(queued) ?? [])
-    const results = new Map(await this.#publish(readable))
-    const by = (kind: PublishResult['kind']) => readable.filter((each) => results.get(each)?.kind === kind)
-    const sent = by('sent').map(({ queued }) => queued.ticket)
+    const results = await this.#publish(taken)
+    const queuedBy = (kind: PublishResult['kind']): QueuedMessage[] =>
+      taken.flatMap(({ queued }, index) => (results[index]?.kind === kind ? [queued] : []))
+    const sent = queuedBy('sent').map(({ ticket }) => ticket)
     if (sent.length > 0) await store.queue.remove(undefined, destination.queue, sent)
-    const held = by('held').map(({ queued }) => queued)
+    const held = queuedBy('held')
     if (held.length > 0) await store.queue.release(destination.queue, held)
-    for (const [each, result] of results) if (result.kind === 'refused') await this.#refused(each, result.error)
-    for (const queued of taken) if (!readable.some((each) => each.queued === queued)) await this.#unreadable(queued)
-    events.emit({
-      kind: 'relayed',
-      destination: destination.name,
-      sent: sent.length,
-      failed: taken.length - sent.length,
-    })
+    for (const [index, each] of taken.entries()) {
+      const result = results[index]
+      if (result?.kind === 'refused') await this.#refused(each, result.error)
+    }
+    const failed = taken.length - sent.length
+    events.emit({ kind: 'relayed', destination: destination.name, sent: sent.length, failed })
     return sent.length
   }
 
   /** What may have been sent is given back, so that it is the first to be sent again: nothing else overtakes it. */
-  async #publish(messages: readonly Read[]): Promise<readonly (readonly [Read, PublishResult])[]> {
+  async #publish(taken: readonly Taken[]): Promise<readonly PublishResult[]> {
     const { store, destination } = this.#parts
-    if (messages.length === 0) return []
+    const messages = taken.flatMap(({ message }) => message ?? [])
     try {
-      const results = await destination.publisher.publish(messages.map(({ message }) => message))
-      return messages.map((each, index) => [each, results[index] as PublishResult])
+      const results = messages.length === 0 ? [] : [...(await destination.publisher.publish(messages))]
+      return taken.map(({ message }) => (message === undefined ? unreadable : (results.shift() as PublishResult)))
     } catch (error) {
+      const queued = taken.map((each) => each.queued)
       // If that fails, too, they are there again when their time is up.
-      await store.queue
-        .release(
-          destination.queue,
-          messages.map(({ queued }) => queued),
-        )
-        .catch(() => {})
+      await store.queue.release(destination.queue, queued).catch(() => {})
       throw error
     }
   }
 
-  async #refused(refused: Read, error: Error): Promise<void> {
+  async #refused({ queued, message }: Taken, error: Error): Promise<void> {
     const { store, destination, events } = this.#parts
-    const { queued, message } = refused
+    const { id = 'unreadable', type = '' } = message ?? {}
     const attempts = queued.deliveries
-    const isDead = attempts >= this.#options.attempts
-    if (isDead) await this.#giveUp(refused, error)
+    const isDead = attempts >= this.#options.attempts || message === undefined
+    if (isDead) await this.#giveUp(queued, { id, type }, error)
     else await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), 300_000))
-    events.emit({
-      kind: 'outgoing-refused',
-      destination: destination.name,
-      messageId: message.id,
-      state: isDead ? 'dead' : 'waiting',
-      attempts,
-      error,
-    })
+    const state = isDead ? 'dead' : 'waiting'
+    events.emit({ kind: 'outgoing-refused', destination: destination.name, messageId: id, state, attempts, error })
   }
 
   /** In one transaction: at no moment is it in both places, or in none. */
-  async #giveUp({ queued, message }: Read, error: Error): Promise<void> {
+  async #giveUp(queued: QueuedMessage, message: Pick<OutgoingMessage, 'id' | 'type'>, error: Error): Promise<void> {
     const { store, destination, clock } = this.#parts
     await store.transaction(async (tx) => {
       await store.parking.park(tx, [refusedLetter(destination, queued, message, error, clock.now())])
       await store.queue.remove(tx, destination.queue, [queued.ticket])
     })
   }
-
-  async #unreadable(queued: QueuedMessage): Promise<void> {
-    const error = new Error('The stored message cannot be read.')
-    const message = { id: 'unreadable', type: '', body: queued.message.body, headers: {}, sentAt: new Date(0) }
-    await this.#giveUp({ queued, message }, error)
-    const { destination, events } = this.#parts
-    const { deliveries: attempts } = queued
-    const subject = { destination: destination.name, messageId: message.id }
-    events.emit({ kind: 'outgoing-refused', ...subject, state: 'dead', attempts, error })
-  }
 }
 
-function read(queued: QueuedMessage): Read | undefined {
+const unreadable: PublishResult = { kind: 'refused', error: new Error('The stored message cannot be read.') }
+
+function read(queued: QueuedMessage): Taken {
   try {
     return { queued, message: unpackOutgoing(queued.message) }
   } catch {
-    return undefined
+    return { queued, message: undefined }
   }
 }
