@@ -70,6 +70,10 @@ export const catalog = {
     title: 'A handler used tx after it had settled',
     fix: 'Await everything the handler starts: a lone promise, the rest of a rejected Promise.all, a timer.',
   },
+  TX_NOT_OPEN: {
+    title: 'A tx was given that is not inside a transaction, so that what is stored there would stand alone',
+    fix: 'Begin the transaction first, and give the very client it was begun on.',
+  },
   TX_CONTROL: {
     title:
       'A handler tried to begin, commit or roll back the transaction it was lent, or to change the session it shares',

@@ -74,6 +74,9 @@ export class Destinations {
 
   /** In a transaction that others end: nobody here will see its commit. */
   async storeForOthers(tx: unknown, message: OutgoingMessage): Promise<void> {
+    this.check(message.type)
+    // An empty savepoint, because every store refuses one outside of a transaction, where this would leave at once.
+    await this.#options.store.within(tx).savepoint(async () => {})
     await this.store(tx, [message])
     await this.#queue().announce?.(this.of(message.type).queue, tx)
   }

@@ -147,6 +147,11 @@ bindBrokenStores([
     break: (store) => ({ within: (tx) => ({ ...store.within(tx), savepoint: (work) => work() }) }),
   },
   {
+    name: 'joins a transaction that is over',
+    caught: 'within: a tx that is in no transaction any more is refused before anything is done',
+    break: () => ({ within: () => ({ savepoint: <T>(work: () => Promise<T>) => work() }) as never }),
+  },
+  {
     name: 'takes every error for a conflict',
     caught: 'basics: errors that are not of the store are no trouble of it',
     break: () => ({ classify: () => 'conflict' }),

@@ -56,6 +56,17 @@ describe('the options of postgresStore()', () => {
     },
   )
 
+  test.each([
+    ['a bare pool', pool, 'postgresStore() was given a pool of pg itself: write postgresStore({ pool }).'],
+    ['a bare sql', sql, 'postgresStore() was given the sql of postgres.js itself: write postgresStore({ sql }).'],
+    ['a single client', { pool: new pg.Client() }, 'pool is a client of pg, but must be a Pool of pg: new pg.Pool().'],
+    ['a sql as pool', { pool: sql }, 'pool is the sql of postgres.js, but must be a Pool of pg: new pg.Pool().'],
+    ['a pool as sql', { sql: pool }, 'sql is a pool of pg, but must be what postgres() of postgres.js'],
+    ['a library around it', { pool: { $executeRaw() {}, $queryRaw() {} } }, 'pool is a client of Prisma, but must be'],
+  ])('what was given instead of a pool is named: %s', (_, options, text) => {
+    expect(() => postgresStore(options as never)).toThrow(text)
+  })
+
   test.each(['', 'a b', 'a"b', 'a;drop', '1a', 'ä', 'x'.repeat(41)])('prefix %j is refused', (prefix) => {
     expect(() => postgresStore({ pool, prefix })).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))
   })

@@ -1,4 +1,4 @@
-import { JustonceError } from '../../errors/index.ts'
+import { JustonceError, wrongTx } from '../../errors/index.ts'
 import type { MemoryDatabase } from './memory-database.ts'
 
 /** What handlers write through: names and values that commit together or not at all. Values are copied in and out. */
@@ -54,8 +54,7 @@ export function lentTx(lent: Lent): MemoryTx {
 /** The transaction behind a `tx`, lent on or not; throws when it is over. */
 export function transactionOf(tx: MemoryTx): MemoryTransaction {
   const lent = lents.get(tx)
-  if (lent === undefined)
-    throw new JustonceError('OPTION_INVALID', { message: 'This tx does not come from a memory store.' })
+  if (lent === undefined) throw wrongTx(tx, 'one that a transaction of a memory store gives')
   lent.check()
   return lent.transaction
 }

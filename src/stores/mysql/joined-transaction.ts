@@ -1,5 +1,5 @@
 import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
+import { JustonceError, txNotOpen, wrapperName, wrongTx } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { endsTransaction, isMissingSavepoint } from './errors.ts'
 import { lentConnection } from './lent-connection.ts'
@@ -67,7 +67,8 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   async inSavepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#depth === 0) this.#beginAnew()
     const { status } = await this.run(`SAVEPOINT ${name}`)
-    if (standsAlone(status)) throw notInTransaction()
+    // Here MySQL would take every statement for a transaction of its own.
+    if (standsAlone(status)) throw txNotOpen('Call beginTransaction() on this connection first.')
     this.#depth++
     try {
       const value = await work()
@@ -156,7 +157,7 @@ export class JoinedTransactions<Native extends MysqlConnectionShape> {
   get(tx: Native): JoinedTransaction<Native> {
     const known = this.#byTx.get(tx)
     if (known !== undefined) return known
-    const joined = new JoinedTransaction(tx, this.#tables, this.#servers)
+    const joined = new JoinedTransaction(checked(tx), this.#tables, this.#servers)
     this.#byTx.set(tx, joined)
     return joined
   }
@@ -167,9 +168,10 @@ function standsAlone(status: number): boolean {
   return (status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0
 }
 
-/** Here MySQL would take every statement for a transaction of its own. */
-function notInTransaction(): JustonceError {
-  return new JustonceError('TX_CLOSED', {
-    message: 'store.within() was given a connection that is in no transaction; call beginTransaction() first.',
-  })
+/** Refuses a pool, a connection with callbacks, and what wraps one. */
+function checked<Native extends MysqlConnectionShape>(tx: Native): Native {
+  const { query, getConnection, promise } = (tx ?? {}) as { [Name in 'query' | 'getConnection' | 'promise']?: unknown }
+  const isPlain = getConnection === undefined && promise === undefined && wrapperName(tx) === undefined
+  if (typeof query === 'function' && isPlain) return tx
+  throw wrongTx(tx, 'the connection of mysql2/promise on which beginTransaction() was called')
 }

@@ -1,8 +1,9 @@
 import type { Inbox, JoinedStore } from '../../contracts/index.ts'
+import { txNotOpen } from '../../errors/index.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
-import { classify } from './errors.ts'
+import { classify, sqlState } from './errors.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 
 export interface JoinedParts<Tx> {
@@ -37,7 +38,7 @@ export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedPar
 
 async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T> {
   // Outside of a transaction Postgres refuses this, and so nothing is claimed there either.
-  await runner.script(`SAVEPOINT ${savepointName}`)
+  await runner.script(`SAVEPOINT ${savepointName}`).catch(asNotOpen)
   try {
     const value = await work()
     await runner.script(`RELEASE SAVEPOINT ${savepointName}`)
@@ -49,4 +50,10 @@ async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T
       .catch(() => {})
     throw error
   }
+}
+
+function asNotOpen(error: unknown): never {
+  throw sqlState(error) === '25P01'
+    ? txNotOpen('Give the client on which BEGIN was run, or the sql that sql.begin() gives.', error)
+    : error
 }

@@ -1,7 +1,8 @@
 import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
-import { checkOptions, JustonceError } from '../../errors/index.ts'
+import { checkOptions } from '../../errors/index.ts'
 import { atHome } from './at-home.ts'
 import { postgresAudit } from './audit.ts'
+import { checkNotBare, wrongClient } from './check-client.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
 import { classify } from './errors.ts'
@@ -74,14 +75,18 @@ export function postgresStore<Sql extends PostgresJsShape>(options: PostgresJsSt
 export function postgresStore(
   options: PgStoreOptions<PgClientShape> | PostgresJsStoreOptions<PostgresJsShape>,
 ): PostgresStore<PgClientShape> | PostgresStore<PostgresJsShape> {
+  checkNotBare(options)
   checkOptions(options, ['pool', 'sql', 'prefix', 'schema', 'prepare', 'listen'], 'postgresStore()')
   const { prepare = true } = options
   const { pool, sql } = options as { pool?: PgPoolShape<PgClientShape>; sql?: PostgresJsClientShape<PostgresJsShape> }
-  if (typeof pool?.connect === 'function' && sql === undefined) return storeOn(pgSource(pool, { prepare }), options)
+  if (isPool(pool) && sql === undefined) return storeOn(pgSource(pool, { prepare }), options)
   if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsSource(sql, { prepare }), options)
-  throw new JustonceError('OPTION_INVALID', {
-    message: 'postgresStore() needs either a pool of pg or the sql of postgres.js (3.4 or later).',
-  })
+  throw wrongClient({ pool, sql })
+}
+
+/** A single client has a `connect` as well, and would serve one transaction before everything waits for ever. */
+function isPool(pool: PgPoolShape<PgClientShape> | undefined): pool is PgPoolShape<PgClientShape> {
+  return typeof pool?.connect === 'function' && !('connectionParameters' in pool)
 }
 
 function storeOn<Tx>(

@@ -1,5 +1,5 @@
 import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
-import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { isJustonceError, JustonceError, wrongTx } from '../../errors/index.ts'
 import { checkedArguments } from './arguments.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import type { CommandTable } from './command-table.ts'
@@ -58,8 +58,7 @@ export class TxFactory<Tx extends object> {
   /** The transaction behind a `tx`, lent on or not; throws when it is over. */
   transactionOf(tx: Tx): Transaction {
     const lent = this.#lents.get(tx)
-    if (lent === undefined)
-      throw new JustonceError('OPTION_INVALID', { message: 'This tx is not of this Redis store.' })
+    if (lent === undefined) throw wrongTx(tx, 'one that a transaction of this Redis store gives')
     lent.check()
     return lent.transaction
   }

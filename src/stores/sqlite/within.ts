@@ -1,5 +1,5 @@
 import type { Inbox, JoinedStore, Loan, LoanOptions } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
+import { txNotOpen, wrapperName, wrongTx } from '../../errors/index.ts'
 import type { NestedTurns } from '../sql/nested-turns.ts'
 import { guardOf } from './lent-database.ts'
 import { checkNothingAttached } from './session.ts'
@@ -19,8 +19,9 @@ export function joinedStore<Database extends SqliteDatabase>(
   { inbox, savepointTurns, lend }: JoinOptions<Database>,
 ): JoinedStore<Database> {
   const database = guardOf(tx)?.database ?? tx
-  if (!inTransaction(database))
-    throw new JustonceError('OPTION_INVALID', { message: 'within(tx) was called without an open transaction.' })
+  if (typeof database?.exec !== 'function' || wrapperName(tx) !== undefined)
+    throw wrongTx(tx, 'the database of node:sqlite or better-sqlite3 on which the transaction was begun')
+  if (!inTransaction(database)) throw txNotOpen('Run BEGIN on this database first.')
   checkNothingAttached(database, 'FILES_ATTACHED')
   return {
     name: 'sqlite',

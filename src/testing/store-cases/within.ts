@@ -217,6 +217,28 @@ export const withinCases: readonly StoreCase[] = [
       assert.equal(await effects.count('takes the snapshot'), 0)
     },
   },
+  {
+    name: 'within: a tx that is in no transaction any more is refused before anything is done',
+    needs: [],
+    async run(context) {
+      const { store } = context
+      let left: JoinedStore<unknown>['tx']
+      await callers(context, async (tx) => {
+        left = tx
+      })
+      let hasBegun = false
+      const join = async () => {
+        await store.within(left as never).savepoint(async () => {
+          hasBegun = true
+        })
+      }
+      const error = await failureOf(join(), 'a savepoint outside of any transaction')
+      const isSaid = isJustonceError(error, 'TX_NOT_OPEN') || isJustonceError(error, 'TX_CLOSED')
+      // Where connections end with their transactions, it is the connection that is missed.
+      assert.ok(isSaid || store.classify(error) === 'unavailable', String(error))
+      assert.equal(hasBegun, false)
+    },
+  },
 ]
 
 function callers<Tx, T>({ store, effects }: StoreCaseContext<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {

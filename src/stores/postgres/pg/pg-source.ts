@@ -1,4 +1,5 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
+import { checkedPgClient } from '../check-client.ts'
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained } from '../errors.ts'
@@ -55,7 +56,7 @@ export function pgSource<Client extends PgClientShape>(
     max: pool.options?.max ?? 10,
     checkOut,
     runAlone: (each, values) => runOnGoodOne(() => checkOut({}), each, values),
-    join: (tx) => new PgRunner(tx),
+    join: (tx) => new PgRunner(checkedPgClient(tx)),
     lend: lentPgClient,
     listen: (channel, heard) => new PgListener(pool, channel, heard).start(),
   }

@@ -1,4 +1,5 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
+import { checkedSql } from '../check-client.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained, isBadSession } from '../errors.ts'
@@ -39,7 +40,7 @@ export function jsSource<Sql extends PostgresJsShape>(
         return await readingCommitted(await checkOut({}), statement, values)
       }
     },
-    join: (tx) => new JsRunner(tx),
+    join: (tx) => new JsRunner(checkedSql(tx)),
     lend: (tx, connection, options) => lentSql(tx, connection as JsConnection<Sql> | undefined, options),
     async listen(channel, heard) {
       let isFirst = true
