@@ -5,12 +5,16 @@ const diagnostics = channel('justonce')
 
 /**
  * Passes events to listeners and to the diagnostics channel `justonce`, or to `otherwise` while there is nobody. A failing
- * listener cannot hurt the engine.
+ * listener cannot hurt the engine. `own` hears everything and counts as nobody.
  */
-export function eventHub(otherwise?: (event: JustonceEvent) => void): Events {
+export function eventHub(
+  otherwise?: (event: JustonceEvent) => void,
+  own: (event: JustonceEvent) => void = () => {},
+): Events {
   const listeners = new Set<(event: JustonceEvent) => void>()
   return {
     emit(event) {
+      own(event)
       const isHeard = diagnostics.hasSubscribers || listeners.size > 0
       if (diagnostics.hasSubscribers) diagnostics.publish(event)
       for (const listener of isHeard || otherwise === undefined ? listeners : [otherwise]) {

@@ -16,6 +16,7 @@ import { deliver } from './deliver.ts'
 import { eventHub } from './event-hub.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
+import { type AppState, HealthWatch } from './health.ts'
 import { decideInFlight } from './in-flight-options.ts'
 import { pinSchemes } from './pin-schemes.ts'
 import { whenStoreIsThere } from './prepare-store.ts'
@@ -40,9 +41,10 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   checkAppOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
-  const events = eventHub(options.log === false ? undefined : consoleLog(clock))
-  const handlers = new Handlers()
   const ways = decideWays(options)
+  const watch = new HealthWatch(store, clock, ways.from)
+  const events = eventHub(options.log === false ? undefined : consoleLog(clock), (event) => watch.heard(event))
+  const handlers = new Handlers()
   const destinations = new Destinations({
     store,
     publishers: ways.to,
@@ -50,7 +52,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     clock,
     checkReturn: returnCheck(ways, (type) => handlers.isEmpty || handlers.countOf(type) > 0),
   })
-  let state: 'new' | 'starting' | 'started' | 'stopped' = 'new'
+  let state: AppState = 'new'
   let running: Running | undefined
   let stopped: Promise<void> | undefined
   const stopping = new AbortController()
@@ -163,6 +165,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       warnOfRetention(options.retention, handlers.all, from, events)
       running.start()
     },
+
+    health: async ({ withinMs = 2_000 } = {}) => watch.look(state, withinMs),
 
     async stop({ withinMs = 25_000 } = {}) {
       checkNumber(withinMs, 'withinMs of stop()', 0)

@@ -3,6 +3,7 @@ import type { PublishOptions } from '../engine/handler.ts'
 import type { AuditedAction, DeadLetters, Signature } from '../letters/index.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { HandlerOptions } from './handler-options.ts'
+import type { Health } from './health.ts'
 
 /** The native transaction type of a store. */
 export type TxOf<S extends Store> = S['lend'] extends (tx: infer Tx, ...rest: never[]) => unknown ? Tx : never
@@ -84,6 +85,11 @@ export interface App<S extends Store, Map extends object> {
    * come again.
    */
   stop(options?: { readonly withinMs?: number }): Promise<void>
+  /**
+   * How the app is: for liveness and readiness probes. Never rejects; a store that has not answered within `withinMs`
+   * (2,000 if not given) is down.
+   */
+  health(options?: { readonly withinMs?: number }): Promise<Health>
   readonly events: Events
   /** What operators do with messages that nobody could handle. */
   readonly deadLetters: DeadLetters
