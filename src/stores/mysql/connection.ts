@@ -1,4 +1,5 @@
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { endings } from './endings.ts'
 import { errorNumber, isBadSession } from './errors.ts'
 import { type Answer, type Runner, runOn, serverFlags } from './runner.ts'
 import type { Server } from './server.ts'
@@ -74,7 +75,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
       return await this.run(sql)
     })
     // Or in a transaction: its snapshot is an old one, and what was written in it is not for us to commit.
-    if ((status & serverFlags.inTransaction) !== 0) await this.run('ROLLBACK')
+    if ((status & serverFlags.inTransaction) !== 0) await this.run(endings.rollback)
   }
 
   /** More has been changed of the session than `takeSession` did, and has to be given back, too. */

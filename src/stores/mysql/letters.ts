@@ -57,8 +57,8 @@ export function mysqlLetters<Native extends MysqlConnectionShape>(
       if (rows.length === 0) return false
       // From left to right, as MySQL does it: the body that goes is the one that is kept.
       await runner.run(
-        `UPDATE ${parked} SET original_body = COALESCE(original_body, body), envelope = ${bytes(envelope)},
-           body = ${bytes(body)}, revision = revision + 1 WHERE id = ${numberIn(rows[0]?.[0])}`,
+        `UPDATE ${parked} SET original_body = COALESCE(original_body, \`body\`), envelope = ${bytes(envelope)},
+           \`body\` = ${bytes(body)}, revision = revision + 1 WHERE id = ${numberIn(rows[0]?.[0])}`,
       )
       return true
     },

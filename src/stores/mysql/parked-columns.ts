@@ -11,6 +11,6 @@ export function isRunning({ redrives }: Tables, id: string): string {
 /** In the order in which `parkedIn` reads them, of the parked table without an alias. */
 export function parkedColumns({ parked, redrives }: Tables): string {
   return `handler, \`key\`, message_id, type, source, state, reason, errors, shape, attempts, step, independent, order_key,
-    id, revision, parked_at, changed_at, next_at, envelope, body, original_body,
+    id, revision, parked_at, changed_at, next_at, envelope, \`body\`, original_body,
     (SELECT its.id FROM ${redrives} AS its WHERE its.id = ${parked}.redrive AND its.state = 'running'), begun`
 }

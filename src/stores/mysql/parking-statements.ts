@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts'
 export const laterMs = (ms: number) => `${nowMs} + ${integer(ms)}`
 
 export const insertColumns = `handler, \`key\`, message_id, type, source, state, reason, errors, shape, attempts, step,
-  independent, order_key, revision, parked_at, changed_at, next_at, envelope, body`
+  independent, order_key, revision, parked_at, changed_at, next_at, envelope, \`body\``
 
 /** The revision begins with the time, so that a row which is parked again has none of the row before. */
 export function parkedValues(message: NewParkedMessage): string {
@@ -68,7 +68,7 @@ function waitsForNoStep(parked: string): string {
                AND earlier.type = due.type))`
 }
 
-const size = 'LENGTH(due.envelope) + LENGTH(due.body)'
+const size = 'LENGTH(due.envelope) + LENGTH(due.`body`)'
 
 /** Those behind a row of an order key, in their order: id, bytes, and 1 for what is due and waits for no earlier step. */
 export function selectBehind({ parked }: Tables, scope: string, limit: number): string {

@@ -129,7 +129,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       return answers
     },
     async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) {
-      const bytes = 'OCTET_LENGTH(envelope) + OCTET_LENGTH(body) + COALESCE(OCTET_LENGTH(original_body), 0)'
+      const bytes = 'OCTET_LENGTH(envelope) + OCTET_LENGTH(`body`) + COALESCE(OCTET_LENGTH(original_body), 0)'
       const rows = await short.read(
         `SELECT ${columns} FROM ${parked} JOIN (
            SELECT listed, SUM(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (

@@ -28,7 +28,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     tx === undefined ? short.run(work) : work(transactions.runner(tx))
   // Leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
   const due = (queue: string, limit: number) =>
-    `SELECT seq, lane, LENGTH(body) FROM ${table} AS visible FORCE INDEX (queue_order)
+    `SELECT seq, lane, LENGTH(\`body\`) FROM ${table} AS visible FORCE INDEX (queue_order)
      WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
        AND (lane IS NULL OR NOT EXISTS (
               SELECT 1 FROM ${table} AS hidden FORCE INDEX (queue_lanes)
@@ -46,7 +46,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       await inOne(tx, async (runner) => {
         for (const chunk of inChunks(rows))
           await runner.run(
-            `INSERT INTO ${table} (queue, lane, visible_at, sent_at, envelope, body) VALUES ${chunk.join(', ')}`,
+            `INSERT INTO ${table} (queue, lane, visible_at, sent_at, envelope, \`body\`) VALUES ${chunk.join(', ')}`,
           )
       })
     },
@@ -70,7 +70,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
           `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}, deliveries = deliveries + 1 WHERE seq IN (${list})`,
         )
         const taken = await runner.run(
-          `SELECT seq, sent_at, deliveries, envelope, body FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
+          `SELECT seq, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
         )
         return taken.rows.map(queuedIn)
       })

@@ -5,6 +5,7 @@ import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { numberIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import { endings } from './endings.ts'
 import { createMeta, type Migrations, migrations, setVersion } from './migrations/index.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
@@ -44,7 +45,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
 
   async function underLock(connection: MysqlConnection<Native>): Promise<void> {
     // What somebody has left open here would be committed by the first table that is made.
-    await connection.run('ROLLBACK')
+    await connection.run(endings.rollback)
     const { rows } = await connection.run(`SELECT COALESCE(GET_LOCK(${lock}, ${patienceSeconds}), 0)`)
     if (numberIn(rows[0]?.[0]) !== 1)
       throw new JustonceError('STORE_BUSY', { message: 'Another process has been installing the tables for a minute.' })

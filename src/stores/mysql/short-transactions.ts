@@ -2,6 +2,7 @@ import type { CheckOutOptions } from '../sql/checked-out.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import { endings } from './endings.ts'
 import { deadlock, errorNumber, isBadSession, isLostConnection } from './errors.ts'
 import { type Answer, type Runner, serverFlags } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
@@ -34,10 +35,10 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
     const connection = await this.#source.checkOut()
     try {
       // Somebody may have left a transaction open, with a snapshot that is an old one by now.
-      const { status } = await connection.run('ROLLBACK')
+      const { status } = await connection.run(endings.rollback)
       const { rows } = await connection.run(unlimited(sql))
       // Or this one would leave it so.
-      if ((status & serverFlags.autocommit) === 0) await connection.run('COMMIT')
+      if ((status & serverFlags.autocommit) === 0) await connection.run(endings.commit)
       void connection.giveBack()
       return rows
     } catch (error) {
@@ -81,18 +82,18 @@ async function despiteDeadlocks<T>(connection: Runner, work: (runner: Runner) =>
   for (let turn = 1; ; turn++) {
     try {
       const value = await work(connection)
-      await connection.run('COMMIT')
+      await connection.run(endings.commit)
       return value
     } catch (error) {
       if (errorNumber(error) !== deadlock || turn === mostTurns) throw error
-      await connection.run('ROLLBACK')
+      await connection.run(endings.rollback)
     }
   }
 }
 
 async function undo(connection: MysqlConnection<MysqlConnectionShape>): Promise<void> {
   try {
-    await connection.run('ROLLBACK')
+    await connection.run(endings.rollback)
     void connection.giveBack()
   } catch {
     connection.discard()

@@ -4,6 +4,7 @@ import { AbortWatch } from '../sql/abort-watch.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import { endings } from './endings.ts'
 import { deadlock, errorNumber, isLostConnection, isMissingSavepoint, messageOf } from './errors.ts'
 import { mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
 import type { Claims } from './provisional.ts'
@@ -107,7 +108,7 @@ export function endedError(cause: unknown): JustonceError {
 /** Whoever no longer waits for the answer does not know it either. */
 async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
   try {
-    await watch.until(connection.run('COMMIT'))
+    await watch.until(connection.run(endings.commit))
   } catch (error) {
     // A cluster says no with this, and has undone everything. Other answers do not tell for certain.
     if (errorNumber(error) === deadlock) throw error
@@ -143,7 +144,7 @@ async function undo<Native extends MysqlConnectionShape>(
       () => 'undone' as const,
       () => 'had ended' as const,
     )
-    await watch.until(connection.run('ROLLBACK'))
+    await watch.until(connection.run(endings.rollback))
     void connection.giveBack()
     return end
   } catch {

@@ -45,7 +45,7 @@ export function createTables(tables: Tables): string[] {
   redrive       varbinary(1200) NULL COMMENT 'the last it was selected for; a mark only while that is running',
   errors        longblob NOT NULL COMMENT 'JSON: [{ "at", "message" }], oldest first',
   envelope      longblob NOT NULL,
-  body          longblob NOT NULL,
+  \`body\`        longblob NOT NULL,
   original_body longblob NULL COMMENT 'as received, where a person has edited it',
   UNIQUE KEY parked_key (handler, \`key\`),
   KEY parked_due (state, next_at, id),
@@ -67,7 +67,7 @@ export function createTables(tables: Tables): string[] {
   deliveries int NOT NULL DEFAULT 0,
   queue      varbinary(1024) NOT NULL,
   envelope   longblob NOT NULL,
-  body       longblob NOT NULL,
+  \`body\`     longblob NOT NULL,
   KEY queue_order (queue, seq),
   KEY queue_lanes (queue, lane, seq)
 ) ${tableOptions}`,
