@@ -115,11 +115,10 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
     expect(await client.pTTL(recordOf(tag, 'm2'))).toBeGreaterThan(aDayMs - 60_000)
   })
 
-  test('a commit that a client sends twice, as one does after a lost connection, is applied once', async () => {
-    const tag = freshTag()
-    const counter = `effects:{${tag}}`
+  /** Sends every script twice, as a client does that has lost the connection before the first answer came. */
+  function doubling(tag: string) {
     const answers: unknown[] = []
-    const doubling = {
+    const twice = {
       async sendCommand(args: string[]): Promise<unknown> {
         const answer = await client.sendCommand(args)
         if (!args[0]?.startsWith('EVAL')) return answer
@@ -127,7 +126,14 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
         return await client.sendCommand(args)
       },
     }
-    const store = redisStore({ client: doubling, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs })
+    const store = redisStore({ client: twice, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs })
+    return { store, answers }
+  }
+
+  test('a commit that a client sends twice, as one does after a lost connection, is applied once', async () => {
+    const tag = freshTag()
+    const counter = `effects:{${tag}}`
+    const { store, answers } = doubling(tag)
     await store.transaction(async (tx) => {
       await store.inbox.claim(tx, [request('m1')])
       await tx.command('INCR', counter)
@@ -135,6 +141,17 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
     await store.transaction((tx) => tx.command('INCR', counter))
     expect(await client.get(counter)).toBe('2')
     expect(answers).toHaveLength(3)
+  })
+
+  test('an attempt that a client tells twice is counted once, and taken back once', async () => {
+    const { store, answers } = doubling(freshTag())
+    await store.suspects.begin(['s1', 's2'])
+    expect(await store.suspects.look(['s1', 's2'])).toEqual([1, 1])
+    await store.suspects.begin(['s1'])
+    expect(await store.suspects.look(['s1'])).toEqual([2])
+    await store.suspects.forgive(['s1'])
+    expect(await store.suspects.look(['s1'])).toEqual([1])
+    expect(answers.length).toBeGreaterThan(3)
   })
 
   test('a handler may queue any number of commands, also all at once', async () => {

@@ -1,16 +1,20 @@
 import { script } from '../connection.ts'
 import { preludeLua } from './shared.ts'
 
-/** Arguments: 1 or -1, then ids. A count that would fall to nothing is removed. When each last began is kept beside it. */
+/**
+ * Arguments: a token, 1 or -1, then ids. A count that would fall to nothing is removed. When each last began is kept beside
+ * it. A client that lost the connection may send the same again: it is counted once.
+ */
 export const suspectScript = script(
   preludeLua,
   `
 local key, seen = P .. 'suspects', P .. 'suspects-seen'
-for i = 3, #ARGV do
-  if redis.call('HINCRBY', key, ARGV[i], ARGV[2]) <= 0 then
+if not redis.call('SET', P .. 'counted:' .. ARGV[2], 1, 'NX', 'PX', 60000) then return end
+for i = 4, #ARGV do
+  if redis.call('HINCRBY', key, ARGV[i], ARGV[3]) <= 0 then
     redis.call('HDEL', key, ARGV[i])
     redis.call('ZREM', seen, ARGV[i])
-  elseif ARGV[2] == '1' then
+  elseif ARGV[3] == '1' then
     redis.call('ZADD', seen, now, ARGV[i])
   end
 end
