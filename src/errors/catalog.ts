@@ -348,6 +348,10 @@ export const catalog = {
     title: 'A record cannot be forgotten while a parked message owns it',
     fix: 'Redrive or discard the parked message instead.',
   },
+  RECORD_UNREADABLE: {
+    title: 'What the inbox holds for a message cannot be read, so nobody knows whether it was handled',
+    fix: 'Find out what has written to the key that the error names. Put the record back from a backup, or remove the key if the message may run.',
+  },
   STORE_UNREACHABLE: {
     title: 'The store cannot be reached, or cannot do any work now',
     fix: 'Nothing is handled or acknowledged until it is back; look at the server and the network.',

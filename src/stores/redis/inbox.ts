@@ -2,7 +2,7 @@ import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../contract
 import { JustonceError } from '../../errors/index.ts'
 import { text, texts } from './connection.ts'
 import { rowName } from './names.ts'
-import { partlyLetter, readRecord } from './record-value.ts'
+import { claimLetter, partlyLetter, readRecord } from './record-value.ts'
 import { claimScript } from './scripts/claim.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
@@ -10,31 +10,34 @@ import { answersInOrder } from './wait-for-rivals.ts'
 
 export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): Inbox<Tx> {
   const { connection, factory, leaseMs } = transactions
+  const nameOf = (key: RecordKey): string => `${connection.prefix}inbox:${rowName(key)}`
   const values = async (keys: readonly RecordKey[]): Promise<(string | undefined)[]> => {
-    const names = keys.map((key) => `${connection.prefix}inbox:${rowName(key)}`)
-    const found = await connection.callEach(['MGET'], names)
+    const found = await connection.callEach(['MGET'], keys.map(nameOf))
     return found.map((value) => (value === null ? undefined : text(value)))
   }
   const findMany = async (keys: readonly RecordKey[]): Promise<(InboxRecord | undefined)[]> =>
-    (await values(keys)).map(readRecord)
+    (await values(keys)).map((value, place) => readRecord(value, nameOf(keys[place] as RecordKey)))
 
   return {
     async claim(tx, requests) {
       const transaction = factory.transactionOf(tx)
+      const ourClaim = `${claimLetter}${transaction.token}`
       let epoch = ''
       const claimNames = async (names: readonly string[]): Promise<string[]> => {
-        const { token, asked } = transaction
-        for (const name of names) asked.claims.add(name)
-        const [seen = '', ...answers] = texts(await connection.run(claimScript, token, leaseMs, ...names))
+        for (const name of names) transaction.asked.claims.add(name)
+        const [seen = '', ...answers] = texts(await connection.run(claimScript, transaction.token, leaseMs, ...names))
         epoch = seen
-        for (const [place, answer] of answers.entries()) if (answer === '') transaction.held.add(names[place] as string)
+        for (const [place, answer] of answers.entries())
+          if (answer === ourClaim) transaction.held.add(names[place] as string)
         return answers
       }
       const answers = await answersInOrder(transaction, requests.map(rowName), claimNames)
       const ours = transaction.claimed()
       const existing = requests.map((request, place) => {
         const answer = answers[place] as string
-        return decide(transaction, ours.get(rowName(request)), request, answer)
+        const existing = answer === ourClaim ? undefined : readRecord(answer, nameOf(request))
+        if (existing !== undefined && !isPartly(answer)) return existing
+        return decide(transaction, ours.get(rowName(request)), request, isPartly(answer))
       })
       return { epoch, existing }
     },
@@ -53,7 +56,7 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
     async forget(tx, key) {
       const { steps } = factory.transactionOf(tx)
       const [value] = await values([key])
-      const record = readRecord(value)
+      const record = readRecord(value, nameOf(key))
       if (record === undefined || (record.state === 'parked' && !isPartly(value))) return false
       steps.push({ kind: 'forget', name: rowName(key) })
       return true
@@ -66,15 +69,13 @@ function isPartly(value: string | undefined): boolean {
   return value?.startsWith(partlyLetter) ?? false
 }
 
-/** What the answer to one request means; a claim that is ours is noted down. */
+/** What it means that no record says what became of a message; a claim that is ours is noted down. */
 function decide(
   transaction: Transaction,
   earlier: ClaimRequest | undefined,
   request: ClaimRequest,
-  answer: string,
+  partly: boolean,
 ): InboxRecord | undefined {
-  const partly = isPartly(answer)
-  if (answer !== '' && !partly) return readRecord(answer)
   if (partly && request.willNotRun !== true) {
     throw new JustonceError('PARTLY_APPLIED', {
       message: `Of the commands that handler ${request.handler} gave for ${request.key}, some failed and others were applied.`,

@@ -7,12 +7,12 @@ const commandTimeoutMs = 5_000
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Answers a claim, whose question is its second key, and nothing after that. */
+/** Answers a claim, whose question is its second key and whose token follows the prefix, and nothing after that. */
 function goneAfterClaim() {
   const sent: string[][] = []
   const sendCommand = (args: string[]): Promise<unknown> => {
     sent.push(args)
-    return sent.length === 1 ? Promise.resolve([args[4], ['epoch', '']]) : new Promise(() => {})
+    return sent.length === 1 ? Promise.resolve([args[4], ['epoch', `C${args[6]}`]]) : new Promise(() => {})
   }
   return { client: { sendCommand }, sent }
 }

@@ -4,6 +4,7 @@ import { unlessAborted } from '../sql/unless-aborted.ts'
 import { commitArguments } from './commit-arguments.ts'
 import { type Connection, type ScriptArgument, texts } from './connection.ts'
 import { classify } from './errors.ts'
+import { unreadable } from './record-value.ts'
 import type { TxFactory } from './redis-tx.ts'
 import { releaseScript, renewScript } from './scripts/claim.ts'
 import { commitScript } from './scripts/commit.ts'
@@ -65,6 +66,7 @@ export class Transactions<Tx extends object> {
       throw new JustonceError('STORE_CANNOT', {
         message: `The user of the connection may not call ${rest[0]} with the keys that tx.command was given.`,
       })
+    if (answer === 'unreadable') throw unreadable(String(rest[0]))
     if (answer === 'partly') throw partlyApplied(transaction, rest)
     if (answer !== 'committed')
       throw new JustonceError('COMMIT_UNKNOWN', {

@@ -17,7 +17,7 @@ end
 
 /**
  * Arguments: token, lease, then the names of records. Takes them in order up to the first that a rival has claimed.
- * Answers the epoch, then for each one taken or known: an empty text, ours, or the record.
+ * Answers the epoch, then for each one taken or known what is there now: our claim, or the record.
  */
 export const claimScript = script(
   preludeLua,
@@ -28,14 +28,12 @@ local answers = { epoch() }
 for i = 4, #ARGV do
   local key = P .. 'inbox:' .. ARGV[i]
   local value = redis.call('GET', key)
-  if not value or value == claim then
-    if not value then redis.call('SET', key, claim, 'PX', ARGV[3]) end
-    answers[#answers + 1] = ''
-  elseif string.sub(value, 1, 1) == 'C' then
-    break
-  else
-    answers[#answers + 1] = value
+  if not value then
+    redis.call('SET', key, claim, 'PX', ARGV[3])
+    value = claim
   end
+  if string.sub(value, 1, 1) == 'C' and value ~= claim then break end
+  answers[#answers + 1] = value
 end
 return answers
 `,

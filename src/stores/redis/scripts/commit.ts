@@ -1,4 +1,5 @@
 import { script } from '../connection.ts'
+import { recordPattern } from '../record-value.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
 import { preludeLua, rowsLua } from './shared.ts'
@@ -8,7 +9,7 @@ import { preludeLua, rowsLua } from './shared.ts'
  * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
  * their names; then what is to be done, each as its kind, how many arguments it has, and these.
  *
- * Nothing is written before every claim and lock is seen to be ours, and every command to be allowed. After that a command that fails cannot undo those
+ * Nothing is written before every claim and lock is seen to be ours, every command to be allowed, and every record that is changed to be one. After that a command that fails cannot undo those
  * before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
@@ -39,6 +40,11 @@ local at = firstAction
 while at <= #ARGV do
   local last = at + 1 + tonumber(ARGV[at + 1])
   if ARGV[at] == 'command' and #denied({ { unpack(ARGV, at + 3, last) } }) > 0 then return { 'denied', ARGV[at + 3] } end
+  if ARGV[at] == 'update' then
+    local key = P .. 'inbox:' .. ARGV[at + 3]
+    local value = redis.call('GET', key)
+    if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
+  end
   at = last + 1
 end
 local function answer(...)
