@@ -58,6 +58,34 @@ describe.skipIf(!rabbitmq.available)('what RabbitMQ gives up', () => {
     }
   }, 120_000)
 
+  test('a queue for it that another connection has locked for a while is read once it is free', async () => {
+    const queue = queueName()
+    const dead = `${queue}.dead`
+    await withChannel(rabbitmq.url, (channel) => channel.assertQueue(queue))
+    const transport = rabbitmqTransport({ client, url: rabbitmq.url, queue, deadLetterQueue: dead })
+    const { app, until } = watchedApp(await createDatabase(), transport)
+    await app.start()
+    const said = (text: string) =>
+      until(
+        (all) =>
+          all.some(
+            (each) => each.kind === 'transport-notice' && each.message.includes(dead) && each.message.includes(text),
+          ),
+        text,
+      )
+    await said('NOT_FOUND')
+    await withChannel(rabbitmq.url, async (channel) => {
+      await channel.assertQueue(dead, { exclusive: true, durable: false })
+      await said('RESOURCE_LOCKED')
+    })
+    await withChannel(rabbitmq.url, async (channel) => {
+      await channel.assertQueue(dead)
+      channel.sendToQueue(dead, Buffer.from('{}'), { messageId: 'bad', type: 'note.created' })
+      await channel.waitForConfirms()
+    })
+    await until((all) => all.some(({ kind }) => kind === 'parked'), 'a dead letter')
+  }, 120_000)
+
   test('a quorum queue gives up what too many consumers died with', async () => {
     const queue = queueName()
     const options = { queue, declare: { type: 'quorum', deliveryLimit: 1 }, deadLetterQueue: `${queue}.dead` } as const

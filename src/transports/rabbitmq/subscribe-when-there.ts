@@ -1,11 +1,12 @@
 import type { Clock } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
-import { replyCode } from './broker-errors.ts'
+import type { JustonceError } from '../../errors/index.ts'
+import { brokerError, replyCode } from './broker-errors.ts'
 import type { AmqpConnection } from './client-shapes.ts'
 import type { Incarnation, Subscription } from './incarnation.ts'
 
-const notFound = 404
-/** How long until a queue that was missing is looked for again. */
+/** Not there, or locked by a connection that has it for itself. */
+const notForNow = new Set<unknown>([404, 405])
+/** How long until such a queue is looked for again. */
 const lookAgainMs = 5_000
 
 export interface Watch {
@@ -24,29 +25,39 @@ export async function subscribeWhenThere(
   { clock, notice }: Watch,
 ): Promise<void> {
   const { queue } = subscription
-  if (await isThere(connection, queue)) return incarnation.subscribe(subscription)
-  notice(new JustonceError('BROKER_SETUP', { message: `The queue ${JSON.stringify(queue)} does not exist.` }))
+  const refusal = await refusalOf(connection, queue)
+  if (refusal === undefined) return incarnation.subscribe(subscription)
+  if (!notForNow.has(replyCode(refusal))) throw refusal
+  let said = ''
+  const say = (error: unknown): void => {
+    const found = brokerError(error, `The queue ${JSON.stringify(queue)} cannot be read`)
+    if (found.message !== said) notice(found)
+    said = found.message
+  }
+  say(refusal)
   const lookAgain = async (): Promise<void> => {
-    do {
+    for (;;) {
       await clock.sleep(lookAgainMs, incarnation.over)
       if (incarnation.over.aborted) return
-    } while (!(await isThere(connection, queue)))
-    await incarnation.subscribe(subscription)
+      const again = await refusalOf(connection, queue)
+      if (again === undefined) return incarnation.subscribe(subscription)
+      // What ended with the connection is no news of the queue.
+      if (!incarnation.over.aborted) say(again)
+    }
   }
   // It fails when the channel or the connection has ended, and what follows on that looks for itself.
   void lookAgain().catch(() => {})
 }
 
-/** Asked on a channel of its own, because the answer no closes it. */
-async function isThere(connection: AmqpConnection, queue: string): Promise<boolean> {
+/** Asked on a channel of its own, because a refusal closes it. Undefined: it can be read. */
+async function refusalOf(connection: AmqpConnection, queue: string): Promise<unknown> {
   const channel = await connection.createChannel()
   channel.on('error', () => {})
   try {
     await channel.checkQueue(queue)
   } catch (error) {
-    if (replyCode(error) === notFound) return false
-    throw error
+    return error
   }
   await channel.close()
-  return true
+  return undefined
 }
