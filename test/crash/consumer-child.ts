@@ -3,8 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ChildEvent, ConsumerConfig } from './fixtures/consumer-config.ts'
+import type { RelayConfig } from './fixtures/relay-config.ts'
 
-const program = fileURLToPath(new URL('./fixtures/consumer-process.ts', import.meta.url))
+const programs = {
+  consumer: fileURLToPath(new URL('./fixtures/consumer-process.ts', import.meta.url)),
+  relay: fileURLToPath(new URL('./fixtures/relay-process.ts', import.meta.url)),
+}
 /** Stripping the types of the sources is most of what a start costs; the first process does it for all. */
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/justonce-crash', import.meta.url))
 const patienceMs = 40_000
@@ -14,7 +18,7 @@ export interface End {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A consumer in a process of its own, and everything it has said. */
+/** A consumer or a relay in a process of its own, and everything it has said. */
 export class ConsumerChild {
   readonly events: ChildEvent[] = []
   readonly ended: Promise<End>
@@ -24,8 +28,10 @@ export class ConsumerChild {
   #errors = ''
 
   /** `hear` is told of every event as it comes. */
-  constructor(config: ConsumerConfig, hear?: (event: ChildEvent) => void) {
-    const flags = config.heapMb === undefined ? [] : [`--max-old-space-size=${config.heapMb}`]
+  constructor(config: ConsumerConfig | RelayConfig, hear?: (event: ChildEvent) => void) {
+    const heapMb = 'heapMb' in config ? config.heapMb : undefined
+    const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
+    const program = 'arrivals' in config ? programs.relay : programs.consumer
     this.#process = spawn(process.execPath, [...flags, program, JSON.stringify(config)], {
       stdio: 'pipe',
       env: { ...process.env, NODE_COMPILE_CACHE: compiled },
