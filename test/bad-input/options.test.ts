@@ -120,7 +120,7 @@ test('a name that is taken is refused, also as a former one and also for another
     const error = failureOf(() => app.on('note.changed', second as string, run))
     expect(error.code).toBe('HANDLER_EXISTS')
     expect(error.message).toMatch(
-      /The name "(a|old)" is taken by the handler of note.created. Give each handler a name/,
+      /The name "(a|old)" is taken by the handler of note.created. Give each handler its own name/,
     )
     // Nothing of it has stayed behind.
     app.on('note.changed', 'b', run)
@@ -133,7 +133,7 @@ test('a store that only leases refuses an exactly-once handler, and takes the ot
   const error = failureOf(() => app.on('note.created', 'tag-note', run))
   expect(error.code).toBe('GUARANTEE_TOO_WEAK')
   expect(error.message).toContain('Handler tag-note is exactly-once, but the guarantee of redis is only a lease')
-  expect(error.message).toContain("say delivery: 'at-least-once'")
+  expect(error.message).toContain("set delivery: 'at-least-once'")
   app.on('note.created', { name: 'tag-note', delivery: 'at-least-once' }, run)
 })
 
