@@ -31,7 +31,7 @@ describe.skipIf(!binaries.available)('a user of Redis who may not do everything'
     const client = await connected(url.href)
     const store = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, onWarning: () => {} })
     const transport = memoryTransport()
-    const app = justonce({ store, from: transport, to: memoryTransport({ name: 'elsewhere' }), pollMs: 20 })
+    const app = justonce({ store, transport, pollMs: 20 })
     const events: JustonceEvent[] = []
     app.events.listen((event) => events.push(event))
     const send = (...ids: string[]) => transport.send(ids.map((id) => ({ id, type: 'note.created', body: { id } })))
