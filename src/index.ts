@@ -14,6 +14,7 @@ export type {
   TxOf,
 } from './app/types.ts'
 export type * from './contracts/index.ts'
+export type { Around, HandlerCall } from './engine/around.ts'
 export { type ExponentialOptions, exponential, fixed, none } from './engine/backoff.ts'
 export type { Backoff, DeliveryMode, PublishOptions } from './engine/handler.ts'
 export { byContent, byPosition } from './engine/identify.ts'

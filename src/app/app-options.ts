@@ -1,4 +1,5 @@
 import type { Clock, Message, Store } from '../contracts/index.ts'
+import type { Around } from '../engine/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'
 import type { Messages } from './messages.ts'
@@ -26,6 +27,11 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly maxHeaderBytes?: number
   /** Called before each handler with the transaction it gets: sets a tenant, a search path. */
   readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
+  /**
+   * Wraps every call of a handler: traces, contexts of logs, AsyncLocalStorage. Calls `next()` once and waits for it. What
+   * it throws is the handler's failure; what the handler returns or throws counts even if it does not pass that on.
+   */
+  readonly around?: Around
   /** `install` brings the store's tables up to date at the start; `check` only refuses to start when they are not. */
   readonly schema?: 'install' | 'check'
   /** How often parked and outgoing messages are looked at when nothing wakes them. 1 s if not given. */
@@ -54,6 +60,7 @@ const known = [
   'maxBodyBytes',
   'maxHeaderBytes',
   'beforeEach',
+  'around',
   'schema',
   'pollMs',
   'ids',
@@ -87,6 +94,7 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
     })
   }
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
+  if (options.around !== undefined) checkFunction(options.around, 'around')
   for (const part of partsOf(options.only)) checkChoice(part, 'only', everything)
 }
 

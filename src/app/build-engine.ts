@@ -49,6 +49,7 @@ export function buildEngine<S extends Store, Map extends object>(
     },
     schemaOf: (type) => (Object.hasOwn(schemas, type) ? schemas[type] : undefined),
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
+    around: options.around,
     timeless: parts.timeless ?? new Set(),
     tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),

@@ -1,4 +1,5 @@
 import type { Clock, Events, OutgoingMessage, Store } from '../contracts/index.ts'
+import type { Around } from './around.ts'
 import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
 import type { Handler } from './handler.ts'
@@ -23,6 +24,8 @@ export interface Engine<Tx> {
   schemaOf(type: string): StandardSchema | undefined
   /** Sets context for one message, for example a tenant, before each of its handlers. */
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
+  /** Wraps every call of a handler. */
+  readonly around: Around | undefined
   /** Handler names, former ones included, whose records were made without a time. */
   readonly timeless: ReadonlySet<string>
   /** What becomes of a message so old that its record may have been removed. */

@@ -1,5 +1,6 @@
 import type { Message } from '../contracts/index.ts'
 import { isJustonceError } from '../errors/index.ts'
+import { callAround } from './around.ts'
 import type { CallTimer } from './call-timer.ts'
 import { decodeAgain } from './decode-message.ts'
 import type { Engine } from './engine.ts'
@@ -71,7 +72,7 @@ export async function runHandler<Tx>(
 /** Answers as the handler does, where nothing has to be waited for before it: a promise for every message is not free. */
 function call<Tx>(engine: Engine<Tx>, execution: Execution<Tx>, context: RunContext<Tx>): unknown {
   const messages = execution.runs.map((run) => untouchedMessage(engine, run))
-  if (engine.beforeEach !== undefined || messages.some(isThenable)) {
+  if (engine.around !== undefined || engine.beforeEach !== undefined || messages.some(isThenable)) {
     return callWhenReady(engine, execution, messages, context)
   }
   return callWith(execution, messages as readonly Message[], context)
@@ -84,8 +85,13 @@ async function callWhenReady<Tx>(
   context: RunContext<Tx>,
 ): Promise<unknown> {
   const messages = await Promise.all(given)
-  if (engine.beforeEach !== undefined) for (const message of messages) await engine.beforeEach(message, context.tx)
-  return await callWith(execution, messages, context)
+  const { around, beforeEach } = engine
+  const run = async (): Promise<unknown> => {
+    if (beforeEach !== undefined) for (const message of messages) await beforeEach(message, context.tx)
+    return await callWith(execution, messages, context)
+  }
+  if (around === undefined) return await run()
+  return await callAround(around, { handler: execution.handler.name, messages, attempt: context.attempt }, run)
 }
 
 function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], context: RunContext<Tx>): unknown {

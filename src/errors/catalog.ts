@@ -46,6 +46,10 @@ export const catalog = {
     title: 'A message has the same key as another one, but different content',
     fix: "Give each message its own id in the producer; if the content may differ between retries, set fingerprint: 'none' or a function.",
   },
+  AROUND_INCOMPLETE: {
+    title: 'The around option did not call the handler, or more than once',
+    fix: 'Call next() exactly once in around(message, next), and wait for it.',
+  },
   HANDLER_FAILED: {
     title: 'A handler threw',
     fix: 'See the error history of the parked message; it is retried until its attempts are used up.',
