@@ -4,7 +4,7 @@ import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { tellHints } from './hinted.ts'
 import { KeyOrder } from './key-order.ts'
-import { keyReused, refusedKey, unrouted, waitsFor } from './parked-rows.ts'
+import { failedKeyOf, keyReused, refusedKey, unrouted, waitsFor } from './parked-rows.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import type { Report } from './report.ts'
 import { runTogether } from './run-in-parts.ts'
@@ -118,9 +118,10 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
   }
 }
 
-function parkedEvent<Tx>(run: Run<Tx>, { error, verdict }: RunOutcome & { kind: 'failed' }): JustonceEvent {
-  const { state, reason, attempts } = verdict
-  return { kind: 'parked', handler: run.handler.name, key: rowKeyOf(run), state, reason, attempts, error }
+function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' }): JustonceEvent {
+  const { state, reason, attempts } = outcome.verdict
+  const key = failedKeyOf(run, outcome)
+  return { kind: 'parked', handler: run.handler.name, key, state, reason, attempts, error: outcome.error }
 }
 
 /** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */

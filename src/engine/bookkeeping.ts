@@ -72,13 +72,13 @@ function gatherRun<Tx>(
 ): void {
   const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
   const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
-  // What waited for its time to come is claimed by now, or was by a copy that has left it to the row.
+  // What waited for its time to come is claimed by now.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const names = [run.handler.name, ...run.handler.formerly]
   // Under every name that it may be claimed under: processes that only know one of them must see the same.
   const mark = (state: RecordChange['state'], result?: string): void => {
     if (!isRecorded(run)) return
-    for (const name of names) books.changes.push({ handler: name, key, state, result, born: bornOf(name) })
+    for (const name of names) books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name) })
   }
   switch (outcome.kind) {
     case 'processed':

@@ -19,13 +19,11 @@ export async function claimRuns<Tx>(
   if (requests.length === 0) return undefined
   const { epoch, existing, tooOld } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
-  requests.forEach(({ run, handler }, index) => {
+  requests.forEach(({ run }, index) => {
     const record = existing[index]
     if (tooOld?.has(index) && !outcomes.has(run)) outcomes.set(run, tooOldOutcome(engine, run))
     if (record === undefined || isParked(outcomes.get(run))) return
-    const outcome = outcomeOf(run, record)
-    if (!isParked(outcome) || unclaimedLetter(run)?.handler !== handler) outcomes.set(run, outcome)
-    // Else a copy has left it to the row that this was taken from: it is ours.
+    outcomes.set(run, outcomeOf(run, record))
   })
   const needless = requests.filter(
     ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes.get(run)),

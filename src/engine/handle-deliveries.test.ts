@@ -152,7 +152,7 @@ test('what is parked without a claim does not get before a message of its key th
     await handle(...notes.slice(1, 2))
     await handle(...notes.slice(2))
     expect(effects()).toEqual({ m1: 1, m2: 1 })
-    expect((await store.parking.list()).map((row) => [row.key, row.reason])).toEqual([['m3', reason]])
+    expect((await store.parking.list()).map((row) => [row.messageId, row.reason])).toEqual([['m3', reason]])
   }
 })
 

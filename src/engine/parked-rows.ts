@@ -15,15 +15,22 @@ import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { judge, type Verdict } from './failure-policy.ts'
 import { orderKeyOf } from './key-order.ts'
-import { type Refusal, type Run, type RunOutcome, rowKeyOf } from './work.ts'
+import { isUnclaimed, type Refusal, type Run, type RunOutcome, rowKeyOf, unclaimedKeyOf } from './work.ts'
 
 /** The handler name of dead letters that reached no handler. */
 export const unrouted = '-'
 
 type Failed = RunOutcome & { kind: 'failed' }
 
-export function failedRow<Tx>(run: Run<Tx>, { error, verdict }: Failed, at: Date): NewParkedMessage {
-  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at) })
+export function failedRow<Tx>(run: Run<Tx>, outcome: Failed, at: Date): NewParkedMessage {
+  const { error, verdict } = outcome
+  const key = failedKeyOf(run, outcome)
+  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at), key })
+}
+
+/** The key of the row of what has failed. */
+export function failedKeyOf<Tx>(run: Run<Tx>, outcome: Failed): string {
+  return run.owner?.key ?? (isUnclaimed(outcome) ? unclaimedKeyOf(run) : rowKeyOf(run))
 }
 
 function fitting<Tx>({ isPlain }: Run<Tx>, row: NewParkedMessage): NewParkedMessage {

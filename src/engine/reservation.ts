@@ -1,6 +1,7 @@
-import type { InboxRecord, ParkedBooking, StoredParkedMessage } from '../contracts/index.ts'
+import type { ParkedBooking, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from './engine.ts'
 import type { Batch } from './process-batch.ts'
+import type { RunOutcome } from './work.ts'
 
 /** Covers the time from a booking to the lock that follows it; whoever dies in between delays the message by so much. */
 export const reservedForMs = 5_000
@@ -10,8 +11,8 @@ export class Reservation {
   readonly letter: StoredParkedMessage
   /** As we last knew it. Undefined: somebody else has the row by now. */
   revision: number | undefined
-  /** Set where it turns out that its message was processed by another copy. */
-  record: InboxRecord | undefined
+  /** Set where it turns out that its message was processed by another copy, or is in the row of another. */
+  elsewhere: (RunOutcome & { kind: 'duplicate' | 'parked' }) | undefined
   /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
   pauseMs = 0
 
@@ -28,7 +29,7 @@ export class Reservation {
 export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
   const reservations = works.flatMap(({ origin, runs }) =>
     origin.reservation !== undefined &&
-    origin.reservation.record === undefined &&
+    origin.reservation.elsewhere === undefined &&
     runs.some(({ failure, expired }) => failure === undefined && !expired)
       ? origin.reservation
       : [],

@@ -260,12 +260,15 @@ test('what has waited for its time and still stands behind another of its key is
   })
   const tomorrow = new Date(clock.now().getTime() + 24 * 3_600_000)
   await handle({ ...note('m1'), key: 'k' }, { ...note('m2'), key: 'k', sentAt: tomorrow })
-  expect(await store.parking.list()).toMatchObject([{ key: 'm1' }, { key: 'm2', reason: 'ID_FROM_THE_FUTURE' }])
+  expect(await store.parking.list()).toMatchObject([
+    { messageId: 'm1' },
+    { messageId: 'm2', reason: 'ID_FROM_THE_FUTURE' },
+  ])
   isBroken = false
   await clock.advance(24 * 3_600_000)
   const [head] = (await reserveDue(engine, { limit: 1 })) as [Reservation]
   const behind = await reserveBehind(engine, head, { limit: 10 })
-  expect(behind).toMatchObject([{ letter: { key: 'm2' } }])
+  expect(behind).toMatchObject([{ letter: { messageId: 'm2' } }])
   // Its turn comes so late that another process has the first one by then.
   await clock.advance(reservedForMs)
   const taken = await reserveDue(engine, { limit: 1 })

@@ -1,4 +1,4 @@
-import type { Delivery, InboxRecord, StoredParkedMessage } from '../contracts/index.ts'
+import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { JustonceError } from '../errors/index.ts'
@@ -193,21 +193,33 @@ async function restore<Tx>(
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   const work: Work<Tx> = { ...found, runs: [] }
-  reservation.record = await recordOf(engine, letter, runs)
-  const isOwned = (run: Run<Tx>): boolean => reservation.record === undefined && isOwnedBy(letter, rowKeyOf(run))
+  reservation.elsewhere = await elsewhereOf(engine, letter, runs)
+  const isOwned = (run: Run<Tx>): boolean => reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run))
   const owned = runs.map((run) => ({ ...run, work, owner: isOwned(run) ? letter : undefined }))
   return Object.assign(work, { runs: owned })
 }
 
-/** What was too old to know was parked without a claim: another copy, in work at that time, may have been processed. */
-async function recordOf<Tx>(
-  { store }: Engine<Tx>,
-  { reason }: StoredParkedMessage,
-  runs: readonly Run<Tx>[],
-): Promise<InboxRecord | undefined> {
-  const [run] = runs
-  if (reason !== 'TOO_OLD_TO_KNOW' || run === undefined) return undefined
-  const names = [run.handler.name, ...run.handler.formerly]
-  const records = await store.inbox.findMany(names.map((handler) => ({ handler, key: run.key })))
-  return records.find((record) => record?.state === 'processed' && sameFingerprint(record.fingerprint, run.fingerprint))
+/**
+ * What was too old to know was parked without a claim: another copy, in work at that time, may have been processed, or be
+ * parked and have outlived its record.
+ */
+async function elsewhereOf<Tx>(
+  engine: Engine<Tx>,
+  letter: StoredParkedMessage,
+  [run]: readonly Run<Tx>[],
+): Promise<Reservation['elsewhere']> {
+  if (letter.reason !== 'TOO_OLD_TO_KNOW' || run === undefined) return undefined
+  const { store } = engine
+  const keys = [run.handler.name, ...run.handler.formerly].map((handler) => ({ handler, key: run.key }))
+  for (const record of await store.inbox.findMany(keys))
+    if (record?.state === 'processed' && sameFingerprint(record.fingerprint, run.fingerprint))
+      return { kind: 'duplicate', record }
+  for (const row of await store.parking.list({ keys })) {
+    if (row.sequence === letter.sequence) continue
+    const prepared = await prepare(engine, { message: unpackLetter(row.message) }, { letter: row })
+    const same =
+      prepared.kind === 'work' ? prepared.work.runs.find(({ handler }) => handler === run.handler) : undefined
+    if (same !== undefined && sameFingerprint(same.fingerprint, run.fingerprint)) return { kind: 'parked' }
+  }
+  return undefined
 }

@@ -28,8 +28,8 @@ export async function takeLetters<Tx>(
   for (const { origin, runs } of works) {
     if (origin.letter !== undefined && lost.has(origin.letter))
       for (const run of runs) outcomes.set(run, { kind: 'elsewhere' })
-    else if (origin.reservation?.record !== undefined)
-      for (const run of runs) outcomes.set(run, { kind: 'duplicate', record: origin.reservation.record })
+    else if (origin.reservation?.elsewhere !== undefined)
+      for (const run of runs) outcomes.set(run, origin.reservation.elsewhere)
   }
   return refusals.filter(({ letter }) => letter === undefined || !lost.has(letter))
 }

@@ -106,6 +106,24 @@ export function rowKeyOf<Tx>({ key, mark }: Pick<Run<Tx>, 'key' | 'mark'>): stri
   return mark === undefined ? key : key + mark
 }
 
+/**
+ * The key of the row of what is parked without a claim. Nobody has compared it with others of its key, and another message
+ * may have the same one: its content is part of it, so that each is kept and copies add nothing.
+ */
+export function unclaimedKeyOf<Tx>({ key, fingerprint }: Pick<Run<Tx>, 'key' | 'fingerprint'>): string {
+  return `${key}#unclaimed${Buffer.from(fingerprint ?? []).toString('hex')}`
+}
+
+/** The key that such a row has, or will have, its record under. */
+export function recordKeyOf(rowKey: string): string {
+  return rowKey.replace(/#unclaimed[0-9a-f]*$/, '')
+}
+
+/** It waits, or is dead, in this row: under its key, or as what was parked without a claim. */
+export function isRowOf(letter: Pick<StoredParkedMessage, 'key'>, rowKey: string): boolean {
+  return letter.key === rowKey || recordKeyOf(letter.key) === rowKey
+}
+
 /** It says that it was made in the future, and is parked without a claim until then. */
 export function isUnborn<Tx>({ failure }: Pick<Run<Tx>, 'failure'>): boolean {
   return failure !== undefined && isJustonceError(failure.error, 'ID_FROM_THE_FUTURE')
@@ -120,7 +138,7 @@ export function isUnclaimed(outcome: RunOutcome | undefined): boolean {
 /** The row in which it has waited for its time to come: its own, although it has no claim yet. */
 export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): StoredParkedMessage | undefined {
   const { letter } = work.origin
-  if (owner !== undefined || letter?.key !== key) return undefined
+  if (owner !== undefined || letter === undefined || !isRowOf(letter, key)) return undefined
   return letter.handler === handler.name || handler.formerly.includes(letter.handler) ? letter : undefined
 }
 
@@ -128,6 +146,6 @@ export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): Sto
  * What waited for its time to come has no claim yet. Nor has a row under another key: that is of a message whose key
  * belongs to another one (`KEY_REUSED`), or that reached no handler.
  */
-export function isOwnedBy({ key, reason }: StoredParkedMessage, rowKey: string): boolean {
-  return key === rowKey && reason !== 'ID_FROM_THE_FUTURE'
+export function isOwnedBy(letter: StoredParkedMessage, rowKey: string): boolean {
+  return isRowOf(letter, rowKey) && letter.reason !== 'ID_FROM_THE_FUTURE'
 }

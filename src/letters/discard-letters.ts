@@ -1,4 +1,5 @@
 import type { RecordKey } from '../contracts/index.ts'
+import { recordKeyOf } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import type { OperableEngine } from './operable-engine.ts'
@@ -31,9 +32,8 @@ export async function discardLetters<Tx>(
       await store.inbox.update(
         tx,
         discarded.flatMap(({ handler, key }) =>
-          [handler, ...(shared.get(key)?.get(handler) ?? [])].map((name) => ({
-            handler: name,
-            key,
+          [{ handler, key }, ...(shared.get(key)?.get(handler) ?? [])].map((record) => ({
+            ...record,
             state: 'discarded' as const,
           })),
         ),
@@ -51,24 +51,30 @@ export async function discardLetters<Tx>(
   return await orExplain(engine, selected, () => store.transaction(discard))
 }
 
-/** A renamed handler has parked its message under its other names, too. By key, then by the letter's handler. */
+/**
+ * A renamed handler has parked its message under its other names, too; and what was claimed late has its record under another
+ * key than its row. By the letter's key, then by its handler.
+ */
 async function sharedRecords<Tx>(
   engine: OperableEngine<Tx>,
   letters: readonly RecordKey[],
-): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>> {
+): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>> {
   const others = letters.flatMap(({ handler, key }) => {
     const current = engine.handlerNamed(handler)
-    const names = current === undefined ? [] : [current.name, ...current.formerly]
-    return names.filter((name) => name !== handler).map((name) => ({ of: handler, handler: name, key }))
+    const names = new Set([handler, ...(current === undefined ? [] : [current.name, ...current.formerly])])
+    const recordKey = recordKeyOf(key)
+    return [...names]
+      .filter((name) => name !== handler || recordKey !== key)
+      .map((name) => ({ of: { handler, key }, handler: name, key: recordKey }))
   })
-  const shared = new Map<string, Map<string, string[]>>()
+  const shared = new Map<string, Map<string, RecordKey[]>>()
   for (let start = 0; start < others.length; start += atOnce) {
     const some = others.slice(start, start + atOnce)
     const records = await engine.store.inbox.findMany(some)
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
-      const ofKey = shared.get(key) ?? new Map<string, string[]>()
-      shared.set(key, ofKey.set(of, [...(ofKey.get(of) ?? []), handler]))
+      const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()
+      shared.set(of.key, ofKey.set(of.handler, [...(ofKey.get(of.handler) ?? []), { handler, key }]))
     }
   }
   return shared

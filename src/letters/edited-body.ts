@@ -3,7 +3,7 @@ import { unpackMessage } from '../encoding/packed-message.ts'
 import type { Engine } from '../engine/engine.ts'
 import { unrouted } from '../engine/parked-rows.ts'
 import { prepare } from '../engine/prepare.ts'
-import { rowKeyOf } from '../engine/work.ts'
+import { isRowOf, rowKeyOf } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** A letter's message with another body, checked as the engine will check it. Rejects where it could not be handled. */
@@ -24,7 +24,7 @@ export async function editedMessage<Tx>(
     const key = rowKeyOf(run)
     if (failure !== undefined) throw invalid(`Handler ${handler.name} cannot take it.`, failure.error)
     // Under another key nobody would know it again. What never had a key of its own may get one.
-    if (key !== letter.key && letter.handler !== unrouted && letter.reason !== 'KEY_REUSED')
+    if (!isRowOf(letter, key) && letter.handler !== unrouted && letter.reason !== 'KEY_REUSED')
       throw invalid(
         `With it, identify() of handler ${handler.name} answers ${JSON.stringify(key)} instead of ${JSON.stringify(letter.key)}.`,
       )

@@ -1,6 +1,7 @@
 import type { ParkedFilter, StoredParkedMessage } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { unrouted } from '../engine/parked-rows.ts'
+import { isRowOf } from '../engine/work.ts'
 import { examine } from './examine.ts'
 import { isTooLate } from './lateness-of-letter.ts'
 import { type LetterRun, runsOfLetters } from './letter-runs.ts'
@@ -48,7 +49,7 @@ function runnable<Tx>(
   const name = engine.handlerNamed(letter.handler)?.name ?? letter.handler
   const own = runs.find(({ handler }) => handler.name === name)
   // The key of a conflict belongs to another message: while that has its record, the letter would only die of it again.
-  return own !== undefined && own.key !== letter.key && own.isKnown ? [] : [name]
+  return own !== undefined && !isRowOf(letter, own.key) && own.isKnown ? [] : [name]
 }
 
 /** Later handlers of the same messages, which follow when the letters have succeeded. */

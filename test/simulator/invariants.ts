@@ -2,6 +2,7 @@ import { starvesAfterMs } from './crowded.ts'
 import type { Row } from './database/sim-database.ts'
 import { attempts, endsAsDeadLetter } from './handlers.ts'
 import type { RetentionWatch } from './retention-watch.ts'
+import { runOf } from './run-of.ts'
 import type { ScenarioMessage } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -19,10 +20,9 @@ export function violations(world: World, rested: boolean): string[] {
   if (!rested) found.push('STUCK: the world did not come to rest')
   const effects = count(world.database.scan(undefined, 'effects').map(({ row }) => `${row.handler}|${row.message}`))
   const records = new Map(world.database.scan(undefined, 'inbox').map(({ key, row }) => [key, row.state]))
-  // Where positions tell messages apart, the keys of their rows end with a mark of them.
-  const parked = new Map(
-    world.database.scan(undefined, 'parked').map(({ key, row }) => [key.replace(/@[0-9a-f]{32}$/, ''), row]),
-  )
+  // What was parked without a claim may be a copy of what is parked: the row that owns the message is the one to go by.
+  const rows = world.database.scan(undefined, 'parked').map(({ key, row }) => ({ key, row, run: runOf(key) }))
+  const parked = new Map(rows.sort((a, b) => b.key.length - a.key.length).map(({ run, row }) => [run, row]))
   const sent = publishedBy(world)
   const { mendedAt, shape, restore } = world.scenario
   const facts: Facts = {

@@ -111,6 +111,6 @@ async function giveUpWhatHasRun(
   tookEffect: (handler: string, id: string) => boolean,
 ): Promise<void> {
   const letters = await deadLetters.list({ reason: 'TOO_OLD_TO_KNOW' }, { limit: 1_000 })
-  const haveRun = letters.filter(({ handler, key }) => tookEffect(handler, key))
+  const haveRun = letters.filter(({ handler, messageId }) => tookEffect(handler, messageId))
   if (haveRun.length > 0) await deadLetters.discard(haveRun, { by: 'operator' })
 }

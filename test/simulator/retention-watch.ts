@@ -1,6 +1,7 @@
 import type { ServerTransaction } from './database/server-transaction.ts'
 import type { Row, SimDatabase } from './database/sim-database.ts'
 import { dayMs, hourMs } from './retained.ts'
+import { runOf } from './run-of.ts'
 import type { Scenario } from './scenario.ts'
 import { bornIn, worldBegins } from './timed-ids.ts'
 
@@ -58,11 +59,13 @@ export class RetentionWatch {
 
   #seeEffect(transaction: ServerTransaction, row: Row | undefined): void {
     const run = `${row?.handler}|${row?.message}`
-    const letter = this.#database.read(undefined, 'parked', run)
-    if (letter?.reason === 'TOO_OLD_TO_KNOW' && letter.redrive !== undefined) this.redriven.add(run)
+    const letters = this.#database.scan(undefined, 'parked').filter(({ key }) => runOf(key) === run)
+    if (letters.some(({ row: { reason, redrive } }) => reason === 'TOO_OLD_TO_KNOW' && redrive !== undefined))
+      this.redriven.add(run)
     const horizon = this.#horizons.findLast(({ at }) => at <= transaction.begunAt)?.time ?? Number.NEGATIVE_INFINITY
     const born = bornIn(`${row?.message}`)
-    if (born !== undefined && born < horizon && !transaction.writes.has(`parked\0${run}`))
+    const isParked = [...transaction.writes.keys()].some((name) => runOf(name) === `parked\0${run}`)
+    if (born !== undefined && born < horizon && !isParked)
       this.found.push(`TOO OLD: ${run} ran ${horizon - born} ms below the horizon, and was not parked`)
   }
 
@@ -74,8 +77,6 @@ export class RetentionWatch {
     }
     const before = this.#database.read(undefined, 'inbox', run)
     if (before === undefined) return
-    // A copy had left it to the row in which it waited for its time, and that has given it back: it waits on, unclaimed.
-    if (this.#database.read(undefined, 'parked', run)?.reason === 'ID_FROM_THE_FUTURE') return
     this.removed++
     if (bornIn(run) === undefined && this.#mayForget(before)) this.forgotten.add(run)
     else if (!this.#isBelow(run, graceMs)) this.found.push(`UNRECORDED: the record of ${run} was removed too early`)
@@ -87,10 +88,11 @@ export class RetentionWatch {
     return this.#isTimelessRemoved && state !== 'parked' && ageMs > dayMs
   }
 
-  #seeParked({ begunAt }: ServerTransaction, run: string, row: Row | undefined): void {
+  #seeParked({ begunAt }: ServerTransaction, key: string, row: Row | undefined): void {
     if (row === undefined) return
+    const run = runOf(key)
     this.#known.add(run)
-    const before = this.#database.read(undefined, 'parked', run)
+    const before = this.#database.read(undefined, 'parked', key)
     if (row.reason !== 'TOO_OLD_TO_KNOW' || before?.reason === row.reason) return
     this.tooOld.add(run)
     if (!this.#isBelow(run)) this.found.push(`GIVEN UP: ${run} was parked as too old, and is not`)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { PermanentError } from '../../errors/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, engineCase, later, note } from './bench.ts'
@@ -22,7 +23,7 @@ export const futureCases: readonly StoreCase[] = [
       assert.deepEqual([await effects.count(id), await effects.count('m1')], [0, 1])
       const rows = await store.parking.list()
       assert.deepEqual(
-        rows.map(({ key, state, reason, attempts }) => [key, state, reason, attempts]),
+        rows.map(({ messageId, state, reason, attempts }) => [messageId, state, reason, attempts]),
         [[id, 'waiting', 'ID_FROM_THE_FUTURE', 0]],
       )
       // No longer than an hour: perhaps it is the clock here that is wrong, and soon right, or another process takes it.
@@ -37,6 +38,59 @@ export const futureCases: readonly StoreCase[] = [
       assert.equal(await effects.count(id), 0)
       assert.equal(await store.inbox.find({ handler: 'tag-note', key: id }), undefined)
       assert.equal(transport.settled().length, 3)
+    },
+  }),
+  engineCase({
+    name: 'future: every content under one id is kept, and of them only the first runs when its time has come',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const id = fromTheFuture()
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        notes.on('note.created', 'tag-note', ({ body }, { tx }) => effects.write(tx, (body as { text: string }).text))
+      const [early, due] = opened
+      const saying = (text: string) => note(id, { body: { text } })
+      await early.handle(saying('a'), saying('b'), saying('a'))
+      await early.handle(saying('c'))
+      await early.stop()
+      const reasons = async () => (await store.parking.list()).map(({ reason }) => reason)
+      assert.deepEqual(await reasons(), Array(3).fill('ID_FROM_THE_FUTURE'))
+      await due.handle()
+      await makeDue(bench)
+      const areDecided = async () => (await store.parking.count({ reason: 'ID_FROM_THE_FUTURE' })) === 0
+      await eventually(async () => ((await areDecided()) ? true : undefined), 'the end of their wait')
+      assert.deepEqual(await reasons(), ['KEY_REUSED', 'KEY_REUSED'])
+      const ran = await Promise.all(['a', 'b', 'c'].map((text) => effects.count(text)))
+      assert.equal(
+        ran.reduce((sum, count) => sum + count),
+        1,
+      )
+    },
+  }),
+  engineCase({
+    name: 'future: what has died after its time had come is discarded with its record',
+    needs: ['retention', 'letters'],
+    async run(bench) {
+      const { store, app } = bench
+      const id = fromTheFuture()
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        notes.on('note.created', 'tag-note', () => {
+          throw new PermanentError('never')
+        })
+      const [early, due] = opened
+      await early.handle(note(id))
+      await early.stop()
+      await due.handle()
+      await makeDue(bench)
+      await eventually(
+        async () => ((await store.parking.count({ state: 'dead' })) === 1 ? true : undefined),
+        'its death',
+      )
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'parked')
+      await due.app.deadLetters.discard('all', { by: 'ana' })
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'discarded')
     },
   }),
   engineCase({
@@ -162,7 +216,7 @@ export const futureCases: readonly StoreCase[] = [
       const isDead = async () => ((await store.parking.count({ state: 'waiting' })) === 0 ? true : undefined)
       await eventually(isDead, 'the end of its wait')
       assert.deepEqual(
-        (await store.parking.list()).map(({ key, state, reason }) => [key, state, reason]),
+        (await store.parking.list()).map(({ messageId, state, reason }) => [messageId, state, reason]),
         [[id, 'dead', 'TOO_OLD_TO_KNOW']],
       )
       assert.equal(await effects.count(id), 0)
@@ -176,8 +230,8 @@ export const futureCases: readonly StoreCase[] = [
       // For the clock that is ten days behind all of them are from the future.
       const [done, failing, waiting] = [madeAgo(aDay, 1), madeAgo(aDay, 2), madeAgo(-3 * aDay, 3)]
       let isBroken = true
-      const opened = [app(timed), app({ ...timed, clock: clockAhead(-10 * aDay) })] as const
-      const [right, behind] = opened
+      const opened = [app(timed), app({ ...timed, clock: clockAhead(-10 * aDay) }), app(timed)] as const
+      const [right, behind, rightAgain] = opened
       for (const { app: notes } of opened) {
         notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
           await effects.write(tx, id)
@@ -191,7 +245,7 @@ export const futureCases: readonly StoreCase[] = [
       await makeDue(bench)
       await eventually(async () => ((await effects.count(failing)) === 1 ? true : undefined), 'the retry')
       const isPutOff = async () => {
-        const [row] = await store.parking.list({ key: waiting })
+        const [row] = await store.parking.list({ messageId: waiting })
         return row !== undefined && row.nextAt.getTime() > Date.now() + anHour / 2
       }
       await eventually(async () => ((await isPutOff()) ? true : undefined), 'another wait')
@@ -201,8 +255,17 @@ export const futureCases: readonly StoreCase[] = [
       )
       for (const key of [done, failing])
         assert.equal((await store.inbox.find({ handler: 'tag-note', key }))?.state, 'processed')
-      const left = (await store.parking.list()).map(({ key }) => key)
-      assert.ok(left.includes(waiting) && !left.includes(failing), `parked are ${left}`)
+      await behind.stop()
+      // The copies that were too early for the wrong clock wait for a right one, and end there.
+      await rightAgain.handle()
+      await makeDue(bench)
+      const left = async () => (await store.parking.list()).map(({ messageId }) => messageId)
+      await eventually(async () => ((await left()).length === 1 ? true : undefined), 'the end of the copies')
+      assert.deepEqual(await left(), [waiting])
+      assert.deepEqual(
+        [await effects.count(done), await effects.count(failing), await effects.count(waiting)],
+        [1, 1, 0],
+      )
     },
   }),
 ]
