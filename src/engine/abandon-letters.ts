@@ -35,12 +35,12 @@ async function abandon<Tx>(
   return await store.transaction(async (tx) => {
     const taken = await store.parking.take(tx, rows)
     const ours = rows.filter((_, index) => taken[index] === true)
-    // A redrive knows its letters by a mark on the row, so that has to stay.
-    const marked = ours.filter(({ redrive }) => redrive !== undefined)
-    const others = ours.filter(({ redrive }) => redrive === undefined)
+    // A redrive knows its letters by a mark on the row, and only the row of an edited letter has what was received: those stay.
+    const kept = ours.filter(({ redrive, originalBody }) => redrive !== undefined || originalBody !== undefined)
+    const others = ours.filter((row) => !kept.includes(row))
     const at = clock.now()
     await store.parking.change(tx, [
-      ...marked.map((row) =>
+      ...kept.map((row) =>
         failedAgain(
           row,
           { error, verdict: { state: 'dead', reason: error.code, attempts: row.attempts, delayMs: 0 } },

@@ -68,6 +68,34 @@ test('what is redriven runs when an app has the handler again, under its old nam
   expect(await renamed.store.parking.count()).toBe(0)
 })
 
+test('the body that was received is kept when a letter was edited and its handler is removed again', async () => {
+  const world = openWorld()
+  const removeFirst = async () => {
+    const without = openVersion(world, ['second'])
+    await without.app.start()
+    for (let minutes = 0; minutes < 15; minutes++) await world.clock.advance(minuteMs)
+    await without.app.stop()
+  }
+  const before = openVersion(world, ['first', 'second'])
+  await before.handle(note('m1'))
+  const received = (await before.store.parking.list({ handler: 'first' }))[0]?.message.body
+  await before.app.stop()
+  await removeFirst()
+  const again = openVersion(world, ['first', 'second'])
+  await again.app.start()
+  const { id } = await again.app.deadLetters.redrive(
+    { handler: 'first', key: 'm1' },
+    { ...signed, body: { text: 'edited' } },
+  )
+  await world.clock.advance(minuteMs)
+  expect((await again.app.deadLetters.redriveStatus(id)).state).toBe('finished')
+  await again.app.stop()
+  await removeFirst()
+  expect(await again.store.parking.list({ handler: 'first' })).toMatchObject([
+    { state: 'dead', reason: 'HANDLER_UNKNOWN', originalBody: received },
+  ])
+})
+
 test('while a process that knows the handler is running, nothing becomes of what waits for it elsewhere', async () => {
   const world = openWorld()
   const old = openVersion(world, ['first', 'second'])
