@@ -7,40 +7,40 @@ import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from '
 import type { TxOf } from './types.ts'
 import type { WayOptions } from './ways.ts'
 
-/** What a process does, where not everything. `retries` are parked messages, redrives and housekeeping. */
+/** A part of the work of an app. `retries` are parked messages, redrives and housekeeping. */
 export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
 
 export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
   readonly store: S
-  /** This process does only that, because others do the rest. Everything if not given. */
+  /** This process does only these parts, because other processes do the rest. Default: all parts. */
   readonly only?: Part | readonly Part[]
   readonly messages?: Messages<Map>
-  /** Batches in flight at once, for each transport. As many as suit the store, at most 4, if not given. */
+  /** Concurrent batches for each transport. Default: as many as suit the store, at most 4. */
   readonly concurrency?: number
-  /** The largest batch, and how long one should take. 100 messages (1,000 where the store has one writer) and 100 ms if not given. */
+  /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
-  /** How much of each transport may be in this process and not settled. */
+  /** How many messages of each transport may be unsettled in this process. */
   readonly inFlight?: InFlightOptions
   /** What happens to messages of a type without a handler. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'
   readonly maxBodyBytes?: number
   readonly maxHeaderBytes?: number
-  /** Called before each handler with the transaction it gets: sets a tenant, a search path. */
+  /** Called before each handler with its transaction, for example to set a tenant or a search path. */
   readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
   /**
    * Wraps every call of a handler: traces, contexts of logs, AsyncLocalStorage. Calls `next()` once and waits for it. What
    * it throws is the handler's failure; what the handler returns or throws counts even if it does not pass that on.
    */
   readonly around?: Around
-  /** `install` brings the store's tables up to date at the start; `check` only refuses to start when they are not. */
+  /** `install` brings the store's tables up to date at the start; `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
-  /** How often parked and outgoing messages are looked at when nothing wakes them. 1 s if not given. */
+  /** How often to look for parked and outgoing messages when nothing wakes the app. Default: 1 s. */
   readonly pollMs?: number
   /** How the time of a message is read from its id. Only messages whose ids have one can be forgotten safely. */
   readonly ids?: IdScheme
-  /** How long records are kept. For ever if not given. */
+  /** How long records are kept. Default: for ever. */
   readonly retention?: RetentionOptions
-  /** While nobody listens to `app.events`, what somebody should know goes to the console. `false`: it does not. */
+  /** While nobody listens to `app.events`, important events are printed to the console. `false` turns that off. */
   readonly log?: boolean
   readonly clock?: Clock
 }

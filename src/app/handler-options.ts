@@ -12,9 +12,9 @@ export interface HandlerOptions<Body = unknown> {
    */
   readonly delivery?: DeliveryMode
   readonly retry?: RetryOptions
-  /** The handler is cut off, and everything it did undone, after this long. 30 s if not given. */
+  /** After this time the handler is cut off, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
-  /** Keeps what the handler returns, as JSON, with its record. */
+  /** Stores what the handler returns, as JSON, with its record. */
   readonly keepResult?: boolean
   /** `own`: this handler never shares a transaction with other messages. */
   readonly transaction?: 'shared' | 'own'
@@ -26,35 +26,35 @@ export interface HandlerOptions<Body = unknown> {
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
   readonly schema?: StandardSchema<Body>
   /**
-   * `key`: messages of one `key` take effect in the order of their arrival: while one waits for a retry, those behind it
+   * `key`: messages of one `key` take effect in the order in which they arrive. While one waits for a retry, those behind it
    * wait too, and other keys go on. Needs a transport that delivers in order.
    */
   readonly ordered?: 'none' | 'key'
-  /** With `ordered`: whether the messages behind a dead letter wait until somebody has seen to it. `block` if not given. */
+  /** With `ordered`: whether messages behind a dead letter wait until it is redriven or discarded. Default: `block`. */
   readonly whenDead?: 'block' | 'continue'
-  /** A message that is older than this by its `sentAt` is not handled any more; one with an `expiresAt` has its own end. */
+  /** A message that is older than this by its `sentAt` is no longer handled. With an `expiresAt` as well, the earlier end counts. */
   readonly expiresAfterMs?: number
-  /** What becomes of a message that came too late. `skip` if not given: recorded as expired and counted. */
+  /** What happens to an expired message. Default: `skip`, which records it as expired and counts it. */
   readonly whenExpired?: 'skip' | 'dead-letter'
   /**
-   * When so many different messages in a row have failed, this handler is given no more but one now and then, until one
-   * succeeds. 20 messages and 1 s before the first trial if not given; `false`: never.
+   * After `after` different messages in a row have failed, this handler gets only one message now and then, until one
+   * succeeds. Default: 20 messages, and 1 s before the first trial. `false` turns it off.
    */
   readonly breaker?: { readonly after?: number; readonly pauseMs?: number } | false
   /**
-   * For keys from `identify`: when the message came into being, from the same parts of it. The name stands for the way it is
-   * read; change it when that changes.
+   * For keys from `identify`: when the message came into being, read from the same parts of it. The name stands for the way the
+   * time is read; change it when that changes.
    */
   readonly born?: { readonly name: string; readonly of: (message: Message<Body>) => Date | undefined }
-  /** Names this handler had before; their records still count. */
+  /** Earlier names of this handler; their records still count. */
   readonly formerly?: readonly string[]
 }
 
 export interface RetryOptions {
-  /** Attempts in all, the first included. 5 if not given. */
+  /** The total number of attempts, including the first. Default: 5. */
   readonly attempts?: number
-  /** `exponential()` if not given; or `fixed(ms)`, `none`, or a function of the attempt that failed and its error. */
+  /** `exponential()`, `fixed(ms)`, `none`, or a function of the failed attempt and its error. Default: `exponential()`. */
   readonly backoff?: Backoff
-  /** `permanent`: an error that no further attempt can mend; the message is a dead letter at once. */
+  /** `permanent`: no further attempt can succeed, so the message becomes a dead letter at once. */
   readonly classify?: (error: unknown) => 'permanent' | 'temporary'
 }

@@ -4,15 +4,15 @@ import { checkNumber, checkOptions } from '../errors/index.ts'
 import type { BatchSettings } from './build-engine.ts'
 
 /**
- * How much of each transport may be in this process and not settled. What is in one process is not with another: small
+ * How many messages of each transport may be unsettled in this process. No other process can handle them meanwhile: small
  * numbers share the work of slow handlers more evenly, large ones save round trips.
  */
 export interface InFlightOptions {
-  /** The most messages. Two batches for each that runs at once if not given. While handlers are slow, fewer are taken. */
+  /** The largest number of messages. Default: two batches for each concurrent batch. While handlers are slow, fewer are taken. */
   readonly messages?: number
-  /** The most bytes of their bodies, as far as the broker can be told; one message is always taken. 64 MiB if not given. */
+  /** The total size of their bodies, as far as the broker can limit it; one message is always taken. Default: 64 MiB. */
   readonly bytes?: number
-  /** What has waited for longer without being begun is given back. As long as the broker allows if not given. */
+  /** A message that waits longer without being begun is given back. Default: as long as the broker allows. */
   readonly ageMs?: number
 }
 

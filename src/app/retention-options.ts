@@ -4,15 +4,15 @@ import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } 
 import { bornOfId, type TimedIds } from '../ids/index.ts'
 import type { MaintainerOptions } from '../maintenance/maintainer.ts'
 
-/** How the time of a message is read from its id: by a known kind of ids, or by a function under a name of its own. */
+/** How the time of a message is read from its id: by a known kind of id, or by a named function. */
 export type IdScheme = TimedIds | { readonly name: string; readonly born: (id: string) => Date | undefined }
 
 export interface RetentionOptions {
-  /** Records are kept for so many days after their message was made. What comes later than that is too old to know. */
+  /** Records are kept for this many days after their message was made. A later copy is too old to know. */
   readonly days: number
-  /** What becomes of a message that is too old to know. `dead-letter` if not given. */
+  /** What happens to a message that is too old to know. Default: `dead-letter`. */
   readonly tooOld?: 'dead-letter' | 'skip'
-  /** Removes records of ids without a time as well. A copy that comes after that runs again. */
+  /** Also removes records of ids without a time. A copy that arrives after that runs again. */
   readonly timeless?: { readonly days: number; readonly iAcceptReruns: true }
 }
 

@@ -17,10 +17,10 @@ export type Publish<Map extends object> = <Type extends TypeName<Map>>(
   options?: PublishOptions,
 ) => Promise<string>
 
-/** What a handler is given. `publish` is there only where the store can keep outgoing messages. */
+/** What a handler gets. `publish` exists only if the store can keep outgoing messages. */
 export type HandlerContext<S extends Store, Map extends object> = {
   readonly tx: TxOf<S>
-  /** 1 is the first. In a batch handler, that of the message that was tried most often. */
+  /** 1 is the first. In a batch handler: the attempt of the message with the most attempts. */
   readonly attempt: number
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
@@ -28,18 +28,18 @@ export type HandlerContext<S extends Store, Map extends object> = {
   afterCommit(work: () => unknown): void
 } & (S extends { readonly queue: Queue<never> } ? { readonly publish: Publish<Map> } : unknown)
 
-/** What became of a message for one handler. */
+/** The outcome of a message for one handler. */
 export type HandlerOutcome =
   | { readonly status: 'processed' }
   | { readonly status: 'duplicate'; readonly processedAt: Date }
   | { readonly status: 'parked'; readonly error?: unknown }
   | { readonly status: 'conflict' }
-  /** It came too late, and was skipped. */
+  /** It arrived too late and was skipped. */
   | { readonly status: 'expired' }
   /** An at-most-once handler has failed: it does not run again. */
   | { readonly status: 'lost'; readonly error: unknown }
 
-/** What became of a message: for each handler, or why it reached none. */
+/** The outcome of a message for each handler, or why it reached none. */
 export interface DeliveryOutcome {
   readonly handlers: Readonly<Record<string, HandlerOutcome>>
   readonly refused?: Error
@@ -49,23 +49,23 @@ export interface DeliveryOutcome {
 export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readonly body?: unknown }
 
 export interface App<S extends Store, Map extends object> {
-  /** Registers a handler for one type of message. Handlers of a type run in the order of their registration. */
+  /** Registers a handler for one type of message. Handlers of a type run in the order of registration. */
   on<Type extends TypeName<Map>, Body = Map[Type]>(
     type: Type,
     handler: string | HandlerOptions<Body>,
     run: (message: Message<Body>, context: HandlerContext<S, Map>) => unknown,
   ): void
-  /** The same for a handler that takes many messages with a few statements. On failure they are split until the culprit is alone. */
+  /** The same for a handler that processes many messages with a few statements. After a failure they are split until the culprit is alone. */
   onBatch<Type extends TypeName<Map>, Body = Map[Type]>(
     type: Type,
     handler: string | HandlerOptions<Body>,
     run: (messages: readonly Message<Body>[], context: HandlerContext<S, Map>) => unknown,
   ): void
-  /** The order in which the handlers of a type run, instead of that of their registration. Names all of them. */
+  /** Sets the order in which the handlers of a type run, instead of the order of registration. It must name all of them. */
   order<Type extends TypeName<Map>>(type: Type, handlers: readonly string[]): void
   /**
-   * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that commits;
-   * without, it goes to its destination at once and this resolves when the broker has it.
+   * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that transaction commits.
+   * Without `tx` it goes to its destination at once, and the promise resolves when the broker has it.
    */
   publish<Type extends TypeName<Map>>(
     type: Type,
@@ -75,14 +75,13 @@ export interface App<S extends Store, Map extends object> {
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
   /**
-   * Prepares the store and begins to consume. A store that is away is waited for (event `store-down`), for ever or for
+   * Prepares the store and begins to consume. Waits for a store that is unavailable (event `store-down`), for ever or for
    * `withinMs`; every other failure rejects at once.
    */
   start(options?: { readonly withinMs?: number }): Promise<void>
   /**
-   * Stops taking, finishes what is running, gives back the rest, and closes the transports. Resolves within `withinMs`
-   * (25,000 if not given); the event `stop-unfinished` says what had not ended by then. Nothing of that is lost, it may
-   * come again.
+   * Takes no more messages, finishes the running ones, gives back the rest and closes the transports. Resolves within `withinMs`
+   * (default: 25,000); the event `stop-unfinished` says what had not ended by then. None of that is lost: it may come again.
    */
   stop(options?: { readonly withinMs?: number }): Promise<void>
   /**
@@ -91,15 +90,15 @@ export interface App<S extends Store, Map extends object> {
    */
   health(options?: { readonly withinMs?: number }): Promise<Health>
   readonly events: Events
-  /** What operators do with messages that nobody could handle. */
+  /** For operators: the messages that could not be handled. */
   readonly deadLetters: DeadLetters
-  /** What operators ask about messages that were published and are not sent yet. */
+  /** For operators: the published messages that are not sent yet. */
   readonly outgoing: Outgoing
   /**
-   * Removes the record of a message on purpose: its next copy runs again. False: there was none. That of a parked
-   * message is refused.
+   * Removes the record of a message on purpose: its next copy runs again. Resolves to false if there was none. The record of
+   * a parked message is refused.
    */
   forget(key: RecordKey, signature: Signature): Promise<boolean>
-  /** What people did, the latest first. */
+  /** The actions of operators, the latest first. */
   audit(limit?: number): Promise<readonly AuditedAction[]>
 }
