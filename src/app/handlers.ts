@@ -30,6 +30,15 @@ export class Handlers {
     return this.#byName.get(name)
   }
 
+  /** Refuses a name that nobody has. */
+  get(name: string): Handler {
+    const handler = this.#byName.get(name)
+    if (handler !== undefined) return handler
+    throw new JustonceError('OPTION_INVALID', {
+      message: `There is no handler ${JSON.stringify(name)}. Handlers: ${this.names.join(', ')}.`,
+    })
+  }
+
   get all(): readonly Handler[] {
     return [...this.#byType.values()].flat()
   }

@@ -112,6 +112,11 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       handlers.order(type, names)
     },
     deliver: (message) => deliver(engine, message),
+    pause: (name) => engine.breakers.pause(handlers.get(name)),
+    resume(name) {
+      engine.breakers.resume(handlers.get(name))
+      engine.wake('retries')
+    },
 
     async publish(type, body, { tx, ...given } = {}) {
       const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now() })

@@ -72,6 +72,12 @@ export interface App<S extends Store, Map extends object> {
     body: Map[Type],
     options?: PublishOptions & { readonly tx?: TxOf<S> },
   ): Promise<string>
+  /**
+   * Gives this handler no more messages in this process, until `resume`: they wait as behind an open breaker, no attempt
+   * is counted, and everything else goes on. What has begun is finished. It is not remembered across restarts.
+   */
+  pause(handler: string): void
+  resume(handler: string): void
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
   /**

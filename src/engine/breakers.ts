@@ -8,6 +8,8 @@ interface Breaker {
 }
 
 const longestPauseMs = 60_000
+/** What is paused by a person is looked at so often; when it goes on, everybody is woken. */
+const lookAgainMs = 1_000
 
 /**
  * Stops giving messages to a handler when all of them fail, so that a bad deploy does not turn a queue into parked
@@ -17,6 +19,7 @@ export class Breakers {
   readonly #clock: Clock
   readonly #events: Events
   readonly #breakers = new Map<string, Breaker>()
+  readonly #paused = new Set<string>()
   readonly #listeners = new Set<() => void>()
 
   constructor(clock: Clock, events: Events) {
@@ -26,6 +29,7 @@ export class Breakers {
 
   /** Whether the handler may be given this message now. A message that was let through as a trial stays let through. */
   admits({ name }: Pick<Handler, 'name'>, key: string): boolean {
+    if (this.#paused.has(name)) return false
     const open = this.#breakers.get(name)?.open
     if (open === undefined || open.trial === key) return true
     const now = this.#clock.monotonicMs()
@@ -36,6 +40,15 @@ export class Breakers {
     return true
   }
 
+  /** As an open breaker that lets nothing through, until `resume`. What has begun is finished. */
+  pause({ name }: Pick<Handler, 'name'>): void {
+    this.#paused.add(name)
+  }
+
+  resume({ name }: Pick<Handler, 'name'>): void {
+    if (this.#paused.delete(name)) for (const listener of this.#listeners) listener()
+  }
+
   /** Calls it whenever a breaker closes: what was held back can go on. The result ends that. */
   onClosed(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -44,6 +57,7 @@ export class Breakers {
 
   /** How long nothing at all will be let through; 0: at least one message would be. */
   waitMs({ name }: Pick<Handler, 'name'>): number {
+    if (this.#paused.has(name)) return lookAgainMs
     const open = this.#breakers.get(name)?.open
     return open === undefined ? 0 : Math.max(0, open.until - this.#clock.monotonicMs())
   }
