@@ -55,7 +55,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: a statement of its ow
     await atCommit('justonce_queue', refuse('23514'))
     const taken = queue.take('notes', { limit: 1, visibilityMs: 60_000 })
     await expect(taken).rejects.toThrow('refused at the commit')
-    expect(await queue.count('notes')).toEqual({ ready: 1, hidden: 0 })
+    expect(await queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
   })
 
   test('what the default isolation refuses only at the commit is done with ours', async () => {
