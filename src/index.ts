@@ -23,15 +23,22 @@ export type { StandardSchema } from './engine/standard-schema.ts'
 export { type ErrorCode, isJustonceError, JustonceError, PermanentError, RetryLater } from './errors/index.ts'
 export { derivedId, uuidv7 } from './ids/index.ts'
 export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-lease.ts'
-export type {
-  AuditedAction,
-  DeadLetter,
-  DeadLetters,
-  LetterFilter,
-  LetterSelection,
-  RedriveOptions,
-  RedrivePreview,
-  RedriveStatus,
-  Signature,
-} from './letters/index.ts'
-export type { Outgoing } from './outgoing/outgoing.ts'
+export {
+  type AuditedAction,
+  type DeadLetter,
+  type LetterFilter,
+  type LetterOperations,
+  type LetterSelection,
+  type Operations,
+  type OutgoingOperations,
+  operations,
+  type Page,
+  type ParkedView,
+  type RecordOperations,
+  type RedriveOptions,
+  type RedrivePreview,
+  type RedriveStatus,
+  type RetryOperations,
+  type Signature,
+  type WaitingRetry,
+} from './operations/index.ts'

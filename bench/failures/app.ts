@@ -50,7 +50,7 @@ export async function startApp({ pool, concurrency, pollMs, failing }: AppSetup)
   })
   await app.start()
   return {
-    letters: app.deadLetters,
+    letters: app.operations.letters,
     seen,
     processedAt,
     deliver: (given: readonly IncomingMessage[]) => source.deliverAll(given),

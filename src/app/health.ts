@@ -1,6 +1,6 @@
 import type { Clock, JustonceEvent, QueueCount, Store } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
-import { outgoing } from '../outgoing/outgoing.ts'
+import { operations } from '../operations/index.ts'
 
 export type AppState = 'new' | 'starting' | 'started' | 'stopped'
 
@@ -104,5 +104,8 @@ export class HealthWatch {
 async function lagOf(store: Store): Promise<Lag> {
   const waiting = await store.parking.count({ state: 'waiting' })
   const dead = await store.parking.count({ state: 'dead' })
-  return { outgoing: store.queue === undefined ? {} : await outgoing(store).waiting(), parked: { waiting, dead } }
+  return {
+    outgoing: store.queue === undefined ? {} : await operations(store).outgoing.waiting(),
+    parked: { waiting, dead },
+  }
 }

@@ -1,12 +1,13 @@
 import { systemClock } from '../clock/index.ts'
 import type { OutgoingMessage, Store, StoreWarning } from '../contracts/index.ts'
 import { checkPublished } from '../engine/check-published.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
-import { auditedActions, deadLetters, forgetRecord, operableEngine } from '../letters/index.ts'
+import { knownHandlers } from '../letters/index.ts'
+import { type OperatorChange, operations } from '../operations/index.ts'
 import { type Destination, Destinations } from '../outgoing/destinations.ts'
-import { outgoing } from '../outgoing/outgoing.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency, type Part, partsOf } from './app-options.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
@@ -100,10 +101,11 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
   return {
     events,
-    deadLetters: deadLetters(engine),
-    outgoing: outgoing(store),
-    forget: async (key, signature) => forgetRecord(operableEngine(engine), key, signature),
-    audit: (limit) => auditedActions(engine, limit),
+    operations: operations(engine.store, {
+      clock,
+      handlers: knownHandlers(engine),
+      changed: (change) => passOn(change, engine),
+    }),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
     order(type, names) {
@@ -181,6 +183,14 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       await stopped
     },
   }
+}
+
+/** What an operator has changed, for the loops and the listeners of this app. */
+function passOn(change: OperatorChange, { wake, recent, events }: Engine<unknown>): void {
+  if (change.kind === 'redrive-started') wake('redrives')
+  else if (change.kind === 'retried') wake('retries')
+  else if (change.kind === 'record-forgotten') recent.clear()
+  else events.emit({ kind: 'redrive-ended', id: change.id, state: 'stopped' })
 }
 
 async function sendNow({ name, publisher }: Destination, message: OutgoingMessage): Promise<void> {

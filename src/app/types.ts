@@ -1,7 +1,6 @@
-import type { Events, IncomingMessage, Message, Queue, RecordKey, Store } from '../contracts/index.ts'
+import type { Events, IncomingMessage, Message, Queue, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
-import type { AuditedAction, DeadLetters, Signature } from '../letters/index.ts'
-import type { Outgoing } from '../outgoing/outgoing.ts'
+import type { Operations } from '../operations/index.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { Health } from './health.ts'
 
@@ -96,15 +95,6 @@ export interface App<S extends Store, Map extends object> {
    */
   health(options?: { readonly withinMs?: number }): Promise<Health>
   readonly events: Events
-  /** For operators: the messages that could not be handled. */
-  readonly deadLetters: DeadLetters
-  /** For operators: the published messages that are not sent yet. */
-  readonly outgoing: Outgoing
-  /**
-   * Removes the record of a message on purpose: its next copy runs again. Resolves to false if there was none. The record of
-   * a parked message is refused.
-   */
-  forget(key: RecordKey, signature: Signature): Promise<boolean>
-  /** The actions of operators, the latest first. */
-  audit(limit?: number): Promise<readonly AuditedAction[]>
+  /** What operators ask and do, as `operations(store)`, with what the handlers of this app know besides. */
+  readonly operations: Operations
 }

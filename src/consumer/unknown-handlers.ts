@@ -1,6 +1,6 @@
+import { unrouted } from '../encoding/unrouted.ts'
 import { abandonLetters } from '../engine/abandon-letters.ts'
 import type { Engine } from '../engine/engine.ts'
-import { unrouted } from '../engine/parked-rows.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
 
 /** Whoever knows a handler that messages wait for says so for so long, at every look. */

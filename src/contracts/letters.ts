@@ -83,7 +83,7 @@ export interface Redrives<Tx> {
 }
 
 export interface AuditEntry {
-  readonly action: 'redrive' | 'stop-redrive' | 'discard' | 'edit' | 'annotate' | 'forget'
+  readonly action: 'redrive' | 'stop-redrive' | 'discard' | 'edit' | 'annotate' | 'forget' | 'retry'
   readonly by: string
   readonly why: string
   /** JSON text: what it was done to. */

@@ -18,10 +18,17 @@ export function addErrorNote(history: string, error: unknown, at: Date): string 
 /** Never throws: a history that cannot be read is one note. */
 export function readErrorNotes(history: string): readonly ErrorNote[] {
   try {
-    return history === '' ? [] : (JSON.parse(history) as ErrorNote[])
+    const notes: unknown = history === '' ? [] : JSON.parse(history)
+    if (Array.isArray(notes) && notes.every(isNote)) return notes
   } catch {
-    return [{ at: new Date(0).toISOString(), message: history }]
+    // It is no JSON.
   }
+  return [{ at: new Date(0).toISOString(), message: history }]
+}
+
+function isNote(value: unknown): value is ErrorNote {
+  if (typeof value !== 'object' || value === null) return false
+  return 'at' in value && 'message' in value && typeof value.message === 'string'
 }
 
 const causesShown = 5

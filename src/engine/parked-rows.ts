@@ -11,14 +11,12 @@ import { addErrorNote } from '../encoding/error-notes.ts'
 import { shapeOf } from '../encoding/error-shape.ts'
 import { fittedText, plainText } from '../encoding/fit-text.ts'
 import { noteOf, packMessage } from '../encoding/packed-message.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { judge, type Verdict } from './failure-policy.ts'
 import { orderKeyOf } from './key-order.ts'
 import { isUnclaimed, type Refusal, type Run, type RunOutcome, rowKeyOf, unclaimedKeyOf } from './work.ts'
-
-/** The handler name of dead letters that reached no handler. */
-export const unrouted = '-'
 
 type Failed = RunOutcome & { kind: 'failed' }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
-import { unrouted } from './parked-rows.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 
 /**
  * Tells a message that is known by its position apart from others, also in the rows where it waits: others may have its id,

@@ -1,9 +1,9 @@
 import type { NewParkedMessage } from '../contracts/index.ts'
 import { packMessage } from '../encoding/packed-message.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
-import { unrouted } from './parked-rows.ts'
 import type { Run } from './work.ts'
 
 /**

@@ -1,4 +1,5 @@
 import type { Delivery, InboxRecord, Message, OutgoingMessage, StoredParkedMessage } from '../contracts/index.ts'
+import { recordKeyOf } from '../encoding/record-key.ts'
 import { isJustonceError, type JustonceError } from '../errors/index.ts'
 import type { Verdict } from './failure-policy.ts'
 import type { Handler } from './handler.ts'
@@ -112,11 +113,6 @@ export function rowKeyOf<Tx>({ key, mark }: Pick<Run<Tx>, 'key' | 'mark'>): stri
  */
 export function unclaimedKeyOf<Tx>({ key, fingerprint }: Pick<Run<Tx>, 'key' | 'fingerprint'>): string {
   return `${key}#unclaimed${Buffer.from(fingerprint ?? []).toString('hex')}`
-}
-
-/** The key that such a row has, or will have, its record under. */
-export function recordKeyOf(rowKey: string): string {
-  return rowKey.replace(/#unclaimed[0-9a-f]*$/, '')
 }
 
 /** It waits, or is dead, in this row: under its key, or as what was parked without a claim. */

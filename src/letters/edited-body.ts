@@ -1,7 +1,7 @@
 import type { PackedMessage, StoredParkedMessage } from '../contracts/index.ts'
 import { unpackMessage } from '../encoding/packed-message.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import type { Engine } from '../engine/engine.ts'
-import { unrouted } from '../engine/parked-rows.ts'
 import { prepare } from '../engine/prepare.ts'
 import { isRowOf, rowKeyOf } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'

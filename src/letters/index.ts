@@ -1,5 +1,3 @@
-export { auditedActions, deadLetters } from './dead-letters.ts'
-export { forgetRecord } from './forget-record.ts'
+export { knownHandlers } from './known-handlers.ts'
 export { operableEngine } from './operable-engine.ts'
 export { redriver } from './redriver.ts'
-export type * from './types.ts'

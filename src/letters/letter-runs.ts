@@ -7,16 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { prepare } from '../engine/prepare.ts'
 import { rowKeyOf } from '../engine/work.ts'
-
-/** One registered handler of a letter's message, and what its record says. */
-export interface LetterRun<Tx> {
-  readonly handler: Handler<Tx>
-  readonly key: string
-  /** It has processed this message. */
-  readonly isDone: boolean
-  /** There is a record of its key, be it of this message or of another one. */
-  readonly isKnown: boolean
-}
+import type { LetterRun } from '../operations/index.ts'
 
 interface Candidate<Tx> {
   readonly handler: Handler<Tx>
@@ -28,19 +19,19 @@ interface Candidate<Tx> {
 export async function runsOfLetters<Tx>(
   engine: Engine<Tx>,
   letters: readonly StoredParkedMessage[],
-): Promise<readonly (readonly LetterRun<Tx>[])[]> {
+): Promise<readonly (readonly LetterRun[])[]> {
   const candidates: (readonly Candidate<Tx>[])[] = []
   for (const letter of letters) candidates.push(await candidatesOf(engine, letter))
   const records = await recordsOf(engine, candidates.flat().flatMap(namesOf))
   let next = 0
   return candidates.map((ofLetter) =>
     ofLetter.map((candidate) => {
-      const { handler, key, fingerprint } = candidate
+      const { handler, fingerprint } = candidate
       const known = namesOf(candidate).map(() => records[next++])
       const isDone = known.some(
         (record) => record?.state === 'processed' && sameFingerprint(record.fingerprint, fingerprint),
       )
-      return { handler, key, isDone, isKnown: known.some((record) => record !== undefined) }
+      return { handler: handler.name, isDone, isKnown: known.some((record) => record !== undefined) }
     }),
   )
 }

@@ -11,6 +11,7 @@ import { insideCases } from './engine-cases/inside.ts'
 import { keyOrderCases } from './engine-cases/key-order.ts'
 import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
+import { operationsCases } from './engine-cases/operations.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
 import { renameCases } from './engine-cases/renames.ts'
 import { retentionCases } from './engine-cases/retention.ts'
@@ -28,6 +29,7 @@ export const engineCases: readonly StoreCase[] = [
   ...looksAwayCases,
   ...hostileCases,
   ...retryCases,
+  ...operationsCases,
   ...redriveCases,
   ...stepCases,
   ...keyOrderCases,

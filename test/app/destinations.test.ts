@@ -165,7 +165,7 @@ test('a process that only consumes leaves sending to one that only relays', asyn
   await from.idle()
   await clock.advance(60_000)
   expect(events.ids()).toEqual([])
-  expect(await app.outgoing.waiting()).toMatchObject({ events: { ready: 1 } })
+  expect(await app.operations.outgoing.waiting()).toMatchObject({ events: { ready: 1 } })
   await open({ to: events.publisher, only: ['relay'] }).app.start()
   await clock.advance(0)
   expect(events.ids()).toEqual(['o1'])
@@ -208,7 +208,7 @@ test('messages for a destination that nobody serves stay there, and somebody is 
   await clock.advance(300_000)
   const told = events.filter(({ kind }) => kind === 'destinations-unserved')
   expect(told).toEqual([{ kind: 'destinations-unserved', waiting: { gone: 1 } }])
-  expect(await app.outgoing.waiting()).toMatchObject({ gone: { ready: 1, hidden: 0 } })
+  expect(await app.operations.outgoing.waiting()).toMatchObject({ gone: { ready: 1, hidden: 0 } })
   expect(living.ids()).toEqual([])
 })
 

@@ -20,7 +20,7 @@ export async function withLetters(ids: readonly string[], options: OpenAppOption
   runs.length = 0
   return {
     ...opened,
-    letters: opened.app.deadLetters,
+    letters: opened.app.operations.letters,
     /** The ids that the handler was given since the letters died, in order. */
     runs,
     /** From now on these succeed; all of them if none is named. */

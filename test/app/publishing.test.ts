@@ -38,7 +38,7 @@ test('what a failed handler has published never leaves', async () => {
   })
   app.on('note.tagged', 'count', () => {})
   await handle(note('m1'), note('m2'))
-  expect(await app.outgoing.waiting()).toEqual({})
+  expect(await app.operations.outgoing.waiting()).toEqual({})
   expect(transport.settled().filter(({ type }) => type === 'note.tagged')).toHaveLength(1)
 })
 
@@ -110,7 +110,7 @@ test.each([
   for (let i = 0; i < 50 && sources.length < 2; i++) await clock.advance(500)
   await app.stop()
   expect(sources).toEqual([destination, destination])
-  expect(await app.outgoing.waiting()).toEqual({})
+  expect(await app.operations.outgoing.waiting()).toEqual({})
 })
 
 test('hooks that fail are told, and harm nobody', async () => {
@@ -139,12 +139,12 @@ test('what the broker has refused for good is a dead letter, and is sent when so
   await app.start()
   await store.transaction((tx) => app.publish('note.tagged', { tag: 'x' }, { tx, id: 'o1', key: 'k' }))
   await clock.advance(0)
-  expect(await app.outgoing.waiting()).toMatchObject({ memory: { ready: 0, hidden: 1 } })
+  expect(await app.operations.outgoing.waiting()).toMatchObject({ memory: { ready: 0, hidden: 1 } })
   for (let attempt = 0; attempt < 12; attempt++) await clock.advance(300_000)
   const dead = { destination: 'memory', messageId: 'o1', state: 'dead', attempts: 10, error }
   expect(events).toContainEqual({ kind: 'outgoing-refused', ...dead })
-  expect(await app.outgoing.waiting()).toEqual({})
-  const [letter] = await app.deadLetters.list()
+  expect(await app.operations.outgoing.waiting()).toEqual({})
+  const [letter] = await app.operations.letters.list()
   expect(letter).toMatchObject({
     handler: '>memory',
     messageId: 'o1',
@@ -152,14 +152,13 @@ test('what the broker has refused for good is a dead letter, and is sent when so
     reason: 'OUTGOING_REFUSED',
     attempts: 10,
     body: { tag: 'x' },
-    doneHandlers: [],
   })
   expect(letter?.errors.at(-1)?.message).toContain('the queue is full')
-  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, wouldRun: { '>memory': 1 } })
+  expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 1, wouldRun: { '>memory': 1 } })
   transport.publish = publish
-  const { id } = await app.deadLetters.redrive('all', { by: 'anna' })
+  const { id } = await app.operations.letters.redrive('all', { by: 'anna' })
   await clock.advance(5_000)
   expect(transport.settled().map((each) => each.id)).toEqual(['o1'])
-  expect(await app.deadLetters.list()).toEqual([])
-  expect(await app.deadLetters.redriveStatus(id)).toMatchObject({ state: 'finished', succeeded: 1 })
+  expect(await app.operations.letters.list()).toEqual([])
+  expect(await app.operations.letters.redriveStatus(id)).toMatchObject({ state: 'finished', succeeded: 1 })
 })

@@ -41,13 +41,13 @@ test('what waits for a handler that nobody has any more is reported and becomes 
   expect(after.effects()).toEqual({})
   await world.clock.advance(10 * minuteMs)
   expect(after.effects()).toEqual({ 'second m1': 1, 'second m2': 1 })
-  const letters = await after.app.deadLetters.list({ handler: 'first' })
+  const letters = await after.app.operations.letters.list({ handler: 'first' })
   expect(letters.map(({ key, reason }) => [key, reason])).toEqual([
     ['m1', 'HANDLER_UNKNOWN'],
     ['m2', 'HANDLER_UNKNOWN'],
   ])
   expect(after.eventsOf('parked').filter(({ reason }) => reason === 'HANDLER_UNKNOWN')).toHaveLength(2)
-  expect(await after.app.deadLetters.discard({ handler: 'first', key: 'm1' }, signed)).toBe(1)
+  expect(await after.app.operations.letters.discard({ handler: 'first', key: 'm1' }, signed)).toBe(1)
 })
 
 test('what is redriven runs when an app has the handler again, under its old name or a new one', async () => {
@@ -62,7 +62,7 @@ test('what is redriven runs when an app has the handler again, under its old nam
   const renamed = openApp(world)
   renamed.app.on('note.created', { name: 'new-first', formerly: ['first'] }, ({ id }, { tx }) => write(tx, `new ${id}`))
   await renamed.app.start()
-  await renamed.app.deadLetters.redrive({ handler: 'first', key: 'm1' }, signed)
+  await renamed.app.operations.letters.redrive({ handler: 'first', key: 'm1' }, signed)
   await world.clock.advance(minuteMs)
   expect(renamed.effects()).toEqual({ 'second m1': 1, 'new m1': 1 })
   expect(await renamed.store.parking.count()).toBe(0)
@@ -83,12 +83,12 @@ test('the body that was received is kept when a letter was edited and its handle
   await removeFirst()
   const again = openVersion(world, ['first', 'second'])
   await again.app.start()
-  const { id } = await again.app.deadLetters.redrive(
+  const { id } = await again.app.operations.letters.redrive(
     { handler: 'first', key: 'm1' },
     { ...signed, body: { text: 'edited' } },
   )
   await world.clock.advance(minuteMs)
-  expect((await again.app.deadLetters.redriveStatus(id)).state).toBe('finished')
+  expect((await again.app.operations.letters.redriveStatus(id)).state).toBe('finished')
   await again.app.stop()
   await removeFirst()
   expect(await again.store.parking.list({ handler: 'first' })).toMatchObject([
@@ -103,7 +103,7 @@ test('while a process that knows the handler is running, nothing becomes of what
   await old.handle(note('m1'))
   await young.app.start()
   for (let minutes = 0; minutes < 60; minutes++) await world.clock.advance(minuteMs)
-  expect(await young.app.deadLetters.list()).toEqual([])
+  expect(await young.app.operations.letters.list()).toEqual([])
   expect(young.eventsOf('handlers-unknown')).toEqual([])
   expect((await old.store.parking.list({ handler: 'first' }))[0]?.attempts).toBeGreaterThan(20)
 })

@@ -85,7 +85,7 @@ describe.each([onSqlite, onPostgres])('a relay on $name', (store) => {
 
       const killed = relays.start({ stop: { point, message: 'm001' } })
       await killed.heard('started')
-      await relays.app.deadLetters.redrive('all', { by: 'ana' })
+      await relays.app.operations.letters.redrive('all', { by: 'ana' })
       await killed.heard(`stopped ${point}`)
       await killed.kill()
       expect(await relays.world.remaining()).toMatchObject({ outgoing: 1, parked: 0 })

@@ -104,7 +104,7 @@ describe.skipIf(!postgres.available)('a database that does not hold all of Unico
     await transport.idle()
     await app.stop()
     expect([...new Set(handled)].toSorted()).toEqual(['m1', 'm2', 'm4'])
-    const letters = await app.deadLetters.list()
+    const letters = await app.operations.letters.list()
     expect(letters.map(({ messageId, reason }) => [messageId, reason]).toSorted()).toEqual([
       ['\\u2318 1', 'MESSAGE_NOT_KEPT'],
       ['\\u2318 2', 'MESSAGE_NOT_KEPT'],

@@ -94,7 +94,7 @@ describe.skipIf(!postgres.available)('a role that may not do everything', () => 
     const [stuck] = of('stuck')
     expect(stuck).toMatchObject({ messageId: old.id, error: { code: 'PARTITION_MISSING' } })
     expect(String(stuck?.error)).toContain('justonce migrate')
-    expect(await app.deadLetters.list()).toEqual([])
+    expect(await app.operations.letters.list()).toEqual([])
 
     const [day = ''] = daysFromNow(-40).toISOString().split('T')
     const env = { TEST_POSTGRES: url, TEST_SCHEMA: schema }
@@ -104,7 +104,7 @@ describe.skipIf(!postgres.available)('a role that may not do everything', () => 
     expect(handled).toHaveLength(21)
     expect(handled.at(-1)).toBe(old.id)
     expect(of('store-down')).toEqual([])
-    expect(await app.deadLetters.list()).toEqual([])
+    expect(await app.operations.letters.list()).toEqual([])
   })
 
   test.each<{ table: string; handle: Handle; letters: readonly string[] }>([

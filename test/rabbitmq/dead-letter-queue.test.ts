@@ -27,7 +27,7 @@ describe.skipIf(!rabbitmq.available)('what RabbitMQ gives up', () => {
       'an effect and a dead letter',
     )
     expect(events.filter(({ kind }) => kind === 'parked')).toMatchObject([{ state: 'dead' }])
-    const [letter] = await app.deadLetters.list({})
+    const [letter] = await app.operations.letters.list({})
     expect(letter).toMatchObject({ messageId: 'bad', source: `rabbitmq:${queue}.dead`, body: { id: 'bad' } })
     expect(letter).toMatchObject({ type: 'note.created', reason: 'BROKER_GAVE_UP', headers: { of: 'alice' } })
     expect(JSON.parse(letter?.headers['x-death'] ?? '')).toMatchObject([{ queue, reason: 'rejected', count: 1 }])

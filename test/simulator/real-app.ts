@@ -89,7 +89,7 @@ function retentionOptions({ tooOld, timeless }: RetentionPlan, days: number): Re
 
 /** What an operator does, with a canary the first time, whichever process is there. */
 function redriveNowAndThen(
-  app: Pick<App<never, object>, 'deadLetters'>,
+  app: Pick<App<never, object>, 'operations'>,
   process: SimProcess,
   mendedAt: number,
   tidyUp: () => Promise<void>,
@@ -98,7 +98,7 @@ function redriveNowAndThen(
     const canary = process.clock.random() < 0.5 ? 1 : 0
     // Nothing may be dead, or the store may be away: then the next time.
     tidyUp()
-      .then(() => app.deadLetters.redrive('all', { by: 'operator', canary, perSecond: 5 }))
+      .then(() => app.operations.letters.redrive('all', { by: 'operator', canary, perSecond: 5 }))
       .catch(() => {})
     process.clock.timer(20_000, redrive)
   }
@@ -107,10 +107,10 @@ function redriveNowAndThen(
 
 /** Of what is too old to know a person knows it, or must not redrive it. */
 async function giveUpWhatHasRun(
-  { deadLetters }: Pick<App<never, object>, 'deadLetters'>,
+  { operations }: Pick<App<never, object>, 'operations'>,
   tookEffect: (handler: string, id: string) => boolean,
 ): Promise<void> {
-  const letters = await deadLetters.list({ reason: 'TOO_OLD_TO_KNOW' }, { limit: 1_000 })
+  const letters = await operations.letters.list({ reason: 'TOO_OLD_TO_KNOW' }, { limit: 1_000 })
   const haveRun = letters.filter(({ handler, messageId }) => tookEffect(handler, messageId))
-  if (haveRun.length > 0) await deadLetters.discard(haveRun, { by: 'operator' })
+  if (haveRun.length > 0) await operations.letters.discard(haveRun, { by: 'operator' })
 }

@@ -1,15 +1,15 @@
 import { expectTypeOf, test } from 'vitest'
-import { type DeadLetters, justonce, type LetterSelection } from '../../src/index.ts'
+import { justonce, type LetterSelection, type Operations, operations } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
 
 /** Only looked at by the compiler: nothing in here is run. */
 const typesOnly = (_: () => unknown): void => {}
 
-test('an app has dead letters, whatever its store and messages', () => {
+test('a store alone has the operations of an app', () => {
   typesOnly(() => {
     const app = justonce({ store: memoryStore() })
-    expectTypeOf(app.deadLetters).toEqualTypeOf<DeadLetters>()
-    expectTypeOf(app.forget).returns.resolves.toEqualTypeOf<boolean>()
+    expectTypeOf(app.operations).toEqualTypeOf<Operations>()
+    expectTypeOf(operations(memoryStore())).toEqualTypeOf<Operations>()
   })
 })
 
@@ -20,10 +20,10 @@ test('a selection is one, many, a filter or all; nothing is done by nobody', () 
   expectTypeOf<'all'>().toExtend<LetterSelection>()
   expectTypeOf<'everything'>().not.toExtend<LetterSelection>()
   typesOnly(() => {
-    const { deadLetters } = justonce({ store: memoryStore() })
+    const { letters } = operations(memoryStore())
     // @ts-expect-error by is missing
-    deadLetters.discard('all', {})
+    letters.discard('all', {})
     // @ts-expect-error there is no such field
-    deadLetters.list({ handlr: 'a' })
+    letters.list({ handlr: 'a' })
   })
 })

@@ -92,7 +92,7 @@ test('the raw bytes and the headers arrive, without credentials', async () => {
   const headers = { authorization: 'Bearer x', cookie: 'session=x', 'x-plain': 'value' }
   expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(200)
   // It is no JSON: it is kept as it came, for somebody to look at.
-  const [letter] = await app.deadLetters.list()
+  const [letter] = await app.operations.letters.list()
   expect(letter?.body).toEqual(body)
   expect(letter?.headers).toMatchObject({ 'x-plain': 'value' })
   expect(JSON.stringify(letter?.headers)).not.toMatch(/Bearer|session/)

@@ -88,7 +88,7 @@ async function headersOfLetter(options: Parameters<typeof openHooks>[0], sent: R
   await app.start()
   const body = stripeEvent('evt_1')
   await fetch(url, { method: 'POST', body, headers: { ...stripeHeaders(body), ...sent } })
-  const [letter] = await app.deadLetters.list()
+  const [letter] = await app.operations.letters.list()
   const [row] = await store.parking.list()
   return { headers: letter?.headers ?? {}, stored: Buffer.from(row?.message.envelope ?? []).toString() }
 }

@@ -23,7 +23,8 @@ export const layers: readonly Layer[] = [
   { folder: 'queues', mayImport: inner },
   { folder: 'engine', mayImport: inner },
   { folder: 'consumer', mayImport: [...looping, 'engine'] },
-  { folder: 'letters', mayImport: [...looping, 'engine'] },
+  { folder: 'operations', mayImport: inner },
+  { folder: 'letters', mayImport: [...looping, 'engine', 'operations'] },
   { folder: 'outgoing', mayImport: [...looping, 'queues'] },
   { folder: 'maintenance', mayImport: looping },
   { folder: 'leases', mayImport: inner },
@@ -31,8 +32,8 @@ export const layers: readonly Layer[] = [
   { folder: 'stores/*', mayImport: [...inner, 'stores/sql'] },
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
-  { folder: 'dashboard', mayImport: inner },
-  { folder: 'cli', mayImport: [...inner, 'dashboard', 'testing'] },
+  { folder: 'dashboard', mayImport: [...inner, 'operations'] },
+  { folder: 'cli', mayImport: [...inner, 'dashboard', 'operations', 'testing'] },
   { folder: 'app', mayImport: 'everything' },
 ]
 

@@ -30,12 +30,12 @@ export const failureCases: readonly StoreCase[] = [
         { type: value as string, body: { value: String(typeof value) } },
       ])
       await handle(note('m1'), ...strange, note('m2'))
-      const letters = await notes.deadLetters.list({}, { limit: 1_000 })
+      const letters = await notes.operations.letters.list({}, { limit: 1_000 })
       const good = letters.filter(({ handler }) => handler === 'tag-note')
       assert.deepEqual(good.map(({ key }) => key).sort(), ['m1', 'm2'])
       assert.equal(letters.length, await store.parking.count({ state: 'dead' }))
       assert.ok(letters.length > odd.length, `${letters.length} letters`)
-      for (const { key, handler } of letters) assert.ok(await notes.deadLetters.get({ key, handler }), key)
+      for (const { key, handler } of letters) assert.ok(await notes.operations.letters.get({ key, handler }), key)
     },
   }),
   engineCase({
@@ -57,7 +57,7 @@ export const failureCases: readonly StoreCase[] = [
       await handle(note('m1'), ...strange, ...absent, ...noTimes, note('m2'))
       for (const { id } of [note('m1'), ...absent, ...noTimes, note('m2')])
         assert.equal(await effects.count(id as string), 1, `${id}`)
-      const letters = await notes.deadLetters.list({}, { limit: 1_000 })
+      const letters = await notes.operations.letters.list({}, { limit: 1_000 })
       assert.deepEqual(
         letters.map(({ messageId }) => messageId as string).sort(),
         strange.map(({ id }) => id as string).sort(),

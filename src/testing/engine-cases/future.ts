@@ -89,7 +89,7 @@ export const futureCases: readonly StoreCase[] = [
         'its death',
       )
       assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'parked')
-      await due.app.deadLetters.discard('all', { by: 'ana' })
+      await due.app.operations.letters.discard('all', { by: 'ana' })
       assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'discarded')
     },
   }),

@@ -45,7 +45,7 @@ export const hostileCases: readonly StoreCase[] = [
       const rows = await store.parking.list()
       // A second copy adds nothing, and two that differ are two.
       assert.equal(rows.length, strange.length)
-      assert.equal((await notes.deadLetters.list({}, { limit: 100 })).length, rows.length)
+      assert.equal((await notes.operations.letters.list({}, { limit: 100 })).length, rows.length)
       const kept = rows.map(({ message }) => unpackMessage(message))
       for (const { id, type } of strange)
         assert.ok(

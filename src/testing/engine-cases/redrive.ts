@@ -28,9 +28,9 @@ export const redriveCases: readonly StoreCase[] = [
         })
       await handle(note('m1'))
       assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 0, Hd: 0 })
-      const [letter] = await notes.deadLetters.list()
-      assert.deepEqual([letter?.handler, letter?.doneHandlers], ['Hc', ['Ha', 'Hb']])
-      assert.deepEqual(await notes.deadLetters.preview('all'), {
+      const [letter] = await notes.operations.letters.list()
+      assert.equal(letter?.handler, 'Hc')
+      assert.deepEqual(await notes.operations.letters.preview('all'), {
         letters: 1,
         wouldRun: { Hc: 1, Hd: 1 },
         alreadyDone: { Ha: 1, Hb: 1 },
@@ -38,7 +38,7 @@ export const redriveCases: readonly StoreCase[] = [
         expired: 0,
       })
       isBroken = false
-      await notes.deadLetters.redrive('all', ana)
+      await notes.operations.letters.redrive('all', ana)
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
       await handle(note('m1'))
       assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 1, Hd: 1 })
@@ -65,7 +65,7 @@ export const redriveCases: readonly StoreCase[] = [
         })
       await store.transaction((tx) => store.parking.park(tx, [parked('known'), parked('unknown')]))
       await handle(note('known'))
-      await notes.deadLetters.redrive('all', ana)
+      await notes.operations.letters.redrive('all', ana)
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letters')
       assert.deepEqual(await countsOf(effects, 'known', 'unknown'), { known: 1, unknown: 1 })
       // Events come a little later than the rows have gone.
@@ -87,7 +87,7 @@ export const redriveCases: readonly StoreCase[] = [
       const record = await store.inbox.find({ handler: 'tag-note', key: 'm1' })
       assert.equal(record?.state, 'parked')
       isBroken = false
-      await notes.deadLetters.redrive('all', ana)
+      await notes.operations.letters.redrive('all', ana)
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letter')
       assert.deepEqual(await countsOf(effects, 'm1'), { m1: 1 })
     },
@@ -103,7 +103,7 @@ export const redriveCases: readonly StoreCase[] = [
       const { app: notes, handle, events } = app({ unknownTypes: 'ignore' })
       notes.on('note.created', 'tag-note', () => {})
       await handle()
-      const { id } = await notes.deadLetters.redrive('all', ana)
+      const { id } = await notes.operations.letters.redrive('all', ana)
       const hasEnded = () => events.some((event) => event.kind === 'redrive-ended' && event.id === id)
       await eventually(async () => (hasEnded() ? true : undefined), 'the end of the redrive')
       const letters = await store.parking.list()
@@ -111,7 +111,7 @@ export const redriveCases: readonly StoreCase[] = [
         letters.map(({ messageId, reason, state }) => [messageId, reason, state]),
         [['m1', 'TYPE_UNKNOWN', 'dead']],
       )
-      assert.equal((await notes.deadLetters.redriveStatus(id)).failed, 1)
+      assert.equal((await notes.operations.letters.redriveStatus(id)).failed, 1)
     },
   }),
   engineCase({
@@ -120,7 +120,7 @@ export const redriveCases: readonly StoreCase[] = [
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2', 'late'], ['m1', 'm2'])
       await stop()
-      const { id, selected } = await notes.deadLetters.redrive({ type: 'note.created' }, ana)
+      const { id, selected } = await notes.operations.letters.redrive({ type: 'note.created' }, ana)
       assert.equal(selected, 2)
       await notes.deliver(note('late'))
       assert.deepEqual(await deadKeys(bench), ['m1', 'm2', 'late'])
@@ -136,7 +136,7 @@ export const redriveCases: readonly StoreCase[] = [
     needs: ['letters'],
     async run(bench) {
       const { runs, notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
-      const { id } = await notes.deadLetters.redrive('all', { ...ana, canary: 1 })
+      const { id } = await notes.operations.letters.redrive('all', { ...ana, canary: 1 })
       assert.equal(await ended(id), 'stopped')
       assert.deepEqual(runs, ['m1'])
       assert.deepEqual(await deadKeys(bench), ['m1', 'm2', 'm3'])
@@ -148,10 +148,10 @@ export const redriveCases: readonly StoreCase[] = [
     needs: ['letters'],
     async run(bench) {
       const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
-      const { id } = await notes.deadLetters.redrive('all', { ...ana, stopAfterFailures: 1 })
+      const { id } = await notes.operations.letters.redrive('all', { ...ana, stopAfterFailures: 1 })
       assert.equal(await ended(id), 'stopped')
       await eventually(async () => ((await deadKeys(bench)).length === 3 ? true : undefined), 'the last death')
-      const again = await notes.deadLetters.redrive('all', { ...ana, stopAfterFailures: 3 })
+      const again = await notes.operations.letters.redrive('all', { ...ana, stopAfterFailures: 3 })
       assert.equal(again.selected, 3)
       assert.equal(await ended(again.id), 'finished')
     },
@@ -169,13 +169,13 @@ export const redriveCases: readonly StoreCase[] = [
         entered.open()
         await finish.opened
       })
-      const { id } = await first.notes.deadLetters.redrive('all', { ...ana, canary: 1 })
+      const { id } = await first.notes.operations.letters.redrive('all', { ...ana, canary: 1 })
       await entered.opened
       // It ends while its canary runs: whether it has released the others by then, none of them has run.
       const stopped = first.stop()
       finish.open()
       await stopped
-      const left = await first.notes.deadLetters.redriveStatus(id)
+      const left = await first.notes.operations.letters.redriveStatus(id)
       assert.ok(left.state === 'running')
       assert.deepEqual([left.unreleased + left.untried, left.failed, left.succeeded], [5, 0, 1])
       const second = handlerOn(bench.app({ store: bench.rival }), bench, new Set())
@@ -197,7 +197,7 @@ export const redriveCases: readonly StoreCase[] = [
       const second = handlerOn(bench.app({ store: bench.rival, pollMs: 1 }), bench, new Set())
       await second.handle()
       first.mend()
-      const { id } = await first.notes.deadLetters.redrive('all', { ...ana, canary: 3 })
+      const { id } = await first.notes.operations.letters.redrive('all', { ...ana, canary: 3 })
       await eventually(async () => {
         const found = await bench.store.redrives.find(id)
         return found?.redrive.state === 'finished' ? true : undefined
@@ -224,13 +224,13 @@ export const redriveCases: readonly StoreCase[] = [
       register({ app: notes } as BenchApp)
       await handle(note('m1', { body: 'bad' }))
       await stop()
-      await notes.deadLetters.redrive({ handler: 'tag-note', key: 'm1' }, { ...ana, body: 'good' })
-      const letter = await notes.deadLetters.get({ handler: 'tag-note', key: 'm1' })
+      await notes.operations.letters.redrive({ handler: 'tag-note', key: 'm1' }, { ...ana, body: 'good' })
+      const letter = await notes.operations.letters.get({ handler: 'tag-note', key: 'm1' })
       assert.deepEqual(
         [letter?.messageId, letter?.body, letter?.originalBody, letter?.edited],
         ['m1', 'good', 'bad', true],
       )
-      assert.deepEqual((await notes.audit()).map(({ action }) => action).sort(), ['edit', 'redrive'])
+      assert.deepEqual((await notes.operations.audit()).map(({ action }) => action).sort(), ['edit', 'redrive'])
       const next = app({ store: bench.rival })
       register(next)
       await next.handle()
@@ -249,7 +249,7 @@ export const redriveCases: readonly StoreCase[] = [
       await stop()
       const before = await bench.store.parking.list()
       const keys = ['m1', 'gone'].map((key) => ({ handler: 'tag-note', key }))
-      const { redrive, discard } = notes.deadLetters
+      const { redrive, discard } = notes.operations.letters
       for (const refused of [
         () => redrive(keys, ana),
         () => discard(keys, ana),
@@ -258,8 +258,8 @@ export const redriveCases: readonly StoreCase[] = [
       ])
         await failureOf(refused(), 'a selection that is not there')
       assert.deepEqual(await bench.store.parking.list(), before)
-      assert.deepEqual(await notes.audit(), [])
-      assert.deepEqual(await notes.deadLetters.redrives(), [])
+      assert.deepEqual(await notes.operations.audit(), [])
+      assert.deepEqual(await notes.operations.letters.redrives(), [])
     },
   }),
   engineCase({
@@ -268,14 +268,14 @@ export const redriveCases: readonly StoreCase[] = [
     async run(bench) {
       const { store, effects } = bench
       const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
-      assert.equal(await notes.deadLetters.discard({ handler: 'tag-note', key: 'm1' }, ana), 1)
+      assert.equal(await notes.operations.letters.discard({ handler: 'tag-note', key: 'm1' }, ana), 1)
       assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'discarded')
       mend()
       await handle(note('m1'), note('m3'))
       assert.deepEqual(runs, ['m3'])
       assert.deepEqual(await countsOf(effects, 'm1', 'm3'), { m1: 0, m3: 1 })
       assert.deepEqual(await deadKeys(bench), ['m2'])
-      const [entry] = await notes.audit()
+      const [entry] = await notes.operations.audit()
       assert.deepEqual([entry?.action, entry?.by, entry?.why], ['discard', ana.by, ana.why])
     },
   }),
@@ -284,15 +284,18 @@ export const redriveCases: readonly StoreCase[] = [
     needs: ['letters'],
     async run(bench) {
       const { notes, handle, mend } = await buried(bench, ['m1'])
-      await failureOf(notes.forget({ handler: 'tag-note', key: 'm1' }, ana), 'forgetting a parked record')
-      assert.deepEqual(await notes.audit(), [])
+      await failureOf(
+        notes.operations.records.forget({ handler: 'tag-note', key: 'm1' }, ana),
+        'forgetting a parked record',
+      )
+      assert.deepEqual(await notes.operations.audit(), [])
       mend()
       await handle(note('m2'))
-      assert.equal(await notes.forget({ handler: 'tag-note', key: 'm2' }, ana), true)
+      assert.equal(await notes.operations.records.forget({ handler: 'tag-note', key: 'm2' }, ana), true)
       await handle(note('m2'))
       assert.equal(await bench.effects.count('m2'), 2)
       assert.deepEqual(
-        (await notes.audit()).map(({ action }) => action),
+        (await notes.operations.audit()).map(({ action }) => action),
         ['forget'],
       )
     },

@@ -75,7 +75,7 @@ export const renameCases: readonly StoreCase[] = [
       })
       await handle(note('m1'), note('late', { expiresAt: new Date(Date.now() - anHour) }))
       assert.deepEqual(await statesOf(store, 'late'), ['expired', 'expired'])
-      assert.equal(await notes.deadLetters.discard('all', ana), 1)
+      assert.equal(await notes.operations.letters.discard('all', ana), 1)
       assert.deepEqual(await statesOf(store, 'm1'), ['discarded', 'discarded'])
     },
   }),
@@ -90,8 +90,8 @@ export const renameCases: readonly StoreCase[] = [
       const after = app({ store: rival })
       after.app.on('note.created', renamed, ({ id }, { tx }) => effects.write(tx, id))
       await after.handle(note('new'))
-      assert.equal(await after.app.forget({ handler: 'tag-note', key: 'old' }, ana), true)
-      assert.equal(await after.app.forget({ handler: 'label-note', key: 'new' }, ana), true)
+      assert.equal(await after.app.operations.records.forget({ handler: 'tag-note', key: 'old' }, ana), true)
+      assert.equal(await after.app.operations.records.forget({ handler: 'label-note', key: 'new' }, ana), true)
       await after.handle(note('old'), note('new'))
       assert.deepEqual(await countsOf(effects, 'old', 'new'), { old: 2, new: 2 })
     },
@@ -165,7 +165,7 @@ export const renameCases: readonly StoreCase[] = [
         ['TOO_OLD_TO_KNOW'],
       )
       assert.deepEqual(await statesOf(store, id), [undefined, undefined])
-      await after.app.deadLetters.redrive('all', ana)
+      await after.app.operations.letters.redrive('all', ana)
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its letter')
       assert.equal(await effects.count(id), 1)
     },

@@ -59,14 +59,14 @@ export const retentionCases: readonly StoreCase[] = [
       const { app: notes, handle } = app(timed)
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note(old))
-      assert.deepEqual(await notes.deadLetters.preview('all'), {
+      assert.deepEqual(await notes.operations.letters.preview('all'), {
         letters: 1,
         wouldRun: { 'tag-note': 1 },
         alreadyDone: {},
         tooOld: 1,
         expired: 0,
       })
-      await notes.deadLetters.redrive({ handler: 'tag-note', messageId: old }, ana)
+      await notes.operations.letters.redrive({ handler: 'tag-note', messageId: old }, ana)
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the redrive')
       assert.equal(await effects.count(old), 1)
       await handle(note(old))

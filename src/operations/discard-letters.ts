@@ -1,26 +1,26 @@
 import type { RecordKey } from '../contracts/index.ts'
-import { recordKeyOf } from '../engine/work.ts'
+import { recordKeyOf } from '../encoding/record-key.ts'
 import { JustonceError } from '../errors/index.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
-import type { OperableEngine } from './operable-engine.ts'
 import { pagesOf } from './pages.ts'
-import { decideSelection, type Selected } from './selection.ts'
+import { decideSelection, givenOf, type Selected } from './selection.ts'
 import { checkSignature } from './signature.ts'
+import type { OperableSite } from './site.ts'
 import type { LetterSelection, Signature } from './types.ts'
 
 const atOnce = 1_000
 
 /** Removes letters and marks their records, all of them in one transaction. */
 export async function discardLetters<Tx>(
-  engine: OperableEngine<Tx>,
+  site: OperableSite<Tx>,
   selection: LetterSelection,
   signature: Signature,
 ): Promise<number> {
   const { by, why } = checkSignature(signature, 'discard()')
   const selected = decideSelection(selection)
-  const keys = await keysOf(engine, selected)
-  const { store } = engine
-  const shared = await sharedRecords(engine, keys)
+  const keys = await keysOf(site, selected)
+  const { store } = site
+  const shared = await sharedRecords(site, keys)
   const discard = async (tx: Tx) => {
     let count = 0
     for (let start = 0; start < keys.length; start += atOnce) {
@@ -38,17 +38,14 @@ export async function discardLetters<Tx>(
           })),
         ),
       )
-      const subject = JSON.stringify({
-        letters: discarded,
-        ...(selected.kind === 'fitting' && { filter: selected.given }),
-      })
+      const subject = JSON.stringify({ letters: discarded, ...givenOf(selected) })
       await store.audit.append(tx, [{ action: 'discard', by, why, subject }])
     }
     if (selected.kind === 'exact' && count < keys.length) throw changedMeanwhile()
     if (count === 0) throw noneFound()
     return count
   }
-  return await orExplain(engine, selected, () => store.transaction(discard))
+  return await orExplain(site, selected, () => store.transaction(discard))
 }
 
 /**
@@ -56,21 +53,19 @@ export async function discardLetters<Tx>(
  * key than its row. By the letter's key, then by its handler.
  */
 async function sharedRecords<Tx>(
-  engine: OperableEngine<Tx>,
+  site: OperableSite<Tx>,
   letters: readonly RecordKey[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>> {
   const others = letters.flatMap(({ handler, key }) => {
-    const current = engine.handlerNamed(handler)
-    const names = new Set([handler, ...(current === undefined ? [] : [current.name, ...current.formerly])])
     const recordKey = recordKeyOf(key)
-    return [...names]
+    return [...new Set([handler, ...site.handlers.namesOf(handler)])]
       .filter((name) => name !== handler || recordKey !== key)
       .map((name) => ({ of: { handler, key }, handler: name, key: recordKey }))
   })
   const shared = new Map<string, Map<string, RecordKey[]>>()
   for (let start = 0; start < others.length; start += atOnce) {
     const some = others.slice(start, start + atOnce)
-    const records = await engine.store.inbox.findMany(some)
+    const records = await site.store.inbox.findMany(some)
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
       const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()
@@ -80,13 +75,13 @@ async function sharedRecords<Tx>(
   return shared
 }
 
-async function keysOf<Tx>(engine: OperableEngine<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
+async function keysOf<Tx>(site: OperableSite<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
   if (selected.kind === 'exact') {
-    await examine(engine, selected.keys)
+    await examine(site, selected.keys)
     return selected.keys
   }
   const keys: RecordKey[] = []
-  for await (const page of pagesOf(engine.store.parking, selected.filter))
+  for await (const page of pagesOf(site.store.parking, selected.filter))
     for (const { handler, key, redrive } of page) if (redrive === undefined) keys.push({ handler, key })
   if (keys.length === 0) throw noneFound()
   return keys

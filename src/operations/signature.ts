@@ -2,6 +2,8 @@ import { cleanText } from '../encoding/clean-text.ts'
 import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { Signature } from './types.ts'
 
+/** The most that one list answers. */
+export const mostListed = 1_000
 const longestName = 200
 const longestReason = 2_000
 

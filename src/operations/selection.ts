@@ -1,4 +1,4 @@
-import type { ParkedFilter, RecordKey } from '../contracts/index.ts'
+import type { ParkedFilter, ParkedMessage, RecordKey } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { checkText, decideFilter, saysNothing } from './letter-filter.ts'
 import type { LetterFilter, LetterSelection } from './types.ts'
@@ -13,18 +13,23 @@ export type Selected =
 /** More than anybody lists by hand, and few enough for one statement. */
 const mostListed = 10_000
 
-export function decideSelection(selection: LetterSelection): Selected {
-  if (selection === 'all') return { kind: 'fitting', filter: { state: 'dead' }, given: 'all' }
-  if (Array.isArray(selection)) return exactly(selection)
-  if (isOne(selection)) return exactly([selection])
+export function decideSelection(selection: LetterSelection, state: ParkedMessage['state'] = 'dead'): Selected {
+  if (selection === 'all') return { kind: 'fitting', filter: { state }, given: 'all' }
+  if (Array.isArray(selection)) return exactly(selection, state)
+  if (isOne(selection)) return exactly([selection], state)
   const given = selection as LetterFilter
-  const filter = decideFilter(given)
+  const filter = decideFilter(given, state)
   if (saysNothing(given)) {
     throw new JustonceError('OPTION_INVALID', {
-      message: "The filter is empty. To select every dead letter, say 'all'.",
+      message: "The filter is empty. To select everything, say 'all'.",
     })
   }
   return { kind: 'fitting', filter, given }
+}
+
+/** What people said, for the audit, where they did not name each of them. */
+export function givenOf(selected: Selected): { readonly filter?: LetterFilter | 'all' } {
+  return selected.kind === 'fitting' ? { filter: selected.given } : {}
 }
 
 /** A handler and a key and nothing else, or a letter as `list` gives it. */
@@ -35,7 +40,7 @@ function isOne(selection: Exclude<LetterSelection, string>): selection is Record
   return 'parkedAt' in selection || Object.keys(selection).length === 2
 }
 
-function exactly(listed: readonly RecordKey[]): Selected {
+function exactly(listed: readonly RecordKey[], state: ParkedMessage['state']): Selected {
   if (listed.length > mostListed) {
     throw new JustonceError('OPTION_INVALID', {
       message: `The selection lists ${listed.length} letters, more than ${mostListed}; use a filter.`,
@@ -47,7 +52,7 @@ function exactly(listed: readonly RecordKey[]): Selected {
     keys.set(nameOf(key), key)
   }
   if (keys.size === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'The list of letters is empty.' })
-  return { kind: 'exact', keys: [...keys.values()], filter: { state: 'dead', keys: [...keys.values()] } }
+  return { kind: 'exact', keys: [...keys.values()], filter: { state, keys: [...keys.values()] } }
 }
 
 export function checkKey(given: RecordKey): RecordKey {

@@ -1,14 +1,9 @@
-import type { QueueCount, Store } from '../contracts/index.ts'
+import type { Store } from '../contracts/index.ts'
 import { destinationOf, isOutgoing } from '../encoding/outgoing-queue.ts'
 import { JustonceError } from '../errors/index.ts'
+import type { OutgoingOperations } from './types.ts'
 
-/** What operators ask about messages that were published and are not sent yet. Those that a broker refused for good are dead letters. */
-export interface Outgoing {
-  /** How many wait for each destination that has any, whichever app published them. */
-  waiting(): Promise<Readonly<Record<string, QueueCount>>>
-}
-
-export function outgoing({ name, queue }: Pick<Store, 'name' | 'queue'>): Outgoing {
+export function outgoingOperations({ name, queue }: Pick<Store, 'name' | 'queue'>): OutgoingOperations {
   return {
     async waiting() {
       if (queue === undefined) throw new JustonceError('STORE_CANNOT', { message: `${name} has no queue.` })

@@ -1,8 +1,8 @@
 import type { RecordKey } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
-import type { OperableEngine } from './operable-engine.ts'
 import { checkKey } from './selection.ts'
 import { checkSignature } from './signature.ts'
+import type { OperableSite } from './site.ts'
 import type { Signature } from './types.ts'
 
 /**
@@ -10,14 +10,14 @@ import type { Signature } from './types.ts'
  * under its other names, too: as long as one of them is there, the message is a duplicate.
  */
 export async function forgetRecord<Tx>(
-  engine: OperableEngine<Tx>,
+  site: OperableSite<Tx>,
   given: RecordKey,
   signature: Signature,
 ): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'forget()')
   const key = checkKey(given)
-  const { store, recent } = engine
-  const records = underAllNames(engine, key)
+  const { store } = site
+  const records = underAllNames(site, key)
   const isForgotten = await store.transaction(async (tx) => {
     let count = 0
     for (const each of records) if (await store.inbox.forget(tx, each)) count++
@@ -26,7 +26,7 @@ export async function forgetRecord<Tx>(
     return true
   })
   if (isForgotten) {
-    recent.clear()
+    site.changed({ kind: 'record-forgotten' })
     return true
   }
   if ((await store.inbox.findMany(records)).some((record) => record?.state === 'parked')) {
@@ -39,8 +39,6 @@ export async function forgetRecord<Tx>(
 }
 
 /** In the order in which they are claimed, so that the two never wait for each other in a circle. */
-function underAllNames<Tx>(engine: OperableEngine<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
-  const current = engine.handlerNamed(handler)
-  const names = current === undefined ? [handler] : [current.name, ...current.formerly]
-  return names.sort().map((name) => ({ handler: name, key }))
+function underAllNames<Tx>(site: OperableSite<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
+  return [...site.handlers.namesOf(handler)].sort().map((name) => ({ handler: name, key }))
 }

@@ -35,7 +35,7 @@ test('what is redriven runs and is done; its record, its events and its end say 
   expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'processed' })
   expect(eventsOf('redrive-ended')).toEqual([{ kind: 'redrive-ended', id, state: 'finished' }])
   expect(await letters.redrives()).toMatchObject([{ id, state: 'finished', selected: 2 }])
-  expect(await app.audit()).toMatchObject([
+  expect(await app.operations.audit()).toMatchObject([
     {
       action: 'redrive',
       by: 'ana',
@@ -109,8 +109,13 @@ test('stopping holds back what was not released, and says who did it', async () 
   expect(runs).toEqual(['m1'])
   expect(await dead()).toEqual(['m2', 'm3'])
   expect(eventsOf('redrive-ended')).toEqual([{ kind: 'redrive-ended', id, state: 'stopped' }])
-  expect((await app.audit())[0]).toMatchObject({ action: 'stop-redrive', by: 'bo', why: 'too slow', subject: { id } })
-  expect(await app.audit()).toHaveLength(2)
+  expect((await app.operations.audit())[0]).toMatchObject({
+    action: 'stop-redrive',
+    by: 'bo',
+    why: 'too slow',
+    subject: { id },
+  })
+  expect(await app.operations.audit()).toHaveLength(2)
   expect(await letters.redrive('all', ana)).toMatchObject({ selected: 2 })
 })
 
@@ -124,14 +129,14 @@ test('an edited letter runs with the new body under its id, and a late copy of t
   const received = note('m1', { body: { ok: false }, headers: { trace: 't1' } })
   await handle(received)
   await app.stop()
-  const { id } = await app.deadLetters.redrive(letter('m1'), { by: 'ana', body: { ok: true } })
-  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({
+  const { id } = await app.operations.letters.redrive(letter('m1'), { by: 'ana', body: { ok: true } })
+  expect(await app.operations.letters.get(letter('m1'))).toMatchObject({
     edited: true,
     body: { ok: true },
     originalBody: { ok: false },
     redrive: id,
   })
-  expect(await app.audit()).toMatchObject([
+  expect(await app.operations.audit()).toMatchObject([
     { action: 'redrive', subject: { id } },
     { action: 'edit', by: 'ana', subject: { ...letter('m1'), redrive: id } },
   ])
@@ -160,19 +165,19 @@ test('the preview counts what would run, what waits behind it, what is done and 
   app.on('note.created', { name: 'apart', independent: true }, ({ id }, { tx }) => write(tx, `apart ${id}`))
   await handle(note('m1'), note('m2'), note('late', { expiresAt }))
   await clock.advance(2_000)
-  expect(await app.deadLetters.preview('all')).toEqual({
+  expect(await app.operations.letters.preview('all')).toEqual({
     letters: 3,
     wouldRun: { second: 2, third: 2 },
     alreadyDone: { first: 3, apart: 3 },
     tooOld: 0,
     expired: 1,
   })
-  expect(await app.deadLetters.preview(letter('m1', 'second'))).toMatchObject({
+  expect(await app.operations.letters.preview(letter('m1', 'second'))).toMatchObject({
     letters: 1,
     wouldRun: { second: 1, third: 1 },
   })
   const nothing = { wouldRun: {}, alreadyDone: {}, tooOld: 0, expired: 0 }
-  expect(await app.deadLetters.preview({ handler: 'another' })).toEqual({ letters: 0, ...nothing })
+  expect(await app.operations.letters.preview({ handler: 'another' })).toEqual({ letters: 0, ...nothing })
 })
 
 test('a selection of more than a page is previewed, redriven and discarded whole', async () => {

@@ -80,17 +80,17 @@ test.each(signatures)('the signature %j is refused wherever one is wanted', asyn
   const signature = given as Signature
   await app.stop()
   const { id } = await letters.redrive('all', ana)
-  const before = [await store.parking.list(), await app.audit()]
+  const before = [await store.parking.list(), await app.operations.audit()]
   const group = { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: '' }
   for (const work of [
     () => letters.redrive('all', signature),
     () => letters.discard('all', signature),
     () => letters.annotate(group, 'a note', signature),
     () => letters.stopRedrive(id, signature),
-    () => app.forget(letter('m1'), signature),
+    () => app.operations.records.forget(letter('m1'), signature),
   ])
     expect(await codeOf(work())).toBe('OPTION_INVALID')
-  expect([await store.parking.list(), await app.audit()]).toEqual(before)
+  expect([await store.parking.list(), await app.operations.audit()]).toEqual(before)
   expect((await letters.redriveStatus(id)).state).toBe('running')
 })
 
@@ -131,7 +131,7 @@ test('limits and places that are none are refused', async () => {
     expect(await codeOf(letters.list({}, { limit }))).toBe('OPTION_INVALID')
     expect(await codeOf(letters.groups({}, limit))).toBe('OPTION_INVALID')
     expect(await codeOf(letters.redrives(limit))).toBe('OPTION_INVALID')
-    expect(await codeOf(app.audit(limit))).toBe('OPTION_INVALID')
+    expect(await codeOf(app.operations.audit(limit))).toBe('OPTION_INVALID')
   }
   expect(await codeOf(letters.list({}, { after: -1 }))).toBe('OPTION_INVALID')
   expect(await codeOf(letters.list({}, { page: 1 } as object))).toBe('OPTION_UNKNOWN')
@@ -146,7 +146,7 @@ test('what is in a running redrive is refused where it is named, and left out wh
   expect(await codeOf(letters.discard(letter('m1'), ana))).toBe('REDRIVE_RUNNING')
   expect(await codeOf(letters.redrive({ key: 'm1' }, ana))).toBe('LETTERS_NONE_FOUND')
   expect(await codeOf(letters.discard({ key: 'm1' }, ana))).toBe('LETTERS_NONE_FOUND')
-  expect(await app.audit()).toHaveLength(1)
+  expect(await app.operations.audit()).toHaveLength(1)
   expect(await letters.discard('all', ana)).toBe(1)
   expect(await dead()).toEqual(['m1'])
 })
@@ -157,15 +157,15 @@ test('what waits for an attempt is refused where it is named, and left out where
     throw new Error('no')
   })
   await handle(note('m1'))
-  const { deadLetters: letters } = app
+  const { letters } = app.operations
   expect(await codeOf(letters.redrive(letter('m1'), ana))).toBe('LETTER_NOT_DEAD')
   expect(await codeOf(letters.discard(letter('m1'), ana))).toBe('LETTER_NOT_DEAD')
   expect(await codeOf(letters.preview(letter('m1')))).toBe('LETTER_NOT_DEAD')
   expect(await codeOf(letters.redrive('all', ana))).toBe('LETTERS_NONE_FOUND')
   expect(await codeOf(letters.discard('all', ana))).toBe('LETTERS_NONE_FOUND')
-  expect(await codeOf(app.forget(letter('m1'), ana))).toBe('RECORD_PARKED')
+  expect(await codeOf(app.operations.records.forget(letter('m1'), ana))).toBe('RECORD_PARKED')
   expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
-  expect(await app.audit()).toEqual([])
+  expect(await app.operations.audit()).toEqual([])
 })
 
 test('a letter whose expiry has passed is refused where it is the only one', async () => {
@@ -175,7 +175,7 @@ test('a letter whose expiry has passed is refused where it is the only one', asy
   })
   await handle(note('m1', { expiresAt: new Date(clock.now().getTime() + 1_000) }))
   await clock.advance(2_000)
-  expect(await codeOf(app.deadLetters.redrive(letter('m1'), ana))).toBe('REDRIVE_EXPIRED')
+  expect(await codeOf(app.operations.letters.redrive(letter('m1'), ana))).toBe('REDRIVE_EXPIRED')
   expect(await store.redrives.list(1)).toEqual([])
 })
 
@@ -206,9 +206,9 @@ test('an edit that cannot be handled is refused, and nothing of it is stored', a
     ['all', { text: 'a' }],
   ]
   for (const [selection, body] of edits)
-    expect(await codeOf(app.deadLetters.redrive(selection, { ...ana, body }))).toBe('EDIT_INVALID')
+    expect(await codeOf(app.operations.letters.redrive(selection, { ...ana, body }))).toBe('EDIT_INVALID')
   expect(await store.parking.list()).toEqual(before)
-  expect(await app.audit()).toEqual([])
+  expect(await app.operations.audit()).toEqual([])
   expect(await store.redrives.list(1)).toEqual([])
 })
 
@@ -231,7 +231,7 @@ test('a letter that is lost between the look and the transaction is not half of 
   })
   expect(await codeOf(letters.redrive([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
   expect(await dead()).toEqual(['m1', 'm2'])
-  expect(await app.audit()).toEqual([])
+  expect(await app.operations.audit()).toEqual([])
   expect(await store.redrives.list(1)).toEqual([])
 })
 
@@ -245,5 +245,5 @@ test('a letter that is lost between the look and the transaction undoes the disc
   expect(await codeOf(letters.discard([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
   expect(await dead()).toEqual(['m1', 'm2'])
   expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
-  expect(await app.audit()).toEqual([])
+  expect(await app.operations.audit()).toEqual([])
 })

@@ -1,4 +1,4 @@
-import type { LetterGroup, ParkedFilter } from '../contracts/index.ts'
+import type { LetterGroup, ParkedFilter, ParkedMessage } from '../contracts/index.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import type { LetterFilter } from './types.ts'
 
@@ -7,12 +7,12 @@ const dates = ['since', 'before'] as const
 const known = [...texts, ...dates, 'group']
 
 /** Checks a filter as people write it, and makes one of it that stores understand. */
-export function decideFilter(filter: LetterFilter): ParkedFilter {
-  checkOptions(filter, known, 'A filter of dead letters')
+export function decideFilter(filter: LetterFilter, state: ParkedMessage['state']): ParkedFilter {
+  checkOptions(filter, known, state === 'dead' ? 'A filter of dead letters' : 'A filter of waiting retries')
   for (const name of texts) if (filter[name] !== undefined) checkText(filter[name], `${name} of the filter`)
   for (const name of dates) if (filter[name] !== undefined) checkDate(filter[name], `${name} of the filter`)
   const { group, ...rest } = filter
-  if (group === undefined) return { ...rest, state: 'dead' }
+  if (group === undefined) return { ...rest, state }
   checkGroup(group)
   for (const name of ['handler', 'reason'] as const) {
     if (rest[name] !== undefined && rest[name] !== group[name]) {
@@ -22,7 +22,7 @@ export function decideFilter(filter: LetterFilter): ParkedFilter {
     }
   }
   const { handler, reason, shape } = group
-  return { ...rest, state: 'dead', handler, reason, shape }
+  return { ...rest, state, handler, reason, shape }
 }
 
 /** No field that says anything: it would fit every letter, which is rarely what was meant. */

@@ -2,38 +2,52 @@ import type {
   AuditEntry,
   CountedGroup,
   Headers,
+  InboxRecord,
   LetterGroup,
+  QueueCount,
   RecordKey,
   Redrive,
   RedriveProgress,
 } from '../contracts/index.ts'
 
-/** A message that gets no further attempt by itself, as people see it. */
-export interface DeadLetter extends RecordKey {
+/** A parked message as people see it. */
+export interface ParkedView extends RecordKey {
   /** Its place in the list, to go on after. */
   readonly sequence: number
   readonly messageId: string
   readonly type: string
   readonly source: string
-  /** The code of what it died of. */
+  /** The code of why it is parked. */
   readonly reason: string
   readonly attempts: number
   /** Oldest first. */
   readonly errors: readonly { readonly at: Date; readonly message: string }[]
   readonly parkedAt: Date
-  readonly diedAt: Date
   readonly headers: Headers
   /** What its JSON says; text where it is no JSON, bytes where it is no text either. */
   readonly body: unknown
   readonly orderKey: string | undefined
-  readonly group: LetterGroup
   /** The running redrive that has it. */
   readonly redrive: string | undefined
   readonly edited: boolean
   /** The body as it was received, where a person has edited it. */
   readonly originalBody?: unknown
-  /** The handlers of the message that have processed it. Those without records (`at-least-once`) are never named. */
-  readonly doneHandlers: readonly string[]
+}
+
+/** A message that gets no further attempt by itself. */
+export interface DeadLetter extends ParkedView {
+  readonly diedAt: Date
+  readonly group: LetterGroup
+}
+
+/** A message that waits for its next attempt, or for what is before it. */
+export interface WaitingRetry extends ParkedView {
+  /** When it is due, by the database's clock. While an attempt is running: when others may take it over. */
+  readonly nextAt: Date
+  /** When it was last tried or released. */
+  readonly changedAt: Date
+  /** Attempts that have begun and not ended: it is being tried, or a process died with it. */
+  readonly begun: number
 }
 
 /** What to look for; everything given must fit. */
@@ -43,7 +57,7 @@ export interface LetterFilter {
   readonly reason?: string | undefined
   /** Occurs in the error history. */
   readonly errorText?: string | undefined
-  /** By the time of death: from this moment on, and before that one. */
+  /** By the time of death, or of the last attempt: from this moment on, and before that one. */
   readonly since?: Date | undefined
   readonly before?: Date | undefined
   readonly key?: string | undefined
@@ -53,8 +67,15 @@ export interface LetterFilter {
   readonly group?: LetterGroup | undefined
 }
 
-/** One dead letter, a list of them, those that fit a filter, or every one. A filter without any field is refused. */
+/** One message, a list of them, those that fit a filter, or every one. A filter without any field is refused. */
 export type LetterSelection = RecordKey | readonly RecordKey[] | LetterFilter | 'all'
+
+/** Where a list goes on. */
+export interface Page {
+  readonly limit?: number | undefined
+  /** The `sequence` of the last one seen. */
+  readonly after?: number | undefined
+}
 
 /** Who does it, and why; kept for good. */
 export interface Signature {
@@ -76,10 +97,16 @@ export interface RedriveOptions extends Signature {
 /** What a redrive would do, without doing it. */
 export interface RedrivePreview {
   readonly letters: number
-  /** How many messages each handler would be given, those included that wait behind a letter for an earlier handler. */
+  /**
+   * How many messages each handler would be given, those included that wait behind a letter for an earlier handler. Where
+   * handlers are not known, letters that reached none are counted under `-`.
+   */
   readonly wouldRun: Readonly<Record<string, number>>
-  /** How many of these messages other handlers have processed already: they do not run again. */
-  readonly alreadyDone: Readonly<Record<string, number>>
+  /**
+   * How many of these messages other handlers have processed already: they do not run again. Those
+   * without records (`at-least-once`) are never named. Undefined where handlers are not known: ask through `app.operations`.
+   */
+  readonly alreadyDone: Readonly<Record<string, number>> | undefined
   /** Letters so old that nobody can know any more whether they were processed. They would run all the same. */
   readonly tooOld: number
   /** Letters whose expiry has passed: they would only be skipped, or die of it again. */
@@ -99,15 +126,12 @@ export interface AuditedAction extends Omit<AuditEntry, 'subject'> {
 }
 
 /** What operators do with dead letters. Whatever changes something is audited in the same transaction. */
-export interface DeadLetters {
+export interface LetterOperations {
   /**
    * In the order in which they were parked; 100 unless told, at most 1,000 at a time, and fewer where they are large: no
    * more than begin within 16 MiB. The list is at its end when a page is empty.
    */
-  list(
-    filter?: LetterFilter,
-    page?: { readonly limit?: number | undefined; readonly after?: number | undefined },
-  ): Promise<readonly DeadLetter[]>
+  list(filter?: LetterFilter, page?: Page): Promise<readonly DeadLetter[]>
   get(key: RecordKey): Promise<DeadLetter | undefined>
   /** Letters that died of the same thing, the largest groups first. */
   groups(filter?: LetterFilter, limit?: number): Promise<readonly CountedGroup[]>
@@ -132,4 +156,42 @@ export interface DeadLetters {
   redriveStatus(id: string): Promise<RedriveStatus>
   /** What was released already goes on. False: it had ended by itself. */
   stopRedrive(id: string, signature: Signature): Promise<boolean>
+}
+
+/** What operators ask about messages that wait for another attempt. */
+export interface RetryOperations {
+  /** In pages, as dead letters. */
+  list(filter?: LetterFilter, page?: Page): Promise<readonly WaitingRetry[]>
+  get(key: RecordKey): Promise<WaitingRetry | undefined>
+  /**
+   * Makes them due now; resolves to how many. Left out: what is being tried, what is in a redrive, and what changes
+   * meanwhile. Their attempts stay counted, and what waits for an earlier handler or message goes on waiting for that.
+   */
+  retryNow(selection: LetterSelection, signature: Signature): Promise<number>
+}
+
+/** What operators ask about messages that were published and are not sent yet. Those that a broker refused for good are dead letters. */
+export interface OutgoingOperations {
+  /** How many wait for each destination that has any, whichever app published them. */
+  waiting(): Promise<Readonly<Record<string, QueueCount>>>
+}
+
+/** The records of what was processed. */
+export interface RecordOperations {
+  find(key: RecordKey): Promise<InboxRecord | undefined>
+  /**
+   * Removes the record of a message on purpose: its next copy runs again. False: there was none. That of a parked
+   * message is refused.
+   */
+  forget(key: RecordKey, signature: Signature): Promise<boolean>
+}
+
+/** What operators ask and do. Whatever is wrong arrives as a rejection, also that a store cannot do it (`STORE_CANNOT`). */
+export interface Operations {
+  readonly letters: LetterOperations
+  readonly retries: RetryOperations
+  readonly outgoing: OutgoingOperations
+  readonly records: RecordOperations
+  /** What people did, the latest first. */
+  audit(limit?: number): Promise<readonly AuditedAction[]>
 }

@@ -1,24 +1,22 @@
 import type { AuditEntry, PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
-import { editedMessage } from './edited-body.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
-import { isTooLate } from './lateness-of-letter.ts'
-import type { OperableEngine } from './operable-engine.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import { checkSignature, checkWhole } from './signature.ts'
+import type { OperableSite } from './site.ts'
 import type { LetterSelection, RedriveOptions } from './types.ts'
 
 /** Stores a redrive and marks its letters, or does nothing at all. */
 export async function redriveLetters<Tx>(
-  engine: OperableEngine<Tx>,
+  site: OperableSite<Tx>,
   selection: LetterSelection,
   options: RedriveOptions,
 ): Promise<{ readonly id: string; readonly selected: number }> {
-  const settings = decideSettings(engine, options)
+  const settings = decideSettings(site, options)
   const selected = decideSelection(selection)
-  const edit = await checkLetters(engine, selected, options.body)
-  const { store } = engine
+  const edit = await checkLetters(site, selected, options.body)
+  const { store } = site
   const start = async (tx: Tx) => {
     if (edit !== undefined && !(await store.letters.replace(tx, edit.key, edit.message))) throw changedMeanwhile()
     const marked = await store.redrives.start(tx, settings, selected.filter)
@@ -27,12 +25,12 @@ export async function redriveLetters<Tx>(
     await store.audit.append(tx, auditOf(settings, selected, marked, edit?.key))
     return marked
   }
-  const count = await orExplain(engine, selected, () => store.transaction(start))
-  engine.wake('redrives')
+  const count = await orExplain(site, selected, () => store.transaction(start))
+  site.changed({ kind: 'redrive-started' })
   return { id: settings.id, selected: count }
 }
 
-function decideSettings<Tx>({ clock }: OperableEngine<Tx>, options: RedriveOptions): RedriveSettings {
+function decideSettings<Tx>({ clock }: OperableSite<Tx>, options: RedriveOptions): RedriveSettings {
   const settings = ['canary', 'perSecond', 'stopAfterFailures', 'body']
   const { by, why } = checkSignature(options, 'redrive()', settings)
   const { canary = 0, perSecond, stopAfterFailures = 10 } = options
@@ -48,11 +46,7 @@ interface Edit {
   readonly message: PackedMessage
 }
 
-async function checkLetters<Tx>(
-  engine: OperableEngine<Tx>,
-  selected: Selected,
-  body: unknown,
-): Promise<Edit | undefined> {
+async function checkLetters<Tx>(site: OperableSite<Tx>, selected: Selected, body: unknown): Promise<Edit | undefined> {
   if (body !== undefined && (selected.kind !== 'exact' || selected.keys.length !== 1)) {
     const what = selected.kind === 'exact' ? `${selected.keys.length} letters` : 'a filter'
     throw new JustonceError('EDIT_INVALID', {
@@ -60,17 +54,17 @@ async function checkLetters<Tx>(
     })
   }
   if (selected.kind !== 'exact') return undefined
-  const letters = await examine(engine, selected.keys)
+  const letters = await examine(site, selected.keys)
   if (letters.length > 1) return undefined
   const letter = letters[0] as StoredParkedMessage
-  if (isTooLate(engine, letter)) {
+  if (site.handlers.isTooLate(letter)) {
     throw new JustonceError('REDRIVE_EXPIRED', {
       message: `The expiry of message ${letter.messageId} has passed, so handler ${letter.handler} would not run.`,
     })
   }
   if (body === undefined) return undefined
   const { handler, key } = letter
-  return { key: { handler, key }, message: await editedMessage(engine, letter, body) }
+  return { key: { handler, key }, message: await site.handlers.editedMessage(letter, body) }
 }
 
 function auditOf(

@@ -1,64 +1,63 @@
 import type { ParkedFilter, StoredParkedMessage } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
-import { unrouted } from '../engine/parked-rows.ts'
-import { isRowOf } from '../engine/work.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import { examine } from './examine.ts'
-import { isTooLate } from './lateness-of-letter.ts'
-import { type LetterRun, runsOfLetters } from './letter-runs.ts'
 import { pagesOf } from './pages.ts'
 import { decideSelection } from './selection.ts'
+import type { LetterRun, Site } from './site.ts'
 import type { LetterSelection, RedrivePreview } from './types.ts'
+import { wouldConflict } from './would-conflict.ts'
 
 /** Counts what a redrive of the selection would do. */
-export async function preview<Tx>(engine: Engine<Tx>, selection: LetterSelection): Promise<RedrivePreview> {
+export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): Promise<RedrivePreview> {
+  const { handlers, store } = site
   const selected = decideSelection(selection)
-  if (selected.kind === 'exact') await examine(engine, selected.keys)
+  if (selected.kind === 'exact') await examine(site, selected.keys)
   const wouldRun = new Tally()
   const alreadyDone = new Tally()
   const heads = new Heads()
+  const areHandlersKnown = (await handlers.runsOf([])) !== undefined
   let letters = 0
   let expired = 0
   let tooOld = 0
-  for await (const page of pagesOf(engine.store.parking, selected.filter)) {
+  for await (const page of pagesOf(store.parking, selected.filter)) {
     const free = page.filter(({ redrive }) => redrive === undefined)
-    const runs = await runsOfLetters(engine, free)
+    const runs = await handlers.runsOf(free)
+    const conflicting = await wouldConflict(site, free)
     for (const [index, letter] of free.entries()) {
       letters++
       if (letter.reason === 'TOO_OLD_TO_KNOW') tooOld++
-      const ofLetter = runs[index] ?? []
-      for (const { handler, isDone } of ofLetter) if (isDone) alreadyDone.add(handler.name)
-      if (isTooLate(engine, letter)) {
+      const ofLetter = runs?.[index]
+      for (const { handler, isDone } of ofLetter ?? []) if (isDone) alreadyDone.add(handler)
+      if (handlers.isTooLate(letter)) {
         expired++
         continue
       }
-      for (const name of runnable(engine, letter, ofLetter)) wouldRun.add(name)
+      if (!conflicting.has(letter)) for (const name of runnable(site, letter, ofLetter)) wouldRun.add(name)
       heads.add(letter)
     }
   }
-  for (const name of await behind(engine, heads)) wouldRun.add(name)
-  return { letters, wouldRun: wouldRun.counts(), alreadyDone: alreadyDone.counts(), tooOld, expired }
+  for (const name of await behind(site, heads)) wouldRun.add(name)
+  const done = areHandlersKnown ? alreadyDone.counts() : undefined
+  return { letters, wouldRun: wouldRun.counts(), alreadyDone: done, tooOld, expired }
 }
 
 /** What the letter itself would be given to. */
 function runnable<Tx>(
-  engine: Engine<Tx>,
-  letter: StoredParkedMessage,
-  runs: readonly LetterRun<Tx>[],
+  { handlers }: Site<Tx>,
+  { handler }: StoredParkedMessage,
+  runs: readonly LetterRun[] | undefined,
 ): readonly string[] {
-  if (letter.handler === unrouted) return runs.filter(({ isKnown }) => !isKnown).map(({ handler }) => handler.name)
-  const name = engine.handlerNamed(letter.handler)?.name ?? letter.handler
-  const own = runs.find(({ handler }) => handler.name === name)
-  // The key of a conflict belongs to another message: while that has its record, the letter would only die of it again.
-  return own !== undefined && !isRowOf(letter, own.key) && own.isKnown ? [] : [name]
+  if (handler !== unrouted) return handlers.namesOf(handler).slice(0, 1)
+  return runs === undefined ? [unrouted] : runs.filter(({ isKnown }) => !isKnown).map((run) => run.handler)
 }
 
 /** Later handlers of the same messages, which follow when the letters have succeeded. */
-async function behind<Tx>(engine: Engine<Tx>, heads: Heads): Promise<readonly string[]> {
+async function behind<Tx>({ store, handlers }: Site<Tx>, heads: Heads): Promise<readonly string[]> {
   if (heads.isEmpty) return []
   const names: string[] = []
-  for await (const page of pagesOf(engine.store.parking, heads.filter()))
+  for await (const page of pagesOf(store.parking, heads.filter()))
     for (const row of page) {
-      if (!row.independent && heads.precede(row)) names.push(engine.handlerNamed(row.handler)?.name ?? row.handler)
+      if (!row.independent && heads.precede(row)) names.push(...handlers.namesOf(row.handler).slice(0, 1))
     }
   return names
 }

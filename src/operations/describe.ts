@@ -1,24 +1,20 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
-import type { Engine } from '../engine/engine.ts'
-import { runsOfLetters } from './letter-runs.ts'
-import type { DeadLetter } from './types.ts'
+import type { DeadLetter, ParkedView, WaitingRetry } from './types.ts'
 
-/** Parked rows as people see them. */
-export async function describeLetters<Tx>(
-  engine: Engine<Tx>,
-  rows: readonly StoredParkedMessage[],
-): Promise<readonly DeadLetter[]> {
-  const runs = await runsOfLetters(engine, rows)
-  return rows.map((row, index) => {
-    const done = (runs[index] ?? []).filter(({ isDone }) => isDone).map(({ handler }) => handler.name)
-    return describe(row, done)
-  })
+/** Parked rows as people see them. Nothing here may throw: one that cannot be read must not hide the others. */
+export function describeLetter(row: StoredParkedMessage): DeadLetter {
+  const { handler, reason, shape, changedAt } = row
+  return { ...describe(row), diedAt: changedAt, group: { handler, reason, shape } }
 }
 
-function describe(row: StoredParkedMessage, doneHandlers: readonly string[]): DeadLetter {
-  const { handler, key, sequence, messageId, type, source, reason, shape, attempts, parkedAt, orderKey, redrive } = row
+export function describeRetry(row: StoredParkedMessage): WaitingRetry {
+  return { ...describe(row), nextAt: row.nextAt, changedAt: row.changedAt, begun: row.begun }
+}
+
+function describe(row: StoredParkedMessage): ParkedView {
+  const { handler, key, sequence, messageId, type, source, reason, attempts, parkedAt, orderKey, redrive } = row
   const { headers, body } = unpackLetter(row.message)
   return {
     handler,
@@ -31,15 +27,12 @@ function describe(row: StoredParkedMessage, doneHandlers: readonly string[]): De
     attempts,
     errors: readErrorNotes(row.errors).map(({ at, message }) => ({ at: new Date(at), message })),
     parkedAt,
-    diedAt: row.changedAt,
     headers,
     body: readable(body),
     orderKey,
-    group: { handler, reason, shape },
     redrive,
     edited: row.originalBody !== undefined,
     ...(row.originalBody !== undefined && { originalBody: readable(row.originalBody) }),
-    doneHandlers,
   }
 }
 

@@ -11,16 +11,16 @@ test('a letter that cannot be read hides neither itself nor the others', async (
       parkedMessage('m9', { state: 'dead', message: { envelope: garbage, body: garbage }, errors: 'no JSON' }),
     ]),
   )
-  const letters = await app.deadLetters.list()
+  const letters = await app.operations.letters.list()
   expect(letters.map(({ key }) => key)).toEqual(['m1', 'm9'])
   expect(letters[1]).toMatchObject({ headers: {}, body: '{"id":"m9","headers":7', errors: [{ message: 'no JSON' }] })
-  expect(await app.deadLetters.get(letter('m9'))).toBeDefined()
-  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 2 })
+  expect(await app.operations.letters.get(letter('m9'))).toBeDefined()
+  expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 2 })
   // Nor does it stop the retries of others.
   mend()
-  await app.deadLetters.redrive('all', ana)
+  await app.operations.letters.redrive('all', ana)
   await rounds()
-  expect((await app.deadLetters.redrives())[0]?.state).toBe('finished')
+  expect((await app.operations.letters.redrives())[0]?.state).toBe('finished')
   expect(await store.parking.list()).toMatchObject([{ key: 'm9', state: 'dead' }])
 })
 
@@ -31,7 +31,7 @@ test('a letter shows all that is known of it', async () => {
     throw new Error('no tag 17')
   })
   await handle(note('m1', { key: 'k', headers: { trace: 't1' }, body: { a: [1] } }))
-  const [first, ...others] = await app.deadLetters.list()
+  const [first, ...others] = await app.operations.letters.list()
   expect(others).toEqual([])
   const { errors, ...rest } = first ?? { errors: [] }
   expect(errors).toHaveLength(1)
@@ -54,9 +54,8 @@ test('a letter shows all that is known of it', async () => {
     group: { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'Error: no tag #' },
     redrive: undefined,
     edited: false,
-    doneHandlers: ['count-note'],
   })
-  expect(await app.deadLetters.get(letter('m1'))).toEqual(first)
+  expect(await app.operations.letters.get(letter('m1'))).toEqual(first)
 })
 
 test.each([
@@ -68,7 +67,7 @@ test.each([
   app.on('another', 'tag-note', () => {})
   const body = typeof sent === 'string' ? new TextEncoder().encode(sent) : sent
   await handle(note('m1', { body }))
-  expect(await app.deadLetters.list()).toMatchObject([{ handler: '-', reason: 'TYPE_UNKNOWN', body: shown }])
+  expect(await app.operations.letters.list()).toMatchObject([{ handler: '-', reason: 'TYPE_UNKNOWN', body: shown }])
 })
 
 test('what waits or is not there is no dead letter', async () => {
@@ -130,7 +129,7 @@ test('groups are counted and keep their notes, and who wrote them is known', asy
   await letters.annotate(counted as typeof group, 'see the ticket', { by: 'ana', why: 'on call' })
   expect(await letters.groups({ handler: 'tag-note' }, 1)).toMatchObject([{ note: 'see the ticket' }])
   expect(await letters.groups({ handler: 'another' })).toEqual([])
-  expect(await app.audit()).toEqual([
+  expect(await app.operations.audit()).toEqual([
     {
       action: 'annotate',
       by: 'ana',
@@ -146,9 +145,9 @@ test('another message under a key that was used is not taken for one that was ha
   app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'))
   await handle(note('m1', { body: 'another' }))
-  expect(await app.deadLetters.list()).toMatchObject([{ reason: 'KEY_REUSED', doneHandlers: [] }])
+  expect(await app.operations.letters.list()).toMatchObject([{ reason: 'KEY_REUSED' }])
   const nothing = { wouldRun: {}, alreadyDone: {}, tooOld: 0, expired: 0 }
-  expect(await app.deadLetters.preview('all')).toEqual({ letters: 1, ...nothing })
+  expect(await app.operations.letters.preview('all')).toEqual({ letters: 1, ...nothing })
 })
 
 test('discarded letters are gone, their copies are duplicates, and it is known who did it', async () => {
@@ -156,13 +155,13 @@ test('discarded letters are gone, their copies are duplicates, and it is known w
   mend()
   expect(await letters.discard(letter('m1'), { by: 'ana', why: 'a test' })).toBe(1)
   expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'discarded' })
-  expect(await app.audit()).toEqual([
+  expect(await app.operations.audit()).toEqual([
     { action: 'discard', by: 'ana', why: 'a test', at: clock.now(), subject: { letters: [letter('m1')] } },
   ])
   await handle(note('m1'))
   expect(runs).toEqual([])
   expect(await letters.discard({ type: 'note.created' }, ana)).toBe(2)
-  expect((await app.audit(1))[0]?.subject).toEqual({
+  expect((await app.operations.audit(1))[0]?.subject).toEqual({
     letters: [letter('m2'), letter('m3')],
     filter: { type: 'note.created' },
   })
@@ -175,7 +174,7 @@ test('a handler without records can have its letters discarded', async () => {
     throw new Error('no')
   })
   await handle(note('m1'))
-  expect(await app.deadLetters.discard('all', ana)).toBe(1)
+  expect(await app.operations.letters.discard('all', ana)).toBe(1)
   expect(await store.inbox.find(letter('m1'))).toBeUndefined()
 })
 
@@ -183,14 +182,14 @@ test('a record that is forgotten lets the message run again, and it is known who
   const { app, handle, effects, clock } = openApp()
   app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'), note('m1'))
-  expect(await app.forget(letter('m1'), { by: 'ana', why: 'restored' })).toBe(true)
+  expect(await app.operations.records.forget(letter('m1'), { by: 'ana', why: 'restored' })).toBe(true)
   await handle(note('m1'))
   expect(effects()).toEqual({ m1: 2 })
-  expect(await app.audit()).toEqual([
+  expect(await app.operations.audit()).toEqual([
     { action: 'forget', by: 'ana', why: 'restored', at: clock.now(), subject: letter('m1') },
   ])
-  expect(await app.forget(letter('nothing'), ana)).toBe(false)
-  expect(await app.audit()).toHaveLength(1)
+  expect(await app.operations.records.forget(letter('nothing'), ana)).toBe(false)
+  expect(await app.operations.audit()).toHaveLength(1)
 })
 
 test('which handlers are done is known by what was received, and by the names they had then', async () => {
@@ -209,9 +208,12 @@ test('which handlers are done is known by what was received, and by the names th
     () => {},
   )
   app.on('note.created', failing, () => {})
-  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({ doneHandlers: ['new'] })
-  await app.deadLetters.redrive(letter('m1'), { ...ana, body: { no: '8' } })
-  expect(await app.deadLetters.get(letter('m1'))).toMatchObject({ body: { no: '8' }, doneHandlers: ['new'] })
+  const { letters } = app.operations
+  expect(await letters.preview(letter('m1'))).toMatchObject({ alreadyDone: { new: 1 } })
+  const { id } = await letters.redrive(letter('m1'), { ...ana, body: { no: '8' } })
+  await letters.stopRedrive(id, ana)
+  expect(await letters.get(letter('m1'))).toMatchObject({ body: { no: '8' }, originalBody: { no: '7' } })
+  expect(await letters.preview(letter('m1'))).toMatchObject({ alreadyDone: { new: 1 } })
 })
 
 test('a letter that reached no handler has expired when it has for all of them', async () => {
@@ -220,7 +222,7 @@ test('a letter that reached no handler has expired when it has for all of them',
   app.on('note.created', { name: 'any-time', expiresAfterMs: 60_000 }, () => {})
   await handle(note('m1', { body: new TextEncoder().encode('no JSON'), sentAt: clock.now() }))
   await clock.advance(30_000)
-  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, expired: 0 })
+  expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 1, expired: 0 })
   await clock.advance(31_000)
-  expect(await app.deadLetters.preview('all')).toMatchObject({ letters: 1, expired: 1 })
+  expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 1, expired: 1 })
 })

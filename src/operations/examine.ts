@@ -1,15 +1,15 @@
 import type { RecordKey, StoredParkedMessage } from '../contracts/index.ts'
-import type { Engine } from '../engine/engine.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { pagesOf } from './pages.ts'
 import { nameOf, type Selected } from './selection.ts'
+import type { Site } from './site.ts'
 
 /** The dead letters of exactly these keys. Rejects where one of them is not there, or is somebody else's now. */
 export async function examine<Tx>(
-  engine: Engine<Tx>,
+  site: Pick<Site<Tx>, 'store'>,
   keys: readonly RecordKey[],
 ): Promise<readonly StoredParkedMessage[]> {
-  const rows = await rowsOf(engine, keys)
+  const rows = await rowsOf(site, keys)
   return keys.map((key) => {
     const row = rows.get(nameOf(key))
     if (row === undefined) {
@@ -33,11 +33,15 @@ export function changedMeanwhile(): JustonceError {
 }
 
 /** Does the work, and says precisely what has become of the letters where it comes too late. */
-export async function orExplain<Tx, T>(engine: Engine<Tx>, selected: Selected, work: () => Promise<T>): Promise<T> {
+export async function orExplain<Tx, T>(
+  site: Pick<Site<Tx>, 'store'>,
+  selected: Selected,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (selected.kind === 'exact' && isJustonceError(error, 'LETTER_NOT_DEAD')) await examine(engine, selected.keys)
+    if (selected.kind === 'exact' && isJustonceError(error, 'LETTER_NOT_DEAD')) await examine(site, selected.keys)
     throw error
   }
 }
@@ -47,7 +51,7 @@ const lookedAtOnce = 500
 const nothing = { message: { envelope: new Uint8Array(), body: new Uint8Array() }, originalBody: undefined }
 
 async function rowsOf<Tx>(
-  { store }: Engine<Tx>,
+  { store }: Pick<Site<Tx>, 'store'>,
   keys: readonly RecordKey[],
 ): Promise<ReadonlyMap<string, StoredParkedMessage>> {
   const rows = new Map<string, StoredParkedMessage>()

@@ -1,0 +1,2 @@
+/** The handler name of dead letters that reached no handler. */
+export const unrouted = '-'

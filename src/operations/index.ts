@@ -1,0 +1,3 @@
+export { operations } from './operations.ts'
+export type { HandlerKnowledge, LetterRun, OperatorChange } from './site.ts'
+export type * from './types.ts'

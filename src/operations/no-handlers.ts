@@ -1,0 +1,21 @@
+import type { Clock } from '../contracts/index.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { JustonceError } from '../errors/index.ts'
+import type { HandlerKnowledge } from './site.ts'
+
+/** Where there is only a store: what the rows and the messages themselves say. */
+export function noHandlers(clock: Clock): HandlerKnowledge {
+  return {
+    namesOf: (handler) => [handler],
+    isTooLate({ message }) {
+      const { expiresAt } = unpackLetter(message)
+      return expiresAt instanceof Date && clock.now().getTime() > expiresAt.getTime()
+    },
+    runsOf: async () => undefined,
+    async editedMessage({ handler }) {
+      throw new JustonceError('EDIT_INVALID', {
+        message: `An edited body has to be checked by handler ${handler}, which is not here: edit through app.operations of an app that has it.`,
+      })
+    },
+  }
+}

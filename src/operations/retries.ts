@@ -1,0 +1,56 @@
+import type { StoredParkedMessage } from '../contracts/index.ts'
+import { describeRetry } from './describe.ts'
+import { listRows } from './list-rows.ts'
+import { pagesOf } from './pages.ts'
+import { checkKey, decideSelection, givenOf, type Selected } from './selection.ts'
+import { checkSignature, type Signed } from './signature.ts'
+import { type OperableSite, operable, type Site } from './site.ts'
+import type { RetryOperations } from './types.ts'
+
+export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
+  const { parking } = site.store
+  return {
+    async list(filter = {}, page = {}) {
+      return (await listRows(parking, 'waiting', filter, page)).map(describeRetry)
+    },
+    async get(key) {
+      return (await parking.list({ state: 'waiting', ...checkKey(key) }, { limit: 1 })).map(describeRetry)[0]
+    },
+    async retryNow(selection, signature) {
+      const signed = checkSignature(signature, 'retryNow()')
+      const selected = decideSelection(selection, 'waiting')
+      const able = operable(site)
+      let count = 0
+      for await (const page of pagesOf(parking, selected.filter)) count += await makeDue(able, page, selected, signed)
+      if (count > 0) site.changed({ kind: 'retried' })
+      return count
+    },
+  }
+}
+
+/** An attempt that has begun is left alone, and so is what a redrive counts: it would take this for a failure. */
+async function makeDue<Tx>(
+  { store }: OperableSite<Tx>,
+  page: readonly StoredParkedMessage[],
+  selected: Selected,
+  { by, why }: Signed,
+): Promise<number> {
+  const rows = page.filter(({ begun, redrive }) => begun === 0 && redrive === undefined)
+  if (rows.length === 0) return 0
+  return await store.transaction(async (tx) => {
+    const taken = await store.parking.take(tx, rows)
+    const ours = rows.filter((_, index) => taken[index] === true)
+    if (ours.length === 0) return 0
+    await store.parking.change(
+      tx,
+      ours.map(({ handler, key, attempts, reason, errors, shape }) => {
+        return { kind: 'again', handler, key, attempts, reason, errors, shape, delayMs: 0 } as const
+      }),
+    )
+    const retries = ours.map(({ handler, key }) => ({ handler, key }))
+    await store.audit.append(tx, [
+      { action: 'retry', by, why, subject: JSON.stringify({ retries, ...givenOf(selected) }) },
+    ])
+    return ours.length
+  })
+}

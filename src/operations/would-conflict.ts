@@ -1,0 +1,21 @@
+import type { StoredParkedMessage } from '../contracts/index.ts'
+import type { Site } from './site.ts'
+
+/**
+ * The key of a conflict belongs to another message: while that has its record, the letter would only die of it again. Such
+ * a letter has the key that was used, and its content behind a `#`.
+ */
+export async function wouldConflict<Tx>(
+  { store, handlers }: Pick<Site<Tx>, 'store' | 'handlers'>,
+  letters: readonly StoredParkedMessage[],
+): Promise<ReadonlySet<StoredParkedMessage>> {
+  const asked = letters
+    .filter(({ reason, key }) => reason === 'KEY_REUSED' && key.includes('#'))
+    .flatMap((letter) => {
+      const key = letter.key.slice(0, letter.key.lastIndexOf('#'))
+      return handlers.namesOf(letter.handler).map((handler) => ({ letter, handler, key }))
+    })
+  if (asked.length === 0) return new Set()
+  const records = await store.inbox.findMany(asked)
+  return new Set(asked.filter((_, index) => records[index] !== undefined).map(({ letter }) => letter))
+}

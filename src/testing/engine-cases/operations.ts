@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { operations } from '../../operations/index.ts'
+import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
+import { engineCase, later, note } from './bench.ts'
+
+const ana = { by: 'ana', why: 'it is repaired' } as const
+
+/** Operators who have the store alone, while the handlers are in another process. */
+export const operationsCases: readonly StoreCase[] = [
+  engineCase({
+    name: 'operations: what waits is seen and made due by one who has no handlers, and runs once',
+    needs: ['letters'],
+    async run({ store, rival, effects, app }) {
+      let isBroken = true
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (isBroken) throw new Error('not yet')
+      })
+      await handle(note('m1'), note('m2'))
+      const { retries, records, audit } = operations(rival)
+      const listed = await retries.list()
+      assert.deepEqual(
+        listed.map(({ handler, key, attempts }) => [handler, key, attempts]),
+        [
+          ['tag-note', 'm1', 1],
+          ['tag-note', 'm2', 1],
+        ],
+      )
+      assert.ok(listed.every(({ nextAt, changedAt }) => nextAt.getTime() > changedAt.getTime()))
+      isBroken = false
+      assert.equal(await retries.retryNow({ handler: 'tag-note', key: 'm1' }, ana), 1)
+      await eventually(async () => ((await store.parking.count()) === 1 ? true : undefined), 'the retry')
+      assert.deepEqual([await effects.count('m1'), await effects.count('m2')], [1, 0])
+      assert.equal((await records.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
+      assert.equal((await retries.get({ handler: 'tag-note', key: 'm2' }))?.attempts, 1)
+      assert.deepEqual(
+        (await audit()).map(({ action, by, why }) => ({ action, by, why })),
+        [{ action: 'retry', ...ana }],
+      )
+    },
+  }),
+]
