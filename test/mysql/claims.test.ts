@@ -67,7 +67,7 @@ describe.skipIf(!mariadb.available)('claims in InnoDB', () => {
     try {
       const joined = store.within(connection)
       const work = joined.savepoint(() => joined.inbox.claim(connection, [request('alone')]))
-      await expect(work).rejects.toMatchObject({ code: 'TX_CLOSED' })
+      await expect(work).rejects.toMatchObject({ code: 'TX_NOT_OPEN' })
       expect(await store.inbox.find(request('alone'))).toBeUndefined()
     } finally {
       connection.release()
