@@ -83,7 +83,7 @@ describe.each([onSqlite, onPostgres])('a relay on $name', (store) => {
       await refusing.stop()
       expect(await relays.world.remaining()).toMatchObject({ outgoing: 0, parked: 1 })
 
-      const killed = relays.start({ stop: { point, message: 'm001' } })
+      const killed = relays.start({ redrives: true, stop: { point, message: 'm001' } })
       await killed.heard('started')
       await relays.app.operations.letters.redrive('all', { by: 'ana' })
       await killed.heard(`stopped ${point}`)
