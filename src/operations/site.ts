@@ -41,8 +41,12 @@ export interface LetterRun {
 export type OperableSite<Tx> = Site<Tx> & { readonly store: OperableStore<Tx> }
 
 export function operable<Tx>(site: Site<Tx>): OperableSite<Tx> {
-  const { name, letters, redrives, audit } = site.store
-  if (letters !== undefined && redrives !== undefined && audit !== undefined) return site as OperableSite<Tx>
+  checkOperable(site.store)
+  return site as OperableSite<Tx>
+}
+
+export function checkOperable<Tx>({ name, letters, redrives, audit }: Store<Tx>): void {
+  if (letters !== undefined && redrives !== undefined && audit !== undefined) return
   throw new JustonceError('STORE_CANNOT', {
     message: `The store ${name} can keep dead letters, but not search, redrive or discard them.`,
   })
