@@ -10,6 +10,7 @@ import { lockFileCheck } from './checks/lock-file.ts'
 import { packageImportsCheck } from './checks/package-imports.ts'
 import { rootEntriesCheck } from './checks/root-entries.ts'
 import { snippetsCheck } from './checks/snippets.ts'
+import { storeContractCheck } from './checks/store-contract.ts'
 import { tarballCheck } from './checks/tarball.ts'
 import { typesCheck } from './checks/types.ts'
 
@@ -19,6 +20,7 @@ const checks: readonly Check[] = [
   importArrowsCheck,
   packageImportsCheck,
   fileSizeCheck,
+  storeContractCheck,
   rootEntriesCheck,
   forbiddenWordsCheck,
   lockFileCheck,

@@ -4,6 +4,7 @@ import { findForbiddenWords } from '../../tools/checks/forbidden-words.ts'
 import { findLockFileProblems, type LockFile } from '../../tools/checks/lock-file.ts'
 import { findPackageImports } from '../../tools/checks/package-imports.ts'
 import { findCrowdedRoot } from '../../tools/checks/root-entries.ts'
+import { findLargeContract, limits, sizeOfContract } from '../../tools/checks/store-contract.ts'
 
 test('a published source imports no package, not even a type of an optional peer', () => {
   const file = (text: string) => [{ path: 'src/stores/postgres/client.ts', text }]
@@ -20,6 +21,35 @@ test('large files warn, then fail; tests may be longer', () => {
   expect(findLargeFiles(file('src/a.test.ts', 600))).toEqual({ problems: [], warnings: [] })
   expect(findLargeFiles(file('src/a.test.ts', 601)).problems).toHaveLength(1)
   expect(findLargeFiles(file('src/index.ts', 101)).problems).toHaveLength(1)
+})
+
+test('the contract of a store is counted by its methods, and fails above the limits', () => {
+  const text = `
+export interface Inbox<Tx> {
+  /** Not a member: count(). */
+  claim(tx: Tx, requests: readonly { a: string }[]): Promise<{ readonly epoch: string }>
+  list?(
+    filter?: string,
+    page?: { readonly limit?: number },
+  ): Promise<void>
+}
+export interface Queue<Tx> {
+  send(tx: Tx): Promise<() => void>
+}
+export interface Loan<Tx> {
+  readonly tx: Tx
+  end(): void
+}
+export interface Store<Tx = unknown> {
+  readonly name: string
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  readonly inbox: Inbox<Tx>
+  readonly queue?: Queue<Tx>
+}`
+  expect(sizeOfContract([{ path: 'src/contracts/store.ts', text }])).toEqual({ required: 3, all: 5 })
+  expect(findLargeContract(limits)).toEqual([])
+  expect(findLargeContract({ required: limits.required + 1, all: limits.all })).toHaveLength(1)
+  expect(findLargeContract({ required: limits.required, all: limits.all + 1 })).toHaveLength(1)
 })
 
 test('the root is crowded at 15 visible entries', () => {
