@@ -1,5 +1,5 @@
 export type { AppOptions, Part } from './app/app-options.ts'
-export type { HandlerOptions, RetryOptions } from './app/handler-options.ts'
+export type { ExpiryOptions, HandlerOptions, OrderOptions, RetryOptions } from './app/handler-options.ts'
 export type { Health, Lag, Trouble } from './app/health.ts'
 export { justonce } from './app/justonce.ts'
 export { type Messages, messages } from './app/messages.ts'

@@ -13,9 +13,9 @@ export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store
     })
   }
   for (const handler of handlers) {
-    if (handler.ordered === 'key' && capabilities.order === 'none') {
+    if (handler.ordered !== undefined && capabilities.order === 'none') {
       throw new JustonceError('ORDER_NOT_KEPT', {
-        message: `Handler ${handler.name} is ordered: 'key', but ${name} delivers in no particular order.`,
+        message: `Handler ${handler.name} is ordered: { by: 'key' }, but ${name} delivers in no particular order.`,
       })
     }
   }

@@ -17,9 +17,7 @@ const known = [
   'fingerprint',
   'schema',
   'ordered',
-  'whenDead',
-  'expiresAfterMs',
-  'whenExpired',
+  'expires',
   'breaker',
   'born',
   'formerly',
@@ -59,10 +57,8 @@ export function decideHandler(
     identify: options.identify,
     fingerprint: options.fingerprint ?? 'body',
     schema: options.schema,
-    ordered: options.ordered ?? 'none',
-    whenDead: options.whenDead ?? 'block',
-    expiresAfterMs: options.expiresAfterMs,
-    whenExpired: options.whenExpired ?? 'skip',
+    ordered: decideOrder(options),
+    expires: decideExpiry(options),
     breaker: decideBreaker(options),
     born: decideBorn(options, ids),
     formerly: options.formerly ?? [],
@@ -77,6 +73,27 @@ function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
   checkFunction(backoff, `retry.backoff of handler ${name}`)
   if (classify !== undefined) checkFunction(classify, `retry.classify of handler ${name}`)
   return { attempts, backoff, classify }
+}
+
+function decideOrder({ name, ordered, delivery }: HandlerOptions): Handler['ordered'] {
+  if (ordered === undefined) return undefined
+  checkOptions(ordered, ['by', 'whenDead'], `ordered of handler ${name}`)
+  const { by, whenDead = 'block' } = ordered
+  checkChoice(by, `ordered.by of handler ${name}`, ['key'])
+  checkChoice(whenDead, `ordered.whenDead of handler ${name}`, ['block', 'continue'])
+  if (delivery === 'at-most-once') {
+    const message = `ordered of handler ${name} cannot be kept with delivery: 'at-most-once'.`
+    throw new JustonceError('OPTION_INVALID', { message })
+  }
+  return { whenDead }
+}
+
+function decideExpiry({ name, expires = {} }: HandlerOptions): Handler['expires'] {
+  checkOptions(expires, ['afterMs', 'whenLate'], `expires of handler ${name}`)
+  const { afterMs, whenLate = 'skip' } = expires
+  checkNumber(afterMs ?? 0, `expires.afterMs of handler ${name}`, 0)
+  checkChoice(whenLate, `expires.whenLate of handler ${name}`, ['skip', 'dead-letter'])
+  return { afterMs, whenLate }
 }
 
 function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker'] {
@@ -99,21 +116,13 @@ function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): 
 
 /** A value that is silently taken for another one is a promise that silently does not hold. */
 function checkValues(options: HandlerOptions): void {
-  const { name, delivery, transaction, identify, fingerprint, schema, ordered } = options
+  const { name, delivery, transaction, identify, fingerprint, schema } = options
   const of = `of handler ${name}`
   checkChoice(delivery ?? 'exactly-once', `delivery ${of}`, ['exactly-once', 'at-least-once', 'at-most-once'])
   checkChoice(transaction ?? 'shared', `transaction ${of}`, ['shared', 'own'])
-  checkChoice(ordered ?? 'none', `ordered ${of}`, ['none', 'key'])
-  checkChoice(options.whenDead ?? 'block', `whenDead ${of}`, ['block', 'continue'])
-  checkChoice(options.whenExpired ?? 'skip', `whenExpired ${of}`, ['skip', 'dead-letter'])
-  checkNumber(options.expiresAfterMs ?? 0, `expiresAfterMs ${of}`, 0)
   if (typeof fingerprint !== 'function') checkChoice(fingerprint ?? 'body', `fingerprint ${of}`, ['body', 'none'])
   if (identify !== undefined) checkFunction(identify, `identify ${of}`)
   if (schema !== undefined) checkFunction(schema?.['~standard']?.validate, `schema['~standard'].validate ${of}`)
-  if (ordered === 'key' && delivery === 'at-most-once') {
-    const message = `ordered: 'key' ${of} cannot be kept with delivery: 'at-most-once'.`
-    throw new JustonceError('OPTION_INVALID', { message })
-  }
 }
 
 function checkName(name: string): void {

@@ -25,17 +25,8 @@ export interface HandlerOptions<Body = unknown> {
   /** What must be equal under one key: the body (as canonical JSON), nothing, or what the function returns. */
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
   readonly schema?: StandardSchema<Body>
-  /**
-   * `key`: messages of one `key` take effect in the order in which they arrive. While one waits for a retry, those behind it
-   * wait too, and other keys go on. Needs a transport that delivers in order.
-   */
-  readonly ordered?: 'none' | 'key'
-  /** With `ordered`: whether messages behind a dead letter wait until it is redriven or discarded. Default: `block`. */
-  readonly whenDead?: 'block' | 'continue'
-  /** A message that is older than this by its `sentAt` is no longer handled. With an `expiresAt` as well, the earlier end counts. */
-  readonly expiresAfterMs?: number
-  /** What happens to an expired message. Default: `skip`, which records it as expired and counts it. */
-  readonly whenExpired?: 'skip' | 'dead-letter'
+  readonly ordered?: OrderOptions
+  readonly expires?: ExpiryOptions
   /**
    * After `after` different messages in a row have failed, this handler gets only one message now and then, until one
    * succeeds. Default: 20 messages, and 1 s before the first trial. `false` turns it off.
@@ -48,6 +39,22 @@ export interface HandlerOptions<Body = unknown> {
   readonly born?: { readonly name: string; readonly of: (message: Message<Body>) => Date | undefined }
   /** Earlier names of this handler; their records still count. */
   readonly formerly?: readonly string[]
+}
+
+/** Which messages take effect in the order in which they arrive. Needs a transport that delivers in order. */
+export interface OrderOptions {
+  /** Messages that have the same `key`. While one waits for a retry, those behind it wait too, and other keys go on. */
+  readonly by: 'key'
+  /** Whether messages behind a dead letter wait until it is redriven or discarded. Default: `block`. */
+  readonly whenDead?: 'block' | 'continue'
+}
+
+/** When a message comes too late for a handler, and what happens to it then. */
+export interface ExpiryOptions {
+  /** A message that is older than this by its `sentAt` is no longer handled. With an `expiresAt` as well, the earlier end counts. */
+  readonly afterMs?: number
+  /** Default: `skip`, which records it as expired and counts it. */
+  readonly whenLate?: 'skip' | 'dead-letter'
 }
 
 export interface RetryOptions {

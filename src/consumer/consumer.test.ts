@@ -21,7 +21,7 @@ function openConsumer(
   const { engine, source, clock, store, on } = opened
   const ran: string[] = []
   const breaker = { after: 1, pauseMs: 1_000 }
-  on('note.created', { name: 'tag-note', ordered: 'key', breaker }, ({ id }) => {
+  on('note.created', { name: 'tag-note', ordered: { by: 'key' }, breaker }, ({ id }) => {
     if (id === 'broken') throw new Error('as told')
     ran.push(id)
   })

@@ -6,11 +6,12 @@ import type { Handler } from './handler.ts'
 /** The error that says so when a message has come too late for a handler. */
 export function lateness<Tx>(
   { clock }: Pick<Engine<Tx>, 'clock'>,
-  handler: Pick<Handler<Tx>, 'name' | 'expiresAfterMs'>,
+  handler: { readonly name: string; readonly expires: Pick<Handler<Tx>['expires'], 'afterMs'> },
   { id, sentAt, expiresAt }: Pick<Message, 'id' | 'sentAt' | 'expiresAt'>,
 ): JustonceError | undefined {
-  if (expiresAt === undefined && handler.expiresAfterMs === undefined) return undefined
-  const ends = [time(expiresAt), time(sentAt) + (handler.expiresAfterMs ?? Number.POSITIVE_INFINITY)]
+  const { afterMs } = handler.expires
+  if (expiresAt === undefined && afterMs === undefined) return undefined
+  const ends = [time(expiresAt), time(sentAt) + (afterMs ?? Number.POSITIVE_INFINITY)]
   const end = Math.min(...ends.filter((each) => !Number.isNaN(each)))
   if (!(clock.now().getTime() > end)) return undefined
   return new JustonceError('MESSAGE_EXPIRED', {

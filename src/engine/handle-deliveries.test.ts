@@ -86,7 +86,7 @@ test('what has failed beside others does not get before one of its key that the 
   // First another key, so that the batch runs in parts; then the last of a part, and when that part runs again its first.
   const failing = new Set(['a1 1', 'b3 1', 'b1 2'])
   const order: string[] = []
-  on('note.created', { name: 'tag-note', ordered: 'key', ...later }, ({ id }, { afterCommit }) => {
+  on('note.created', { name: 'tag-note', ordered: { by: 'key' }, ...later }, ({ id }, { afterCommit }) => {
     calls[id] = (calls[id] ?? 0) + 1
     if (failing.has(`${id} ${calls[id]}`)) throw new Error('not now')
     afterCommit(() => order.push(id))
@@ -106,7 +106,7 @@ test('behind a parked message, too, nothing is parked before one of its key that
   on('note.created', { name: 'check-note', ...later }, ({ id }) => {
     if (failing.delete(id)) throw new Error('not now')
   })
-  on('note.created', { name: 'tag-note', ordered: 'key', ...later }, ({ id }) => {
+  on('note.created', { name: 'tag-note', ordered: { by: 'key' }, ...later }, ({ id }) => {
     if (id === 'b0') throw new Error('not yet')
   })
   const keyed = (...all: string[]) => all.map((id) => note(id, { key: id[0] as string }))
@@ -141,7 +141,7 @@ test('what is parked without a claim does not get before a message of its key th
     const { on, handle, effects, clock, store } = openEngine({ batch: { budgetMs: 10 } })
     await store.retention.raise(30 * 86_400_000)
     const born = { name: 'made', of: ({ id }: { id: string }) => new Date(id === 'm3' ? made : '2030-01-01') }
-    on('note.created', { name: 'tag-note', ordered: 'key', born }, async ({ id }, { tx }) => {
+    on('note.created', { name: 'tag-note', ordered: { by: 'key' }, born }, async ({ id }, { tx }) => {
       await clock.advance(50)
       write(tx, id)
     })
@@ -218,7 +218,7 @@ test('a conflict: the batch is undone and each message runs alone, at once', asy
 
 test('alone, too, a message does not get before one of its key that a breaker has stopped', async () => {
   const { on, handle, effects, engine, store } = openEngine()
-  on('note.created', { name: 'tag-note', ordered: 'key' }, ({ id }, { tx }) => write(tx, id))
+  on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, ({ id }, { tx }) => write(tx, id))
   const conflict = new Error('deadlock')
   let isAlone = false
   const transaction: typeof store.transaction = (work, options) =>

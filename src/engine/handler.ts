@@ -71,13 +71,10 @@ export interface Handler<Tx = unknown> {
   readonly identify: ((message: Message) => string) | undefined
   readonly fingerprint: 'body' | 'none' | ((message: Message) => unknown)
   readonly schema: StandardSchema | undefined
-  /** `key`: messages of one key take effect in the order of their arrival, also past failures. */
-  readonly ordered: 'none' | 'key'
-  /** With `ordered`: whether later messages of its key wait behind a dead letter. */
-  readonly whenDead: 'block' | 'continue'
-  /** A message older than this is not handled any more. */
-  readonly expiresAfterMs: number | undefined
-  readonly whenExpired: 'skip' | 'dead-letter'
+  /** Messages of one key take effect in the order of their arrival, also past failures. `whenDead`: whether they wait behind a dead letter. */
+  readonly ordered: { readonly whenDead: 'block' | 'continue' } | undefined
+  /** A message older than `afterMs` is not handled any more. */
+  readonly expires: { readonly afterMs: number | undefined; readonly whenLate: 'skip' | 'dead-letter' }
   readonly breaker: BreakerPolicy | undefined
   /** How the time of a message is read from what identifies it. */
   readonly born: BornScheme

@@ -27,7 +27,7 @@ export class KeyOrder<Tx> {
       const others = order.#scopes.get(id)
       if (others === undefined) order.#scopes.set(id, [run])
       else others.push(run)
-      const pastDead = run.handler.whenDead === 'continue'
+      const pastDead = run.handler.ordered?.whenDead === 'continue'
       for (const handler of [run.handler.name, ...run.handler.formerly])
         scopes.set(scopeId(handler, orderKey), { handler, orderKey, pastDead })
     }
@@ -95,7 +95,7 @@ export class KeyOrder<Tx> {
 
 function holdsUp<Tx>({ handler }: Run<Tx>, outcome: RunOutcome | undefined): boolean {
   if (outcome?.kind !== 'failed') return false
-  return outcome.verdict.state === 'waiting' || handler.whenDead === 'block'
+  return outcome.verdict.state === 'waiting' || handler.ordered?.whenDead === 'block'
 }
 
 /** What was parked before is the first of its key, or it would not be due. */
@@ -106,7 +106,7 @@ function hasItsPlace<Tx>(run: Run<Tx>): boolean {
 /** The key whose order has to be kept for this run, in the form in which every store can keep it. */
 export function orderKeyOf<Tx>({ handler, work }: Run<Tx>): string | undefined {
   const { key } = work.delivery.message
-  return handler.ordered === 'key' && key !== undefined && key !== null ? fittedText(key) : undefined
+  return handler.ordered !== undefined && key !== undefined && key !== null ? fittedText(key) : undefined
 }
 
 function scopeId(handler: string, orderKey: string): string {

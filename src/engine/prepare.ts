@@ -148,7 +148,7 @@ function fateOf<Tx>(
   failure: Run<Tx>['failure'],
 ): Pick<Run<Tx>, 'expired' | 'failure'> {
   const late = lateness(engine, handler, message)
-  if (late !== undefined && handler.whenExpired === 'skip') return { expired: true, failure: undefined }
+  if (late !== undefined && handler.expires.whenLate === 'skip') return { expired: true, failure: undefined }
   const error = condemned ?? late
   return { expired: false, failure: error === undefined ? failure : { error } }
 }

@@ -254,7 +254,7 @@ test('what has waited for its time and still stands behind another of its key is
   const { engine, source, on, handle, clock, store, effects } = openEngine()
   const born = { name: 'sent', of: ({ sentAt }: Message) => sentAt }
   let isBroken = true
-  on('note.created', { name: 'tag-note', ordered: 'key', born, ...soon }, ({ id }, { tx }) => {
+  on('note.created', { name: 'tag-note', ordered: { by: 'key' }, born, ...soon }, ({ id }, { tx }) => {
     if (isBroken) throw new Error('not yet')
     write(tx, id)
   })

@@ -40,7 +40,7 @@ export async function reserveDue<Tx>(
     maxBytes,
     forMs: reservedForMs,
     handlers: [...ready.map(({ name }) => name), unrouted, ...engine.outlet.queues],
-    pastDead: ready.flatMap(({ name, handler }) => (handler?.whenDead === 'continue' ? name : [])),
+    pastDead: ready.flatMap(({ name, handler }) => (handler?.ordered?.whenDead === 'continue' ? name : [])),
   })
   return letters.map((letter) => new Reservation(letter))
 }
@@ -52,7 +52,7 @@ export async function reserveBehind<Tx>(
   { limit, maxBytes = mostBytes }: ReserveOptions,
 ): Promise<readonly Reservation[]> {
   if (letter.orderKey === undefined || revision === undefined || limit < 1) return []
-  const pastDead = engine.handlerNamed(letter.handler)?.whenDead === 'continue'
+  const pastDead = engine.handlerNamed(letter.handler)?.ordered?.whenDead === 'continue'
   const options = { limit, maxBytes, forMs: reservedForMs, pastDead }
   const letters = await engine.store.parking.follow({ ...letter, revision }, options)
   return letters.map((each) => new Reservation(each))

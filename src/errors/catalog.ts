@@ -205,11 +205,11 @@ export const catalog = {
   },
   WAITS_FOR_EARLIER_MESSAGE: {
     title: 'An earlier message of the same key has failed, and this one must wait for it',
-    fix: "It runs as soon as the earlier one has succeeded. If that is a dead letter, redrive or discard it, or set whenDead: 'continue'.",
+    fix: "It runs as soon as the earlier one has succeeded. If that is a dead letter, redrive or discard it, or set ordered.whenDead: 'continue'.",
   },
   MESSAGE_EXPIRED: {
     title: 'A message arrived after its expiry',
-    fix: 'If it is still wanted, publish it again; if this happens often, check the backlog, expiresAfterMs and the clocks.',
+    fix: 'If it is still wanted, publish it again; if this happens often, check the backlog, expires.afterMs and the clocks.',
   },
   PROCESS_DIED: {
     title: 'Processes have died while they handled this message, the last of them with nothing else running',
@@ -226,7 +226,7 @@ export const catalog = {
   },
   ORDER_NOT_KEPT: {
     title: 'A handler needs the messages of a key in order, but a transport does not deliver them in order',
-    fix: "Configure the transport so that it does (its page says how), or drop ordered: 'key'.",
+    fix: "Configure the transport so that it does (its page says how), or drop ordered: { by: 'key' }.",
   },
   TOO_OLD_TO_KNOW: {
     title: 'A message is so old that its record may have been removed, so nobody knows whether it was processed',

@@ -8,9 +8,9 @@ import { lateness } from '../engine/expiry.ts'
 export function isTooLate<Tx>(engine: Engine<Tx>, { handler, type, message }: StoredParkedMessage): boolean {
   const { id = '', sentAt, expiresAt }: IncomingMessage = unpackLetter(message)
   const handlers = handler === unrouted ? engine.handlersOf(type) : [engine.handlerNamed(handler)]
-  const late = (each: { name: string; expiresAfterMs: number | undefined }) =>
-    lateness(engine, each, { id, sentAt, expiresAt }) !== undefined
+  const late = (each: Parameters<typeof lateness>[1]) => lateness(engine, each, { id, sentAt, expiresAt }) !== undefined
   // One that is not registered here has only what the message itself says.
-  if (handlers.length === 0) return late({ name: handler, expiresAfterMs: undefined })
-  return handlers.every((each) => late(each ?? { name: handler, expiresAfterMs: undefined }))
+  const unregistered = { name: handler, expires: { afterMs: undefined } }
+  if (handlers.length === 0) return late(unregistered)
+  return handlers.every((each) => late(each ?? unregistered))
 }

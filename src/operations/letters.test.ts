@@ -27,7 +27,7 @@ test('a letter that cannot be read hides neither itself nor the others', async (
 test('a letter shows all that is known of it', async () => {
   const { app, handle, clock } = openApp()
   app.on('note.created', 'count-note', ({ id }, { tx }) => write(tx, id))
-  app.on('note.created', { name: 'tag-note', ...once, ordered: 'key' }, () => {
+  app.on('note.created', { name: 'tag-note', ...once, ordered: { by: 'key' } }, () => {
     throw new Error('no tag 17')
   })
   await handle(note('m1', { key: 'k', headers: { trace: 't1' }, body: { a: [1] } }))
@@ -218,8 +218,8 @@ test('which handlers are done is known by what was received, and by the names th
 
 test('a letter that reached no handler has expired when it has for all of them', async () => {
   const { app, handle, clock } = openApp()
-  app.on('note.created', { name: 'in-time', expiresAfterMs: 1_000 }, () => {})
-  app.on('note.created', { name: 'any-time', expiresAfterMs: 60_000 }, () => {})
+  app.on('note.created', { name: 'in-time', expires: { afterMs: 1_000 } }, () => {})
+  app.on('note.created', { name: 'any-time', expires: { afterMs: 60_000 } }, () => {})
   await handle(note('m1', { body: new TextEncoder().encode('no JSON'), sentAt: clock.now() }))
   await clock.advance(30_000)
   expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 1, expired: 0 })

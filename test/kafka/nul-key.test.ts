@@ -34,7 +34,7 @@ describe.skipIf(!kafka.available || !postgres.available)('keys as Java writes nu
     const seen: string[] = []
     let failures = 1
     const retry = { attempts: 3, backoff: () => 10 }
-    app.on('note.created', { name: 'tag-note', ordered: 'key', retry }, ({ id }, { afterCommit }) => {
+    app.on('note.created', { name: 'tag-note', ordered: { by: 'key' }, retry }, ({ id }, { afterCommit }) => {
       if (id === 'm0' && failures-- > 0) throw new Error('the first time')
       afterCommit(() => seen.push(id))
     })

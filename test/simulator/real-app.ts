@@ -43,7 +43,7 @@ function runApp(
   const history = { misbehaved, mendedAt: scenario.mendedAt }
   // A broker that shuffles cannot keep an order, and then nobody may ask for one.
   const order =
-    transport.capabilities.order === 'none' ? {} : ({ ordered: 'key', whenDead: scenario.whenDead } as const)
+    transport.capabilities.order === 'none' ? {} : ({ ordered: { by: 'key', whenDead: scenario.whenDead } } as const)
   const isNew = scenario.deployAt !== undefined && process.clock.monotonicMs() >= scenario.deployAt
   for (const [type, name] of [
     ['single', 'one'],

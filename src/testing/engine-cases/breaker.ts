@@ -80,7 +80,7 @@ export const breakerCases: readonly StoreCase[] = [
       const { app: notes, handle, events } = app()
       let isBroken = true
       const order: string[] = []
-      const options = { name: 'ordered', ordered: 'key', breaker: { after: 3, pauseMs: 30 } } as const
+      const options = { name: 'ordered', ordered: { by: 'key' }, breaker: { after: 3, pauseMs: 30 } } as const
       notes.on('note.created', { ...options, retry: { attempts: 100, backoff: () => 10 } }, async ({ id }, { tx }) => {
         if (isBroken) throw new Error('a bad deploy')
         await effects.write(tx, id)

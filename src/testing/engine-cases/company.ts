@@ -121,7 +121,7 @@ export const companyCases: readonly StoreCase[] = [
       const { stumble, ...watched } = leftovers(store)
       const opened = app(watched)
       const order: string[] = []
-      opened.app.on('note.created', { name: 'tag-note', ordered: 'key', ...later }, async ({ id }, context) => {
+      opened.app.on('note.created', { name: 'tag-note', ordered: { by: 'key' }, ...later }, async ({ id }, context) => {
         stumble(id)
         await effects.write(context.tx, id)
         context.afterCommit(() => order.push(id))

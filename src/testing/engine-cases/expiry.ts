@@ -31,10 +31,10 @@ export const expiryCases: readonly StoreCase[] = [
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       const sentAt = new Date(Date.now() - 60_000)
-      notes.on('note.created', { name: 'patient', expiresAfterMs: anHour }, ({ id }, { tx }) =>
+      notes.on('note.created', { name: 'patient', expires: { afterMs: anHour } }, ({ id }, { tx }) =>
         effects.write(tx, `p ${id}`),
       )
-      const strict = { name: 'strict', expiresAfterMs: 1_000, whenExpired: 'dead-letter' } as const
+      const strict = { name: 'strict', expires: { afterMs: 1_000, whenLate: 'dead-letter' } } as const
       notes.on('note.created', strict, ({ id }, { tx }) => effects.write(tx, `s ${id}`))
       await handle(note('m1', { sentAt }), note('m2'))
       const counts = await countsOf(effects, 'p m1', 's m1', 'p m2', 's m2')

@@ -42,7 +42,7 @@ export const failureCases: readonly StoreCase[] = [
     name: 'failure: keys, sources, times and headers that a lax transport lets through stop no other message',
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
-      notes.on('note.created', { name: 'tag-note', ordered: 'key' }, ({ id }, { tx }) => effects.write(tx, id))
+      notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, ({ id }, { tx }) => effects.write(tx, id))
       const noText = odd.filter((value) => typeof value !== 'string' && value !== null)
       const strange = noText.flatMap((value, index) => [
         note(`key ${index}`, { key: value as string }),

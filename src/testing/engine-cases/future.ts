@@ -151,7 +151,7 @@ export const futureCases: readonly StoreCase[] = [
       const ran: string[] = []
       const opened = [app(timed), app(whenItsTimeHasCome)] as const
       for (const { app: notes } of opened)
-        notes.on('note.created', { name: 'tag-note', ordered: 'key' }, (message, { tx }) => {
+        notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, (message, { tx }) => {
           ran.push(message.id)
           return effects.write(tx, message.id)
         })
@@ -177,7 +177,7 @@ export const futureCases: readonly StoreCase[] = [
       for (const { app: notes } of opened)
         notes.on(
           'note.created',
-          { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour } },
+          { name: 'tag-note', ordered: { by: 'key' }, retry: { backoff: () => anHour } },
           async ({ id }, { tx }) => {
             await effects.write(tx, id)
             if (isBroken) throw new Error('not yet')

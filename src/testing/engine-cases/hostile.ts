@@ -60,11 +60,15 @@ export const hostileCases: readonly StoreCase[] = [
       const { app: notes, handle } = app()
       let isBroken = true
       const order: string[] = []
-      notes.on('note.created', { name: 'tag-note', ordered: 'key', ...later }, async ({ id }, { tx, afterCommit }) => {
-        await effects.write(tx, id)
-        if (isBroken && id === 'head 0') throw new Error('not yet')
-        afterCommit(() => order.push(id))
-      })
+      notes.on(
+        'note.created',
+        { name: 'tag-note', ordered: { by: 'key' }, ...later },
+        async ({ id }, { tx, afterCommit }) => {
+          await effects.write(tx, id)
+          if (isBroken && id === 'head 0') throw new Error('not yet')
+          afterCommit(() => order.push(id))
+        },
+      )
       const messages = hostile.flatMap((key, place) =>
         ['head', 'next', 'last'].map((name) => note(`${name} ${place}`, { key })),
       )
@@ -89,7 +93,7 @@ export const hostileCases: readonly StoreCase[] = [
     name: 'hostile: a key that differs from another one only where a database would cut or clean it is another key',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
-      notes.on('note.created', { name: 'tag-note', ordered: 'key', ...later }, async ({ id }, { tx }) => {
+      notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' }, ...later }, async ({ id }, { tx }) => {
         await effects.write(tx, id)
         if (id === 'failing') throw new Error('no')
       })

@@ -6,9 +6,9 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
 
-const inOrder = { ordered: 'key', retry: { attempts: 9, backoff: () => 0 } } as const
+const inOrder = { ordered: { by: 'key' }, retry: { attempts: 9, backoff: () => 0 } } as const
 
-/** `ordered: 'key'`: messages of a key take effect in the order of their arrival, also past failures. */
+/** `ordered: { by: 'key' }`: messages of a key take effect in the order of their arrival, also past failures. */
 export const keyOrderCases: readonly StoreCase[] = [
   engineCase({
     name: 'order: those behind a failed message of their key follow it in order, and other keys go on',
@@ -38,7 +38,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       for (const { app: notes } of apps)
         notes.on(
           'note.created',
-          { name: 'tag-note', ordered: 'key', retry: { backoff: () => 50 } },
+          { name: 'tag-note', ordered: { by: 'key' }, retry: { backoff: () => 50 } },
           ({ id }, { tx }) => {
             if (id === 'a1' && isBroken) throw new Error('not yet')
             return bench.effects.write(tx, id)
@@ -70,7 +70,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       let isBroken = true
       notes.on(
         'note.created',
-        { name: 'tag-note', ordered: 'key', retry: { attempts: 99, backoff: () => 50 }, breaker: false },
+        { name: 'tag-note', ordered: { by: 'key' }, retry: { attempts: 99, backoff: () => 50 }, breaker: false },
         async ({ id }, { tx }) => {
           if (id === 'a0' && isBroken) throw new Error('not yet')
           await effects.write(tx, id)
@@ -92,7 +92,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       let failures = 0
       notes.on(
         'note.created',
-        { name: 'tag-note', ordered: 'key', retry: { attempts: 9, backoff: () => 100 }, breaker: false },
+        { name: 'tag-note', ordered: { by: 'key' }, retry: { attempts: 9, backoff: () => 100 }, breaker: false },
         async ({ id }, { tx }) => {
           if (id === 'a0' && failures++ < 1) throw new Error('not yet')
           if (id === 'a3' && failures++ < 4) throw new Error('not yet either')
@@ -116,7 +116,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     async run({ store, effects, app }) {
       for (const whenDead of ['block', 'continue'] as const) {
         const { app: notes, handle } = app()
-        const options = { name: `tag-${whenDead}`, ordered: 'key', whenDead, retry: { attempts: 1 } } as const
+        const options = { name: `tag-${whenDead}`, ordered: { by: 'key', whenDead }, retry: { attempts: 1 } } as const
         notes.on('note.created', options, async ({ id }, { tx }) => {
           if (id.startsWith('dead')) throw new Error('never')
           await effects.write(tx, `${whenDead} ${id}`)
@@ -189,7 +189,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     name: 'order: a transport that promises none is refused at the start',
     async run({ app }) {
       const { app: notes } = app({ transport: memoryTransport({ order: 'none' }) })
-      notes.on('note.created', { name: 'tag-note', ordered: 'key', retry: { backoff: () => anHour } }, () => {})
+      notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' }, retry: { backoff: () => anHour } }, () => {})
       await assert.rejects(notes.start(), (error) => isJustonceError(error, 'ORDER_NOT_KEPT'))
     },
   }),

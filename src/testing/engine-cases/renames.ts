@@ -99,7 +99,7 @@ export const renameCases: readonly StoreCase[] = [
   engineCase({
     name: 'renames: messages of an ordered key stay behind what waits under the old name, in order',
     async run({ store, rival, effects, app }) {
-      const inOrder = { ordered: 'key', ...later } as const
+      const inOrder = { ordered: { by: 'key' }, ...later } as const
       const noteOfKey = (id: string) => note(id, { key: 'k' })
       const before = app()
       before.app.on('note.created', { name: 'label-note', ...inOrder }, () => {
