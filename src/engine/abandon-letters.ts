@@ -1,7 +1,7 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
-import { abandonedRow, failedAgain } from './parked-rows.ts'
+import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
 
 const atOnce = 20
 const mostBytes = 16 * 1_048_576
@@ -43,7 +43,7 @@ async function abandon<Tx>(
       ...kept.map((row) =>
         failedAgain(
           row,
-          { error, verdict: { state: 'dead', reason: error.code, attempts: row.attempts, delayMs: 0 } },
+          { error, verdict: { state: 'dead', reason: reasonNow(row, error), attempts: row.attempts, delayMs: 0 } },
           at,
         ),
       ),

@@ -75,6 +75,9 @@ function gatherRun<Tx>(
   // What waited for its time to come is claimed by now.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const names = [run.handler.name, ...run.handler.formerly]
+  const twin = run.work.origin.reservation?.twin
+  if (twin !== undefined && !isLeft(outcome) && outcome.kind !== 'waiting')
+    books.parkedChanges.push({ handler: twin.handler, key: twin.key, kind: 'done' })
   // Under every name that it may be claimed under: processes that only know one of them must see the same.
   const mark = (state: RecordChange['state'], result?: string): void => {
     if (!isRecorded(run)) return

@@ -85,11 +85,14 @@ export function isRecorded<Tx>(run: Run<Tx>): boolean {
 
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {
   if (!sameFingerprint(record.fingerprint, run.fingerprint)) return { kind: 'conflict', record }
-  return record.state === 'parked' ? { kind: 'parked' } : { kind: 'duplicate', record }
+  if (record.state !== 'parked') return { kind: 'duplicate', record }
+  // Parked since we looked for copies: the next look finds out which of the rows has to go.
+  return unclaimedLetter(run) === undefined ? { kind: 'parked' } : { kind: 'unstarted', unclaimed: true }
 }
 
+/** Its parked row has it, whatever the records under other names of its handler say. */
 function isParked(outcome: RunOutcome | undefined): boolean {
-  return outcome?.kind === 'parked'
+  return outcome?.kind === 'parked' || outcome?.kind === 'unstarted'
 }
 
 function compare(a: string, b: string): number {

@@ -12,11 +12,19 @@ import { shapeOf } from '../encoding/error-shape.ts'
 import { fittedText, plainText } from '../encoding/fit-text.ts'
 import { noteOf, packMessage } from '../encoding/packed-message.ts'
 import { unrouted } from '../encoding/unrouted.ts'
-import { JustonceError } from '../errors/index.ts'
+import { type ErrorCode, JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { judge, type Verdict } from './failure-policy.ts'
 import { orderKeyOf } from './key-order.ts'
-import { isUnclaimed, type Refusal, type Run, type RunOutcome, rowKeyOf, unclaimedKeyOf } from './work.ts'
+import {
+  isParkedUnclaimed,
+  isUnclaimed,
+  type Refusal,
+  type Run,
+  type RunOutcome,
+  rowKeyOf,
+  unclaimedKeyOf,
+} from './work.ts'
 
 type Failed = RunOutcome & { kind: 'failed' }
 
@@ -63,7 +71,12 @@ export function changedLetter<Tx>(
     retry === undefined
       ? { state: 'dead', reason: error.code, attempts, delayMs: 0 }
       : judge(error, retry, letter.attempts, engine.clock.random())
-  return failedAgain(letter, { error, verdict }, at)
+  return failedAgain(letter, { error, verdict: { ...verdict, reason: reasonNow(letter, error) } }, at)
+}
+
+/** A reason that says that nothing is claimed stays until something is: without it the row would be run without a claim. */
+export function reasonNow(letter: StoredParkedMessage, { code }: JustonceError): ErrorCode {
+  return isParkedUnclaimed(letter) ? (letter.reason as ErrorCode) : code
 }
 
 export const waitsFor = {
@@ -78,7 +91,7 @@ export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, 
   const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
   return {
     ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, step },
-    ...explained(letter.errors, error, { reason: error.code }, at),
+    ...explained(letter.errors, error, { reason: reasonNow(letter, error) }, at),
     state: 'dead',
     delayMs: 0,
   }

@@ -13,6 +13,8 @@ export class Reservation {
   revision: number | undefined
   /** Set where it turns out that its message was processed by another copy, or is in the row of another. */
   elsewhere: (RunOutcome & { kind: 'duplicate' | 'parked' }) | undefined
+  /** A copy that was claimed and waits for its turn behind this row: what becomes of this row is its end, too. */
+  twin: StoredParkedMessage | undefined
   /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
   pauseMs = 0
 

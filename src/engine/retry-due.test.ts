@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
-import type { Message } from '../contracts/index.ts'
+import type { Message, StoredParkedMessage } from '../contracts/index.ts'
 import { readErrorNotes } from '../encoding/error-notes.ts'
 import { unpackOutgoing } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { overriding } from '../testing/overriding.ts'
+import { abandonLetters } from './abandon-letters.ts'
 import { type Reservation, reservedForMs } from './reservation.ts'
 import { reserveBehind, reserveDue, retryInOrder } from './retry-due.ts'
 
@@ -279,4 +280,23 @@ test('what has waited for its time and still stands behind another of its key is
   await clock.advance(reservedForMs)
   await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
+})
+
+test('what was given up before it could be claimed is claimed when it is redriven, and does not run beside a copy', async () => {
+  const { engine, source, on, handle, clock, store, effects } = openEngine()
+  const born = { name: 'sent', of: ({ sentAt }: Message) => sentAt }
+  on('note.created', { name: 'tag-note', born, ...soon }, ({ id }, { tx }) => write(tx, id))
+  const tomorrow = new Date(clock.now().getTime() + 24 * 3_600_000)
+  const message = { ...note('m1'), sentAt: tomorrow }
+  await handle(message)
+  await abandonLetters(engine, 'tag-note', new AbortController().signal)
+  const [letter] = (await store.parking.list()) as [StoredParkedMessage]
+  expect(letter).toMatchObject({ state: 'dead', reason: 'ID_FROM_THE_FUTURE' })
+  expect(letter.errors).toContain('No running app has the handler tag-note.')
+  await clock.advance(24 * 3_600_000)
+  await handle(message)
+  await store.transaction((tx) => store.parking.change(tx, [{ ...letter, kind: 'again', delayMs: 0 }]))
+  await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))
+  expect(await store.parking.count()).toBe(0)
+  expect(effects()).toEqual({ m1: 1 })
 })

@@ -6,6 +6,7 @@ import { JustonceError } from '../errors/index.ts'
 import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
 import { handleSorted } from './handle-deliveries.ts'
+import { waitsFor } from './parked-rows.ts'
 import { prepare } from './prepare.ts'
 import { processBatch } from './process-batch.ts'
 import { emptyReport } from './report.ts'
@@ -14,7 +15,16 @@ import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
 import { whyUndone } from './why-undone.ts'
-import { isOwnedBy, type Origin, type Run, type RunOutcome, rowKeyOf, type Work } from './work.ts'
+import {
+  isOwnedBy,
+  isParkedUnclaimed,
+  isUnborn,
+  type Origin,
+  type Run,
+  type RunOutcome,
+  rowKeyOf,
+  type Work,
+} from './work.ts'
 
 export interface ReserveOptions {
   readonly limit: number
@@ -136,6 +146,8 @@ async function tryTogether<Tx>(
   for (const reservation of reservations) {
     const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted)
     if (work === undefined || work.runs.some(({ failure }) => failure !== undefined)) return undefined
+    // Its copy may be one of the others.
+    if (reservation.twin !== undefined) return undefined
     place(engine, work, taken, sorted)
   }
   const { shared: works } = sorted
@@ -193,33 +205,45 @@ async function restore<Tx>(
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   const work: Work<Tx> = { ...found, runs: [] }
-  reservation.elsewhere = await elsewhereOf(engine, letter, runs)
-  const isOwned = (run: Run<Tx>): boolean => reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run))
+  Object.assign(reservation, await findCopy(engine, letter, runs[0] as Run<Tx>))
+  const isOwned = (run: Run<Tx>): boolean =>
+    reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
   const owned = runs.map((run) => ({ ...run, work, owner: isOwned(run) ? letter : undefined }))
   return Object.assign(work, { runs: owned })
 }
 
 /**
- * What was too old to know was parked without a claim: another copy, in work at that time, may have been processed, or be
- * parked and have outlived its record.
+ * What is from the future, or was too old to know, was parked without a claim: another copy of it may have been processed
+ * since, or be parked and have outlived its record.
  */
-async function elsewhereOf<Tx>(
+async function findCopy<Tx>(
   engine: Engine<Tx>,
   letter: StoredParkedMessage,
-  [run]: readonly Run<Tx>[],
-): Promise<Reservation['elsewhere']> {
-  if (letter.reason !== 'TOO_OLD_TO_KNOW' || run === undefined) return undefined
+  run: Run<Tx>,
+): Promise<Pick<Reservation, 'elsewhere' | 'twin'>> {
+  const none = { elsewhere: undefined, twin: undefined }
+  if (!isParkedUnclaimed(letter) || isUnborn(run)) return none
   const { store } = engine
   const keys = [run.handler.name, ...run.handler.formerly].map((handler) => ({ handler, key: run.key }))
-  for (const record of await store.inbox.findMany(keys))
-    if (record?.state === 'processed' && sameFingerprint(record.fingerprint, run.fingerprint))
-      return { kind: 'duplicate', record }
+  const records = await store.inbox.findMany(keys)
+  const same = records.filter((record) => record !== undefined && sameFingerprint(record.fingerprint, run.fingerprint))
+  const processed = same.find((record) => record?.state === 'processed')
+  if (processed !== undefined) return { ...none, elsewhere: { kind: 'duplicate', record: processed } }
   for (const row of await store.parking.list({ keys })) {
     if (row.sequence === letter.sequence) continue
     const prepared = await prepare(engine, { message: unpackLetter(row.message) }, { letter: row })
-    const same =
+    const copy =
       prepared.kind === 'work' ? prepared.work.runs.find(({ handler }) => handler === run.handler) : undefined
-    if (same !== undefined && sameFingerprint(same.fingerprint, run.fingerprint)) return { kind: 'parked' }
+    if (copy === undefined || !sameFingerprint(copy.fingerprint, run.fingerprint)) continue
+    return standsBehind(letter, row) ? { ...none, twin: row } : { ...none, elsewhere: { kind: 'parked' } }
   }
-  return undefined
+  return same.some((record) => record?.state === 'parked') && letter.reason === 'ID_FROM_THE_FUTURE'
+    ? { ...none, elsewhere: { kind: 'parked' } }
+    : none
+}
+
+/** It waits for its turn behind a row of the same message: left to it, the message would lose its place. */
+function standsBehind(letter: StoredParkedMessage, row: StoredParkedMessage): boolean {
+  const isUntried = row.state === 'waiting' && row.reason === waitsFor.message
+  return isUntried && row.orderKey !== undefined && row.orderKey === letter.orderKey && row.sequence > letter.sequence
 }

@@ -30,6 +30,8 @@ export async function takeLetters<Tx>(
       for (const run of runs) outcomes.set(run, { kind: 'elsewhere' })
     else if (origin.reservation?.elsewhere !== undefined)
       for (const run of runs) outcomes.set(run, origin.reservation.elsewhere)
+    else if (origin.reservation?.twin !== undefined && lost.has(origin.reservation.twin))
+      for (const run of runs) outcomes.set(run, { kind: 'unstarted' })
   }
   return refusals.filter(({ letter }) => letter === undefined || !lost.has(letter))
 }
@@ -42,6 +44,7 @@ function ticketOf({
   if (letter === undefined) return []
   if (reservation === undefined) return [{ letter, ticket: letter }]
   const { handler, key } = letter
-  const { revision } = reservation
-  return [{ letter, ticket: revision === undefined ? undefined : { handler, key, revision } }]
+  const { revision, twin } = reservation
+  const own = { letter, ticket: revision === undefined ? undefined : { handler, key, revision } }
+  return twin === undefined ? [own] : [own, { letter: twin, ticket: twin }]
 }

@@ -131,6 +131,11 @@ export function isUnclaimed(outcome: RunOutcome | undefined): boolean {
   return isJustonceError(outcome.error, 'ID_FROM_THE_FUTURE') || isJustonceError(outcome.error, 'TOO_OLD_TO_KNOW')
 }
 
+/** The same of its row, as long as nobody has run it. */
+export function isParkedUnclaimed({ reason }: Pick<StoredParkedMessage, 'reason'>): boolean {
+  return reason === 'ID_FROM_THE_FUTURE' || reason === 'TOO_OLD_TO_KNOW'
+}
+
 /** The row in which it has waited for its time to come: its own, although it has no claim yet. */
 export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): StoredParkedMessage | undefined {
   const { letter } = work.origin

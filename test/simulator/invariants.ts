@@ -31,7 +31,7 @@ export function violations(world: World, rested: boolean): string[] {
     mayCondemn: mayCondemn(world),
     wasRestored: restore !== undefined,
     watch: world.watch,
-    notes: new Set([...parked.values()].filter(({ handler }) => handler === '-').map(({ messageId }) => messageId)),
+    notes: notedIn(world),
   }
   const isReplaced = world.scenario.deployAt !== undefined
   for (const message of world.scenario.messages) {
@@ -62,6 +62,11 @@ export function violations(world: World, rested: boolean): string[] {
   for (const { key } of world.database.scan(undefined, 'escaped'))
     found.push(`ESCAPED: ${key} wrote after its transaction had ended`)
   return found
+}
+
+function notedIn({ database }: World): ReadonlySet<unknown> {
+  const letters = database.scan(undefined, 'parked').filter(({ row }) => row.handler === '-')
+  return new Set(letters.map(({ row }) => row.messageId))
 }
 
 function aboutReplaced(run: string, effects: number, parked: Row | undefined): string[] {
@@ -149,12 +154,14 @@ function aboutStarving({ scenario, database }: World): string[] {
 function aboutOrder(world: World): string[] {
   const { messages, order, whenDead, mendedAt, retention } = world.scenario
   if (order !== 'keep' || (whenDead === 'continue' && mendedAt !== undefined && mayCondemn(world))) return []
-  // What went on past a dead letter, or past one that was skipped, cannot be in order with it when that is redriven.
+  const noted = notedIn(world)
+  // What went on past a dead letter, past one of which only a note could be kept, or past one that was skipped, cannot be in order with it when that is redriven.
   const isTooOld = ({ id }: ScenarioMessage) => world.watch?.tooOld.has(`line|${id}`) === true
   const isPassed = (message: ScenarioMessage) =>
-    whenDead === 'continue'
+    (message.large && noted.has(message.id)) ||
+    (whenDead === 'continue'
       ? endsAsDeadLetter(message.behaviour) || isTooOld(message)
-      : retention?.tooOld === 'skip' && isTooOld(message)
+      : retention?.tooOld === 'skip' && isTooOld(message))
   const inLine = messages.filter((message) => !isPassed(message) && !world.watch?.forgotten.has(`line|${message.id}`))
   const keyOf = new Map(inLine.map(({ id, key }) => [id, key]))
   const lines = Map.groupBy(

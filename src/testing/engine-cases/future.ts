@@ -167,6 +167,31 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'future: it keeps its place in the order of its key, although a copy was parked behind a later message',
+    needs: ['retention'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      const [id, next] = [fromTheFuture(), madeAgo(0)]
+      const ran: string[] = []
+      const opened = [app(timed), app(whenItsTimeHasCome)] as const
+      for (const { app: notes } of opened)
+        notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, (message, { tx }) => {
+          ran.push(message.id)
+          return effects.write(tx, message.id)
+        })
+      const [early, due] = opened
+      await early.handle(note(id, { key: 'k' }), note(next, { key: 'k' }))
+      await early.stop()
+      await due.handle(note(id, { key: 'k' }))
+      assert.deepEqual(ran, [])
+      await makeDue(bench)
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'all three rows')
+      assert.deepEqual(ran, [id, next])
+      assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
+      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'processed')
+    },
+  }),
+  engineCase({
     name: 'future: a copy that has to wait, or fails, before the row is due leaves everything to the row',
     needs: ['retention'],
     async run(bench) {
