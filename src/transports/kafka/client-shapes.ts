@@ -119,5 +119,4 @@ export interface KafkaRecordToSend {
   key?: Buffer
   value: Buffer
   headers: Map<Buffer, Buffer>
-  timestamp: bigint
 }

@@ -98,8 +98,8 @@ export function bootstrapList({ bootstrapServers }: Pick<KafkaClientSettings, 'b
   return typeof bootstrapServers === 'string' ? bootstrapServers.split(',') : [...(bootstrapServers ?? [])]
 }
 
-export function isTopic(name: unknown): boolean {
-  return typeof name === 'string' && /^[\w.-]{1,249}$/.test(name)
+export function isTopic(name: unknown): name is string {
+  return typeof name === 'string' && /^(?!\.{1,2}$)[\w.-]{1,249}$/.test(name)
 }
 
 function invalid(message: string): JustonceError {

@@ -1,19 +1,12 @@
 import type { OutgoingMessage, PublishResult } from '../../contracts/index.ts'
-import { cloudEventHeaders } from '../../encoding/cloud-events.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { asSetupError, messageOf, says } from './client-errors.ts'
-import type { KafkaProducer, KafkaRecordToSend } from './client-shapes.ts'
+import { asSetupError, isTopicRefused, isUnknownTopic, messageOf, says } from './client-errors.ts'
+import type { KafkaProducer } from './client-shapes.ts'
 import { givenTime } from './given-time.ts'
 import { type ClientSettings, clientOptions, whereOf } from './settings.ts'
+import { inBatches, type RecordRules, type ToSend, toSend } from './to-send.ts'
 
-/** All records for a partition travel as one batch, and brokers refuse batches of more than about a megabyte. */
-const largestBatch = 500_000
-
-export interface PublishingSettings extends ClientSettings {
-  readonly topic: string | ((message: OutgoingMessage) => string)
-  /** The CloudEvents attribute. */
-  readonly source: string
-}
+export interface PublishingSettings extends ClientSettings, RecordRules {}
 
 /** Sends through an idempotent producer that waits for all replicas, and makes a new one after every failure. */
 export class Publisher {
@@ -40,39 +33,38 @@ export class Publisher {
 
   async #publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {
     const results: PublishResult[] = []
-    const stopped = new Set<string>()
-    for (const batch of inBatches(messages.map((message) => toRecord(message, this.#settings)))) {
-      results.push(...(await this.#sendInOrder(batch, stopped)))
+    const refusals = new Refusals()
+    for (const batch of inBatches(messages.map((message) => toSend(message, this.#settings)))) {
+      results.push(...(await this.#sendInOrder(batch, refusals)))
     }
     return results
   }
 
-  /** Without those that follow a refused one of their key. */
-  async #sendInOrder(records: KafkaRecordToSend[], stopped: Set<string>): Promise<readonly PublishResult[]> {
-    const isHeld = ({ key }: KafkaRecordToSend): boolean => key !== undefined && stopped.has(key.toString('base64'))
-    const free = records.filter((record) => !isHeld(record))
-    const results = free.length === 0 ? [] : [...(await this.#send(free, stopped))]
-    return records.map((record) => (free.includes(record) ? (results.shift() as PublishResult) : { kind: 'held' }))
+  /** Without those that follow a refused one of their key, and those that will be refused in any case. */
+  async #sendInOrder(batch: readonly ToSend[], refusals: Refusals): Promise<readonly PublishResult[]> {
+    const known = batch.map((each) => refusals.answerTo(each))
+    const free = batch.filter((_, place) => known[place] === undefined)
+    const answers = free.length === 0 ? [] : [...(await this.#send(free, refusals))]
+    return known.map((answer) => answer ?? (answers.shift() as PublishResult))
   }
 
-  async #send(records: KafkaRecordToSend[], stopped: Set<string>): Promise<readonly PublishResult[]> {
+  async #send(batch: readonly ToSend[], refusals: Refusals): Promise<readonly PublishResult[]> {
     try {
-      await this.#open().send({ messages: records })
-      return records.map(() => ({ kind: 'sent' as const }))
+      await this.#open().send({ messages: batch.map(({ record }) => record) })
+      return batch.map(() => ({ kind: 'sent' as const }))
     } catch (error) {
       await this.#discard()
-      if (!tooLarge.some((apiId) => says(error, 'apiId', apiId))) {
+      const isAboutTopic = typeof this.#settings.topic === 'function' && isTopicTrouble(error)
+      if (!isAboutTopic && !tooLarge.some((apiId) => says(error, 'apiId', apiId))) {
         throw asSetupError(error, whereOf(this.#settings)) ?? error
       }
-      const [record] = records as [KafkaRecordToSend]
-      if (records.length === 1) {
-        if (record.key !== undefined) stopped.add(record.key.toString('base64'))
-        return [refused(record, error)]
-      }
+      const [only] = batch as [ToSend]
+      if (batch.length === 1 && isAboutTopic) refusals.topics.set(only.record.topic, error)
+      if (batch.length === 1) return [refusals.refuse(only, error)]
     }
-    // One of them is too large, and those for other partitions may have been taken: then they come twice with one id.
+    // One of them is to blame, and those for other partitions may have been taken: then they come twice with one id.
     const results: PublishResult[] = []
-    for (const record of records) results.push(...(await this.#sendInOrder([record], stopped)))
+    for (const each of batch) results.push(...(await this.#sendInOrder([each], refusals)))
     return results
   }
 
@@ -102,45 +94,34 @@ export class Publisher {
 
 const tooLarge = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']
 
-function refused({ topic, value }: KafkaRecordToSend, cause: unknown): PublishResult {
-  const message = `Kafka refused a message of ${value.length} bytes for ${topic}: ${messageOf(cause)}`
-  return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause }) }
+/** Where it depends on the message to which topic it goes, trouble with that one must not stop those for others. */
+function isTopicTrouble(error: unknown): boolean {
+  return isUnknownTopic(error) || isTopicRefused(error) || says(error, 'apiId', 'INVALID_TOPIC_EXCEPTION')
+}
+
+/** What was refused in one call, and what follows from that for the rest of it. */
+class Refusals {
+  readonly #keys = new Set<string>()
+  readonly topics = new Map<string, unknown>()
+
+  /** Undefined: it has to be sent to find out. */
+  answerTo(each: ToSend): PublishResult | undefined {
+    if (each.key !== undefined && this.#keys.has(each.key)) return { kind: 'held' }
+    const cause = each.error ?? this.topics.get(each.record.topic)
+    return cause === undefined ? undefined : this.refuse(each, cause)
+  }
+
+  refuse({ key, record }: ToSend, cause: unknown): PublishResult {
+    if (key !== undefined) this.#keys.add(key)
+    const { topic, value } = record
+    const where = topic === '' ? '' : ` for ${topic}`
+    const message = `Kafka cannot be sent a message of ${value.length} bytes${where}: ${messageOf(cause)}`
+    return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause }) }
+  }
 }
 
 /** Only for keys: the others are to be spread. */
 function partitioner(byKey: (message: never, key: Buffer | undefined) => number) {
   let turn = 0
   return (message: never, key: Buffer | undefined): number => (key === undefined ? turn++ : byKey(message, key))
-}
-
-function toRecord(message: OutgoingMessage, { topic, source }: PublishingSettings): KafkaRecordToSend {
-  const headers = cloudEventHeaders(message, source, 'ce_')
-  return {
-    topic: typeof topic === 'function' ? String(topic(message)) : topic,
-    ...(message.key !== undefined && { key: Buffer.from(message.key) }),
-    value: Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
-    headers: new Map(Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)])),
-    timestamp: BigInt(message.sentAt.getTime()),
-  }
-}
-
-function inBatches(records: readonly KafkaRecordToSend[]): KafkaRecordToSend[][] {
-  const batches: KafkaRecordToSend[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const record of records) {
-    const size = sizeOf(record)
-    if (bytes + size > largestBatch) {
-      batches.push([])
-      bytes = 0
-    }
-    batches.at(-1)?.push(record)
-    bytes += size
-  }
-  return batches
-}
-
-function sizeOf({ key, value, headers }: KafkaRecordToSend): number {
-  let size = value.length + (key?.length ?? 0) + 50
-  for (const [name, text] of headers) size += name.length + text.length + 4
-  return size
 }
