@@ -1,6 +1,7 @@
 import type { Clock } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import type { AmqpConfirmChannel, AmqpMessage } from './client-shapes.ts'
+import type { AmqpConfirmChannel, AmqpConnection, AmqpMessage } from './client-shapes.ts'
+import type { Opened } from './link.ts'
 import { orGiveUp } from './or-give-up.ts'
 import type { WireMessage } from './to-wire.ts'
 
@@ -18,11 +19,13 @@ export class ConfirmedSending {
   /** How many came back without a queue that wants them; the broker says so before it confirms them. */
   readonly #returned = new Map<string, number>()
   readonly #closed = Promise.withResolvers<Answer>()
+  readonly #frameBytes: number
   reason: unknown
   hasEnded = false
 
-  constructor(channel: AmqpConfirmChannel, clock: Clock, timeoutMs: number) {
+  constructor({ connection, channel }: Opened<AmqpConfirmChannel>, clock: Clock, timeoutMs: number) {
     this.#channel = channel
+    this.#frameBytes = largestFrame(connection)
     this.#clock = clock
     this.#timeoutMs = timeoutMs
     channel.on('error', (error) => {
@@ -39,6 +42,7 @@ export class ConfirmedSending {
   }
 
   async send(wire: WireMessage): Promise<Answer> {
+    if (wire.headerFrameBytes > this.#frameBytes) return { kind: 'refused', error: tooLarge(wire, this.#frameBytes) }
     const answering = Promise.race([this.#confirmation(wire), this.#closed.promise])
     const answer = await orGiveUp(answering, { clock: this.#clock, afterMs: this.#timeoutMs })
     if (answer !== undefined) return answer
@@ -97,6 +101,17 @@ export class ConfirmedSending {
     this.reason ??= error
     return { kind: 'lost' }
   }
+}
+
+/** The client does not cut them: the broker would close the connection, for all messages and each time anew. */
+function largestFrame({ connection = {} }: AmqpConnection): number {
+  const { frameMax } = connection as { readonly frameMax?: unknown }
+  return typeof frameMax === 'number' && frameMax > 0 ? frameMax : Number.POSITIVE_INFINITY
+}
+
+function tooLarge({ headerFrameBytes }: WireMessage, frameBytes: number): JustonceError {
+  const message = `Its headers take a frame of ${headerFrameBytes} bytes, and the connection has frames of ${frameBytes}.`
+  return new JustonceError('PUBLISH_REFUSED', { message })
 }
 
 /** As it comes back: half a character does not survive being encoded. */

@@ -33,10 +33,10 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   let current: Promise<ConfirmedSending> | undefined
 
   const begin = async (): Promise<ConfirmedSending> => {
-    const { channel } = await link.open((connection) => connection.createConfirmChannel())
-    const sending = new ConfirmedSending(channel, clock, confirmTimeoutMs)
+    const opened = await link.open((connection) => connection.createConfirmChannel())
+    const sending = new ConfirmedSending(opened, clock, confirmTimeoutMs)
     try {
-      await prepare(channel)
+      await prepare(opened.channel)
       return sending
     } catch (error) {
       await sending.close()

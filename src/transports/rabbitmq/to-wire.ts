@@ -11,6 +11,8 @@ export interface WireMessage {
   readonly routingKey: string
   readonly content: Buffer
   readonly options: AmqpPublishOptions
+  /** Of the frame that carries all headers and properties: none may be larger than both sides have agreed on. */
+  readonly headerFrameBytes: number
 }
 
 export interface WireRules {
@@ -22,8 +24,10 @@ export interface WireRules {
 
 /** AMQP carries names, ids and types in at most 255 bytes. */
 const shortBytes = 255
-/** All headers have to fit into one frame, of which the smallest that anyone sets up by default has 131,072 bytes. */
+/** All headers have to fit into one frame, and 131,072 bytes are what brokers take unless they are set up otherwise. */
 const headerBytes = 120_000
+/** The frame itself, the length of the table and the properties of a fixed length take 52. */
+const restOfFrameBytes = 60
 
 /** Throws `PUBLISH_REFUSED` for what the broker would answer by closing the channel, or even the connection. */
 export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage {
@@ -36,11 +40,19 @@ export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage 
   let size = 0
   for (const [name, value] of Object.entries(attributes)) {
     if (byteLength(name) > shortBytes) throw refused(message, `has a header name of more than ${shortBytes} bytes`)
-    size += byteLength(name) + byteLength(value) + 8
+    // Two lengths and the kind of the value.
+    size += byteLength(name) + byteLength(value) + 6
   }
   if (size > headerBytes) throw refused(message, `has ${size} bytes of headers, and ${headerBytes} fit`)
   const seconds = Math.floor(message.sentAt.getTime() / 1_000)
+  // For consumers that do not read CloudEvents; the attributes are whole in any case.
+  const short = {
+    ...(byteLength(message.id) <= shortBytes && { messageId: message.id }),
+    ...(byteLength(message.type) <= shortBytes && { type: message.type }),
+  }
+  for (const text of Object.values(short)) size += byteLength(text) + 1
   return {
+    headerFrameBytes: size + restOfFrameBytes,
     exchange,
     routingKey,
     content: Buffer.from(message.body.buffer, message.body.byteOffset, message.body.byteLength),
@@ -48,9 +60,7 @@ export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage 
       persistent: true,
       mandatory: true,
       contentType: 'application/json',
-      // For consumers that do not read CloudEvents; the attributes are whole in any case.
-      ...(byteLength(message.id) <= shortBytes && { messageId: message.id }),
-      ...(byteLength(message.type) <= shortBytes && { type: message.type }),
+      ...short,
       ...(seconds >= 0 && { timestamp: seconds }),
       headers: attributes,
     },
