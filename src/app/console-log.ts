@@ -65,7 +65,7 @@ function lineOf(event: JustonceEvent): string | undefined {
     case 'handlers-unknown':
       return `messages wait for handlers that no running app has: ${JSON.stringify(event.waiting)}`
     case 'destinations-unserved':
-      return `published messages wait for destinations that this app does not serve, and nobody has sent them: ${JSON.stringify(event.waiting)}`
+      return `published messages wait for destinations that this process does not serve, and nobody has sent them: ${JSON.stringify(event.waiting)}`
     case 'outgoing-refused': {
       const { destination, messageId, attempts, state, error } = event
       const next = state === 'dead' ? 'it is a dead letter' : 'tried again later'

@@ -5,7 +5,7 @@ import { ReportNowAndThen } from './report-now-and-then.ts'
 /** Whoever serves a destination sends what waits for it within seconds. */
 const sentWithinMs = 90_000
 
-/** Finds messages that were published to a destination which no running app serves. They stay where they are. */
+/** Finds messages that were published to a destination which no running process serves. They stay where they are. */
 export class UnservedDestinations<Tx> {
   readonly #engine: Engine<Tx>
   readonly #report: ReportNowAndThen
@@ -20,7 +20,7 @@ export class UnservedDestinations<Tx> {
     if (store.queue === undefined) return
     const waiting = new Map<string, number>()
     for (const queue of await store.queue.queues()) {
-      if (!isOutgoing(queue) || outlet.queues.includes(queue)) continue
+      if (!isOutgoing(queue) || outlet.servedHere.includes(queue)) continue
       const { ready, hidden, oldestMs = 0 } = await store.queue.count(queue)
       if (oldestMs >= sentWithinMs) waiting.set(destinationOf(queue), ready + hidden)
     }

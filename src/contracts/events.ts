@@ -30,7 +30,7 @@ export type JustonceEvent =
   | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
   /** How many messages wait for handlers that no running app has. After a while they become dead letters. */
   | { readonly kind: 'handlers-unknown'; readonly waiting: Readonly<Record<string, number>> }
-  /** How many messages were published to destinations that this app does not serve and have not been sent for a while. */
+  /** How many messages were published to destinations that this process does not serve and have not been sent for a while. */
   | { readonly kind: 'destinations-unserved'; readonly waiting: Readonly<Record<string, number>> }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }

@@ -50,6 +50,8 @@ export interface Outlet<Tx> {
   committed(messages: readonly OutgoingMessage[]): void
   /** The queues from which this app sends to brokers. */
   readonly queues: readonly string[]
+  /** Those of them from which this very process does. */
+  readonly servedHere: readonly string[]
 }
 
 export type LoopToWake = 'relay' | 'retries' | 'redrives'

@@ -50,6 +50,10 @@ export class Destinations {
     return this.relayed.map(({ queue }) => queue)
   }
 
+  get servedHere(): readonly string[] {
+    return this.relayed.filter(({ name }) => this.#relays.has(name)).map(({ queue }) => queue)
+  }
+
   of(type: string): Destination {
     const name = this.#routes.find(type)
     const destination = this.all.find((each) => each.name === name)

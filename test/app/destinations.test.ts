@@ -212,6 +212,16 @@ test('messages for a destination that nobody serves stay there, and somebody is 
   expect(living.ids()).toEqual([])
 })
 
+test('that nobody sends what waits is told by processes that do not send, even if the destination is theirs', async () => {
+  const { clock, open, events } = oneDatabase()
+  const { app, publish } = open({ to: place('events').publisher, only: 'retries' })
+  await publish('note.tagged', 'm1')
+  await app.start()
+  await clock.advance(300_000)
+  const told = events.filter(({ kind }) => kind === 'destinations-unserved')
+  expect(told).toEqual([{ kind: 'destinations-unserved', waiting: { events: 1 } }])
+})
+
 test('what app.deliver() publishes to a queue of the store is there', async () => {
   const store = memoryStore()
   const app = justonce({ store, log: false, transport: queueTransport({ store, queue: 'notes' }) })
