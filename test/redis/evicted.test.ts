@@ -81,18 +81,32 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     expect(await store.queue.queues()).toEqual([])
   })
 
+  const row = (key: string) => ({
+    ...{ handler: 'tag-note', key, messageId: key, type: 'note.created', source: '', message, step: 0 },
+    ...({ state: 'waiting', attempts: 1, reason: 'ERROR', errors: '[]', shape: '', independent: true } as const),
+    ...{ orderKey: undefined, delayMs: 0 },
+  })
+
   test('among parked messages', async () => {
     const { store, evict } = open()
-    const row = (key: string) => ({
-      ...{ handler: 'tag-note', key, messageId: key, type: 'note.created', source: '', message, step: 0 },
-      ...({ state: 'waiting', attempts: 1, reason: 'ERROR', errors: '[]', shape: '', independent: true } as const),
-      ...{ orderKey: undefined, delayMs: 0 },
-    })
     await store.transaction((tx) => store.parking.park(tx, ['m1', 'm2', 'm3'].map(row)))
     await evict('parked:["tag-note","m1"]')
     const options = { limit: 1, forMs: 60_000, handlers: ['tag-note'], pastDead: [], maxBytes: 1_000 }
     const reserved = [await store.parking.reserve(options), await store.parking.reserve(options)]
     expect(reserved.flat().map(({ key }) => key)).toEqual(['m2', 'm3'])
     expect(await store.parking.count()).toBe(2)
+  })
+
+  test('the list of the handlers that a parked message waits for', async () => {
+    const { store, evict } = open()
+    const rows = ['m1', 'm2'].map((key) => ({ ...row(key), independent: false, orderKey: 'k' }))
+    await store.transaction((tx) => store.parking.park(tx, rows))
+    for (const key of ['m1', 'm2']) expect(await evict(`steps:["","note.created","${key}"]`)).toBe(1)
+    const options = { limit: 1, forMs: 60_000, handlers: ['tag-note'], pastDead: [], maxBytes: 1_000 }
+    const [head] = await store.parking.reserve(options)
+    expect(head?.key).toBe('m1')
+    expect(await store.parking.follow(head!, { ...options, pastDead: false })).toMatchObject([{ key: 'm2' }])
+    await store.transaction((tx) => store.parking.change(tx, [{ handler: 'tag-note', key: 'm1', kind: 'done' }]))
+    expect(await store.parking.count()).toBe(1)
   })
 })

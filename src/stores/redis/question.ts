@@ -1,15 +1,32 @@
+import { randomBytes } from 'node:crypto'
 import { JustonceError } from '../../errors/index.ts'
 
+const asker = randomBytes(12).toString('base64url')
 let asked = 0
 
 /**
  * The name of one question, which its answer repeats. Clients know answers by their order alone, and other users of a
- * connection can put that out: node-redis with RESP 2 does so once somebody has subscribed on it. It is a key of the store that is
- * never written, because keys are the one thing besides its arguments that a script is given.
+ * connection can put that out: node-redis with RESP 2 does so once somebody has subscribed on it. It is a key of the store, because
+ * keys are the one thing besides its arguments that a script is given.
  */
 export function nextQuestion(prefix: string): string {
-  return `${prefix}asked:${++asked}`
+  return `${prefix}asked:${asker}:${++asked}`
 }
+
+/**
+ * For scripts that count or take something. A client that lost the connection may send the same question again, and whoever
+ * asked gets only the second answer: it has to be that of the first.
+ */
+export const repeatingLua = `
+local function answeredBefore()
+  local answer = redis.call('GET', KEYS[2])
+  return answer and cjson.decode(answer)
+end
+local function remember(answer)
+  redis.call('SET', KEYS[2], cjson.encode(answer), 'PX', 60000)
+  return answer
+end
+`
 
 /** The script, answering with the question as well. Errors are left as they are. */
 export function answering(lua: string): string {

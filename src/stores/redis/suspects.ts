@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Suspects } from '../../contracts/index.ts'
 import { forgetSuspectsScript, suspectScript } from './scripts/small.ts'
 import type { Transactions } from './transactions.ts'
@@ -8,7 +7,7 @@ const chunk = 1_000
 
 export function redisSuspects<Tx extends object>({ connection, factory }: Transactions<Tx>): Suspects<Tx> {
   const count = async (by: 1 | -1, ids: readonly string[]): Promise<void> => {
-    if (ids.length > 0) await connection.run(suspectScript, randomUUID(), by, ...ids)
+    if (ids.length > 0) await connection.run(suspectScript, by, ...ids)
   }
   return {
     async look(ids) {

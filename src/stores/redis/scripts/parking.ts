@@ -1,4 +1,5 @@
 import { script } from '../connection.ts'
+import { repeatingLua } from '../question.ts'
 import { preludeLua, rowsLua } from './shared.ts'
 
 const pairsOf = `
@@ -8,25 +9,38 @@ end
 `
 
 const reserveLua = `
+-- Without those that somebody else has changed since.
+local function rowsOf(reserved)
+  local rows = {}
+  for _, row in ipairs(reserved) do
+    local key = rowKey(row.id)
+    if redis.call('HGET', key, 'revision') == row.revision then rows[#rows + 1] = redis.call('HGETALL', key) end
+  end
+  return rows
+end
 local function reserve(ids, forMs, maxBytes)
-  local rows, bytes = {}, 0
+  local reserved, bytes = {}, 0
   for _, id in ipairs(ids) do
     if bytes >= maxBytes then break end
     local key = rowKey(id)
     bytes = bytes + redis.call('HSTRLEN', key, 'body') + redis.call('HSTRLEN', key, 'envelope')
-    redis.call('HINCRBY', key, 'revision', 1)
+    local revision = redis.call('HINCRBY', key, 'revision', 1)
     redis.call('HSET', key, 'nextAt', now + forMs)
     place(id)
-    rows[#rows + 1] = redis.call('HGETALL', key)
+    reserved[#reserved + 1] = { id = id, revision = tostring(revision) }
   end
-  return rows
+  if #reserved > 0 then remember(reserved) end
+  return rowsOf(reserved)
 end
+local before = answeredBefore()
+if before then return rowsOf(before) end
 `
 
 /** Arguments: limit, for how long, how many bytes, how many handlers, these, then those of them that go past dead letters. Answers rows. */
 export const reserveScript = script(
   preludeLua,
   rowsLua,
+  repeatingLua,
   reserveLua,
   `
 local limit = tonumber(ARGV[2])
@@ -70,6 +84,7 @@ return reserve(ids, tonumber(ARGV[3]), tonumber(ARGV[4]))
 export const followScript = script(
   preludeLua,
   rowsLua,
+  repeatingLua,
   reserveLua,
   `
 local head = redis.call('HMGET', rowKey(ARGV[2]), 'revision', 'scope', 'sequence')
@@ -79,7 +94,7 @@ local ids = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', zset, '(' .. head[3], '+inf', 'LIMIT', 0, ARGV[4])) do
   local row = redis.call('HMGET', rowKey(id), 'state', 'nextAt', 'independent', 'steps', 'step')
   if row[1] ~= 'waiting' or tonumber(row[2]) > now or redis.call('EXISTS', P .. 'lock:row:' .. id) == 1 then break end
-  if row[3] ~= '1' and lowest(P .. 'steps:' .. row[4]) < tonumber(row[5]) then break end
+  if row[3] ~= '1' and not isNextStep(row[4], row[5]) then break end
   ids[#ids + 1] = id
 end
 return reserve(ids, tonumber(ARGV[5]), tonumber(ARGV[6]))
@@ -90,7 +105,10 @@ return reserve(ids, tonumber(ARGV[5]), tonumber(ARGV[6]))
 export const rebookScript = script(
   preludeLua,
   rowsLua,
+  repeatingLua,
   `
+local before = answeredBefore()
+if before then return before end
 local answers = {}
 for i = 3, #ARGV, 3 do
   local id, key = ARGV[i], rowKey(ARGV[i])
@@ -104,7 +122,7 @@ for i = 3, #ARGV, 3 do
     answers[#answers + 1] = 0
   end
 end
-return answers
+return remember(answers)
 `,
 )
 

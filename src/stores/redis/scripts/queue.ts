@@ -1,4 +1,5 @@
 import { script } from '../connection.ts'
+import { repeatingLua } from '../question.ts'
 import { queueLua } from './queue-rows.ts'
 import { preludeLua } from './shared.ts'
 
@@ -6,7 +7,19 @@ import { preludeLua } from './shared.ts'
 export const takeScript = script(
   preludeLua,
   queueLua,
+  repeatingLua,
   `
+-- Without those that somebody else has taken since.
+local function contentsOf(taken)
+  local contents = {}
+  for _, each in ipairs(taken) do
+    local queued = redis.call('HMGET', queuedKey(each.row), 'deliveries', 'envelope', 'body')
+    if queued[1] == each.deliveries then contents[#contents + 1] = { each.row, unpack(queued) } end
+  end
+  return contents
+end
+local before = answeredBefore()
+if before then return contentsOf(before) end
 local queue, limit, hideMs, maxBytes = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local ready, later = listOf('ready', queue), listOf('later', queue)
 -- So many that nobody waits long for this script; the others are found by the next.
@@ -23,8 +36,7 @@ while #taken < limit do
     if #taken > 0 and bytes > maxBytes then break end
     redis.call('ZREM', ready, row)
     redis.call('ZADD', later, now + hideMs, row)
-    local deliveries = redis.call('HINCRBY', key, 'deliveries', 1)
-    taken[#taken + 1] = { row, deliveries, unpack(redis.call('HMGET', key, 'envelope', 'body')) }
+    taken[#taken + 1] = { row = row, deliveries = tostring(redis.call('HINCRBY', key, 'deliveries', 1)) }
     local rank = lane and redis.call('ZRANK', listOf('lane', lane), row)
     if rank then
       -- For this call the next of the lane is ready, too.
@@ -38,7 +50,8 @@ while #taken < limit do
   end
 end
 for _, row in pairs(followers) do redis.call('ZREM', ready, row) end
-return taken
+if #taken > 0 then remember(taken) end
+return contentsOf(taken)
 `,
 )
 
@@ -74,7 +87,10 @@ export const releaseScript = script(
   preludeLua,
   queueLua,
   stillTakenLua,
+  repeatingLua,
   `
+if answeredBefore() then return end
+remember({})
 local queue = ARGV[2]
 for i = 3, #ARGV, 2 do
   local row = ARGV[i]

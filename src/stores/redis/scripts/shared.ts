@@ -20,6 +20,11 @@ export const rowsLua = `
 local function rowKey(id) return P .. 'parked:' .. id end
 local function dueMember(sequence, id) return string.format('%016d', sequence) .. id end
 
+-- No earlier step of the message is parked; the server may have evicted the list of them.
+local function isNextStep(steps, step)
+  return (lowest(P .. 'steps:' .. steps) or math.huge) >= tonumber(step)
+end
+
 local function place(id)
   local row = redis.call('HMGET', rowKey(id), 'state', 'nextAt', 'handler', 'steps', 'step', 'independent', 'scope', 'sequence')
   if not row[1] then return end
@@ -28,7 +33,7 @@ local function place(id)
   redis.call('ZREM', due, member)
   redis.call('ZREM', past, member)
   if row[1] ~= 'waiting' then return end
-  if row[6] ~= '1' and lowest(P .. 'steps:' .. row[4]) < tonumber(row[5]) then return end
+  if row[6] ~= '1' and not isNextStep(row[4], row[5]) then return end
   if row[7] then
     if first(P .. 'scope-waiting:' .. row[7]) ~= id then return end
     if first(P .. 'scope:' .. row[7]) ~= id then

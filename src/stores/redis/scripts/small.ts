@@ -1,20 +1,20 @@
 import { script } from '../connection.ts'
+import { repeatingLua } from '../question.ts'
 import { preludeLua } from './shared.ts'
 
-/**
- * Arguments: a token, 1 or -1, then ids. A count that would fall to nothing is removed. When each last began is kept beside
- * it. A client that lost the connection may send the same again: it is counted once.
- */
+/** Arguments: 1 or -1, then ids. A count that would fall to nothing is removed. When each last began is kept beside it. */
 export const suspectScript = script(
   preludeLua,
+  repeatingLua,
   `
 local key, seen = P .. 'suspects', P .. 'suspects-seen'
-if not redis.call('SET', P .. 'counted:' .. ARGV[2], 1, 'NX', 'PX', 60000) then return end
-for i = 4, #ARGV do
-  if redis.call('HINCRBY', key, ARGV[i], ARGV[3]) <= 0 then
+if answeredBefore() then return end
+remember({})
+for i = 3, #ARGV do
+  if redis.call('HINCRBY', key, ARGV[i], ARGV[2]) <= 0 then
     redis.call('HDEL', key, ARGV[i])
     redis.call('ZREM', seen, ARGV[i])
-  elseif ARGV[3] == '1' then
+  elseif ARGV[2] == '1' then
     redis.call('ZADD', seen, now, ARGV[i])
   end
 end
@@ -38,7 +38,10 @@ end
  * Arguments: name, milliseconds. Answers the fence, or nothing: somebody has it.
  */
 export const acquireScript = script(
+  repeatingLua,
   `
+local before = answeredBefore()
+if before then return before[1] end
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 local length = ARGV[1] .. 'lease-ms:' .. ARGV[2]
 if redis.call('EXISTS', key) == 1 then
@@ -53,16 +56,19 @@ local fence = string.format('%.0f', math.max(last + 1, time[1] * 1000000 + time[
 redis.call('SET', ARGV[1] .. 'fence:' .. ARGV[2], fence)
 redis.call('SET', key, fence, 'PX', ARGV[3])
 redis.call('SET', length, ARGV[3])
-return fence
+return remember({ fence })[1]
 `,
 )
 
 /** Arguments: name, fence, milliseconds; 0 gives it up. */
 export const holdScript = script(
+  repeatingLua,
   `
+local before = answeredBefore()
+if before then return before[1] end
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 if redis.call('GET', key) ~= ARGV[3] then return 0 end
-if ARGV[4] == '0' then return redis.call('DEL', key) end
+if ARGV[4] == '0' then return remember({ redis.call('DEL', key) })[1] end
 redis.call('SET', ARGV[1] .. 'lease-ms:' .. ARGV[2], ARGV[4])
 return redis.call('PEXPIRE', key, ARGV[4])
 `,
