@@ -150,6 +150,8 @@ export interface Subscriber {
      * Given where positions are kept in the store: asked for each partition that is assigned, or to be read again, before
      * anything of it is delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
      * `SOURCE_REPLACED`.
+     * You must: let the broker keep where reading of a partition began of which it knows nothing, and begin there again when it
+     * has forgotten what it knew (a restored backup); ask again now and then about partitions in which nothing happens.
      */
     readonly restore?: ((partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>) | undefined
     /** Called with what should be known about the broker while reading goes on. It never throws. */

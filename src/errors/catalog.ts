@@ -297,6 +297,10 @@ export const catalog = {
     title: 'The data of a partition cannot be read, or the broker does not serve it; the others are read',
     fix: 'Check the log of the broker and its disk. If a batch of records is damaged, remove it with kafka-delete-records, or set the group past it.',
   },
+  POSITION_FORGOTTEN: {
+    title: 'The store has no position of a partition that the group has already read',
+    fix: 'Nothing after a restored backup: what was lost is read again. If the message does not say from where, stop the app and set the group to where reading should begin.',
+  },
   POSITION_LOST: {
     title: 'The topic no longer holds the position at which reading should continue, so messages may have been missed',
     fix: 'Raise retention.ms of the topic, or consume faster; the message says where reading continues.',

@@ -1,4 +1,6 @@
+import { copyFile, rm } from 'node:fs/promises'
 import { describe, expect, test, vi } from 'vitest'
+import { outgoing } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
 import { startConsumerProcess } from './consumer-process.ts'
 import { openEffectsWorld } from './effects-world.ts'
@@ -58,6 +60,29 @@ describe.skipIf(!kafka.available)('positions in the database', () => {
     await app.stop()
     expect(countRows(world.config.path)).toEqual({ positions: 2, records: 0 })
   })
+
+  test.each(['position', 'both'] as const)(
+    'the database is restored from a backup that knows nothing of the topic yet (%s): every record has taken effect once',
+    async (dedup) => {
+      const world = await openEffectsWorld(kafka.url, { partitions: 2 })
+      const { path } = world.config
+      await copyFile(path, `${path}.backup`)
+      const before = await world.start({ dedup })
+      const ids = Array.from({ length: 20 }, (_, index) => `m${index}`)
+      await world.topic.connect().publish(ids.map((id) => outgoing(id, { key: id })))
+      await vi.waitFor(() => expect(world.effects()).toBe(ids.length), { timeout: 60_000, interval: 100 })
+      await before.stop()
+      for (const end of ['', '-wal', '-shm']) await rm(`${path}${end}`, { force: true })
+      await copyFile(`${path}.backup`, path)
+      expect(world.effects()).toBe(0)
+      const after = await world.start({ dedup })
+      await vi.waitFor(() => expect(world.effects()).toBe(ids.length), { timeout: 60_000, interval: 100 })
+      world.expectOneEffectEach(ids)
+      expect(after.events).toContainEqual(
+        expect.objectContaining({ kind: 'transport-notice', code: 'POSITION_FORGOTTEN' }),
+      )
+    },
+  )
 })
 
 function countRows(path: string): { positions: number; records: number } {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Position, TransportNotice } from '../../src/contracts/index.ts'
 import { idsOf, outgoing, outgoingList } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
@@ -41,6 +42,48 @@ describe.skipIf(!kafka.available)('positions in Kafka', () => {
     const second = topic.connect({ dedup: 'position' })
     const taken = await readingOf(second, { restore: async () => [undefined] }).take(2)
     expect(idsOf(taken)).toEqual(['m2', 'm3'])
+  })
+
+  test('a partition that the store has forgotten begins where it was begun, not at the start of the topic', async () => {
+    const byId = topic.connect()
+    await byId.publish(outgoingList(4))
+    await byId.settle(await readingOf(byId, { maxInFlight: 1 }).take(1), { kind: 'done' })
+    await byId.close()
+    const before = topic.connect({ dedup: 'position' })
+    await before.settle(await readingOf(before, { restore: async () => [undefined] }).take(3), { kind: 'done' })
+    await before.close()
+    const notices: TransportNotice[] = []
+    const notice = (each: TransportNotice) => void notices.push(each)
+    const after = topic.connect({ dedup: 'position' })
+    const taken = await readingOf(after, { restore: async () => [undefined], notice }).take(3)
+    expect(idsOf(taken)).toEqual(['m2', 'm3', 'm4'])
+    expect(notices).toMatchObject([{ code: 'POSITION_FORGOTTEN' }])
+  })
+
+  test('where nobody knows any more where a forgotten partition was begun, somebody has to say it', async () => {
+    const before = topic.connect({ dedup: 'position' })
+    await before.publish(outgoingList(3))
+    const taken = await readingOf(before, { restore: async () => [undefined], maxInFlight: 1 }).take(1)
+    await before.settle(taken, { kind: 'done' })
+    await before.close()
+    const { name, group: groupId } = topic
+    const setGroupTo = (offset: bigint) =>
+      topic.admin((admin) =>
+        admin.alterConsumerGroupOffsets({ groupId, topics: [{ name, partitionOffsets: [{ partition: 0, offset }] }] }),
+      )
+    await setGroupTo(0n)
+    const between = topic.connect({ dedup: 'position' })
+    const more = await readingOf(between, { restore: async () => [taken[0]?.place?.to], maxInFlight: 1 }).take(1)
+    expect(idsOf(more)).toEqual(['m2'])
+    await between.settle(more, { kind: 'done' })
+    await between.close()
+    const after = topic.connect({ dedup: 'position' })
+    const reading = readingOf(after, { restore: async () => [undefined] })
+    await expect(reading.take(1)).rejects.toMatchObject({ code: 'POSITION_FORGOTTEN' })
+    await after.close()
+    await setGroupTo(1n)
+    const last = topic.connect({ dedup: 'position' })
+    expect(idsOf(await readingOf(last, { restore: async () => [undefined] }).take(2))).toEqual(['m2', 'm3'])
   })
 
   test('a store that cannot answer is asked again, and nothing is delivered before', async () => {
@@ -91,8 +134,11 @@ describe.skipIf(!kafka.available)('positions in Kafka', () => {
   test('a topic that is replaced while it is read stops with SOURCE_REPLACED', async () => {
     const transport = topic.connect({ dedup: 'position' })
     await transport.publish(outgoingList(1))
-    const reading = readingOf(transport, { restore: async () => [undefined] })
-    await transport.settle(await reading.take(1), { kind: 'done' })
+    let stored: Position | undefined
+    const reading = readingOf(transport, { restore: async () => [stored] })
+    const taken = await reading.take(1)
+    stored = taken[0]?.place?.to
+    await transport.settle(taken, { kind: 'done' })
     const next = reading.take(1)
     next.catch(() => {})
     await topic.replace()

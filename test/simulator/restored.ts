@@ -39,6 +39,27 @@ export function restored({ mendedAt, deployAt, ...scenario }: Scenario): Scenari
   }
 }
 
+/**
+ * A log that is read by position, and a backup that is restored: whatever the database has lost is in the log. The backup may
+ * be older than anything that was read of a partition, and nothing may come after it that would tell.
+ */
+export function restoredLog(given: Scenario, shape = shapeOf(given)): Scenario {
+  const { mendedAt, deployAt, retention, clock, ...scenario } = given
+  const random = new Random(scenario.seed * 69_069 + 7)
+  const backUpAt = random.between(1, 1_500)
+  // Once, and soon: no night lies between.
+  const messages = scenario.messages.map((message) => ({
+    ...message,
+    sentAt: message.sentAt.slice(0, 1).map((at) => at % 2_000),
+  }))
+  const restore = { backUpAt, at: backUpAt + random.between(1, 3_000), ms: random.between(1_500, 6_000) }
+  return { ...scenario, shape, order: 'keep', messages, restore }
+}
+
+function shapeOf({ seed }: Pick<Scenario, 'seed'>): Scenario['shape'] {
+  return seed % 2 === 0 ? 'log by position' : 'log by both'
+}
+
 function replays(random: Random): number[] {
   return Array.from({ length: random.pick([1, 1, 2]) }, () => random.between(0, 4_000))
 }

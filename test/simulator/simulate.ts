@@ -4,6 +4,7 @@ import { jumping } from './jumping.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
 import { refusing } from './refusing.ts'
+import { restoredLog } from './restored.ts'
 import { type Scenario, type ScenarioMessage, scenarioOf } from './scenario.ts'
 import { type Program, World } from './world.ts'
 
@@ -39,6 +40,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   const plan = scenarioOf(seed, isRetained, isRestored)
   const base = isRefused ? refusing(plan) : plan
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
+  if (isRestored && shape !== 'queue') return restoredLog(scenarioOf(seed, false, false), shape)
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (isOneLine) return { ...message, type: 'ordered', key: 'k0', behaviour: 'good' }

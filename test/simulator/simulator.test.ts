@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
 import { jumping } from './jumping.ts'
 import { museum } from './museum/index.ts'
+import { restoredLog } from './restored.ts'
 import { dayMs } from './retained.ts'
 import { scenarioOf } from './scenario.ts'
 import { shrink } from './shrink.ts'
@@ -123,6 +124,19 @@ describe('the real engine in the simulator', () => {
       const failed: string[] = []
       for (let seed = 0; seed < 150; seed++) {
         const { violations } = await simulate(scenarioOf(seed, false, true))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
+  test(
+    'backups that are older than the first position of a partition: what the database has lost is read again from the log',
+    async () => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 150; seed++) {
+        const { violations } = await simulate(restoredLog(scenarioOf(seed, false, false)))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
       expect(failed).toEqual([])

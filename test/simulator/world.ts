@@ -22,6 +22,7 @@ export type Program = (environment: {
   readonly process: SimProcess
   readonly store: Store<SimTx>
   readonly transport: Transport
+  readonly broker: SimBroker | SimLog
   readonly scenario: Scenario
   readonly misbehaved: Misbehaved
   /** Which of the processes it is, whichever life. */
@@ -160,6 +161,7 @@ export class World {
 
   #isBrokerEmpty(): boolean {
     if (this.broker instanceof SimBroker) return this.broker.isEmpty
+    if (dedupOf[this.scenario.shape] === 'id') return this.broker.isEmpty()
     return this.broker.isEmpty((partition) => {
       const row = this.database.read(undefined, 'positions', JSON.stringify(['sim', 'sim', String(partition)]))
       return Number(row?.next ?? 0)
@@ -184,8 +186,8 @@ export class World {
     })
     const tookEffect = (handler: string, id: string) =>
       database.scan(undefined, 'effects').some(({ row }) => row.handler === handler && row.message === id)
-    const { misbehaved } = this
-    this.#program({ process, store, transport, scenario, misbehaved, index, tookEffect })
+    const { misbehaved, broker } = this
+    this.#program({ process, store, transport, broker, scenario, misbehaved, index, tookEffect })
   }
 
   #strike({ kind, ms }: Disaster): void {

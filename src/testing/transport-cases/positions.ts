@@ -93,4 +93,31 @@ export const positionCases: readonly TransportCase[] = [
       assert.deepEqual(idsOf(await reading.take(1)), ['m5'])
     },
   },
+  {
+    name: 'positions: what the store has forgotten is delivered again from where it was begun, whatever was settled',
+    needs: ['positions'],
+    async run(context) {
+      const { transport: first, taken } = await readAll(context)
+      await first.settle(taken, { kind: 'done' })
+      await first.close()
+      const nowhere = standingAt(undefined)
+      const reading = startReading(context, await context.connect(), 4, async (each) => nowhere(each))
+      const again = await reading.take(4)
+      assert.deepEqual(idsOf(again), ['m1', 'm2', 'm3', 'm4'])
+      assert.equal(again[0]?.place?.from, undefined)
+    },
+  },
+  {
+    name: 'positions: a store that has gone back is noticed where nothing is left to read',
+    needs: ['positions'],
+    async run(context) {
+      const { transport, reading, taken, putStoreAfter } = await readAll(context)
+      putStoreAfter(taken[3]!)
+      await transport.settle(taken, { kind: 'done' })
+      putStoreAfter(taken[1]!)
+      const again = await reading.take(2)
+      assert.deepEqual(idsOf(again), ['m3', 'm4'])
+      assert.deepEqual(startsOf(again), endsOf(taken).slice(1, 3))
+    },
+  },
 ]

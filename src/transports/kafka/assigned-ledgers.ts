@@ -1,5 +1,6 @@
-import type { Position, Transport } from '../../contracts/index.ts'
+import type { Partition, Position, Transport } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { type Begun, begunIn, noteOf } from './begun.ts'
 import type { TopicPartitions } from './client-shapes.ts'
 import type { Fetcher } from './fetching.ts'
 import { firstPositions } from './first-positions.ts'
@@ -19,7 +20,7 @@ export type Assigned = { readonly topic: string; readonly partition: number }
 
 /**
  * Where to begin in partitions that were just assigned: at the position in the store, or else at what the group has
- * committed, or else at one of the ends.
+ * committed, or else at one of the ends. A store that has forgotten a position does not count as one that never had it.
  */
 export async function assignedLedgers(
   partitions: readonly Assigned[],
@@ -29,29 +30,66 @@ export async function assignedLedgers(
   const metadata = await fetcher.metadata(true)
   const [committed, stored] = await Promise.all([
     member.committed(byTopic(partitions)),
-    restore?.(partitions.map(({ topic, partition }) => ({ source: topic, partition: String(partition) }))),
+    restore?.(partitions.map(partitionOf)),
   ])
-  for (const [index, position] of stored?.entries() ?? []) {
-    const { topic } = partitions[index] as Assigned
+  const found = partitions.map(({ topic, partition }, index) => {
     const topicId = metadata.topics.get(topic)?.id
-    if (topicId !== undefined) checkIncarnation(position, topic, topicId, settings)
-  }
-  const knownOf = ({ topic, partition }: Assigned): bigint | undefined => {
-    const known = committed.get(topic)?.[partition] ?? -1n
-    return known < 0n ? undefined : known
-  }
-  const unknown = partitions.filter((each, index) => stored?.[index] === undefined && knownOf(each) === undefined)
-  const first = await firstPositions(byTopic(unknown), { settings, member, fetcher, metadata, isPast })
-  return partitions.map((each, index) => {
-    const { topic, partition } = each
-    const topicId = metadata.topics.get(topic)?.id
+    if (stored !== undefined && topicId !== undefined) checkIncarnation(stored[index], topic, topicId, settings)
     const next = stored?.[index]?.next
-    const from = next === undefined ? undefined : BigInt(next)
-    const position = from ?? knownOf(each) ?? first.get(topic)?.[partition]
+    const known = committed.get(topic)?.[partition] ?? -1n
+    return {
+      topic,
+      partition,
+      topicId,
+      stored: next === undefined ? undefined : BigInt(next),
+      known: known < 0n ? undefined : known,
+      begun: restore === undefined ? undefined : begunIn(member.notes.found(topic, partition), topicId),
+    }
+  })
+  for (const each of found) if (each.stored === undefined && each.begun !== undefined) tellForgotten(each, settings)
+  const unknown = found.filter((each) => (each.stored ?? each.begun ?? each.known) === undefined)
+  const first = await firstPositions(byTopic(unknown), { settings, member, fetcher, metadata, isPast })
+  const ledgers = found.map(({ topic, partition, topicId, stored, known, begun }) => {
+    const position = stored ?? begun?.since ?? known ?? first.get(topic)?.[partition]
     if (topicId === undefined || position === undefined)
       throw new Error(`Nothing is known of ${topic}/${partition} yet.`)
-    return new PartitionLedger({ topic, partition, topicId, position, stored: from, suspects })
+    return new PartitionLedger({ topic, partition, topicId, position, stored, suspects })
   })
+  if (restore !== undefined) await noteBeginnings(found, ledgers, member)
+  return ledgers
+}
+
+/** The broker is told before anything is delivered. What is stored already, and not noted, began nobody knows where. */
+async function noteBeginnings(found: readonly Found[], ledgers: readonly PartitionLedger[], member: GroupMember) {
+  const isNew = (index: number): boolean => (found[index]?.stored ?? found[index]?.begun) === undefined
+  for (const [index, { topic, partition, topicId, position, storedUpTo }] of ledgers.entries()) {
+    const begun = found[index]?.begun ?? { since: storedUpTo === undefined ? position : undefined }
+    member.notes.set(topic, partition, noteOf(topicId, begun))
+  }
+  const offsets = ledgers
+    .filter((_, index) => isNew(index))
+    .map(({ topic, partition, position }) => ({ topic, partition, offset: position, leaderEpoch: -1 }))
+  if (offsets.length > 0) await member.commit(offsets)
+}
+
+interface Found extends Assigned {
+  readonly stored: bigint | undefined
+  /** What the group has committed. */
+  readonly known: bigint | undefined
+  readonly begun: Begun | undefined
+}
+
+/** The store was restored from a backup, or somebody has removed its position: both mean that nothing is handled. */
+function tellForgotten({ topic, partition, known, begun }: Found, { notice }: KafkaSettings): void {
+  const { since } = begun as Begun
+  const message = `The store has no position of ${topic}/${partition}, although it had one: the group is at ${known}.`
+  if (since === undefined) throw new JustonceError('POSITION_FORGOTTEN', { message, details: { topic } })
+  if (known === undefined || since >= known) return
+  notice(new JustonceError('POSITION_FORGOTTEN', { message: `${message} Reading it again from ${since}.` }))
+}
+
+export function partitionOf({ topic, partition }: Assigned): Partition {
+  return { source: topic, partition: String(partition) }
 }
 
 function checkIncarnation(

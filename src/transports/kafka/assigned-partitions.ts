@@ -1,10 +1,10 @@
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { type Assigned, assignedLedgers, type BeginningOptions } from './assigned-ledgers.ts'
+import { type Assigned, assignedLedgers, type BeginningOptions, partitionOf } from './assigned-ledgers.ts'
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 import { backoffMs } from './settings.ts'
 
-/** How often it is looked whether somebody has decided what to do about a topic that cannot be read. */
+/** How often it is looked whether somebody has decided what to do about a topic, and where the store stands. */
 const asideMs = 5_000
 
 export interface AssignedPartitionsOptions extends BeginningOptions {
@@ -20,6 +20,7 @@ export class AssignedPartitions {
   readonly #ledgers = new Map<string, PartitionLedger>()
   #last: Assignment | undefined
   #assignments = 0
+  #lookedAt = 0
   #isEnded = false
 
   constructor(options: AssignedPartitionsOptions) {
@@ -76,7 +77,7 @@ export class AssignedPartitions {
     const end = last.get(ledger.topic)?.[ledger.partition] ?? 0n
     if (!ledger.isOurs) return
     const message = `Position ${ledger.position} of ${ledger.lane} does not exist: it holds ${begin} to ${end}.`
-    if (ledger.position > end && restore !== undefined && ledger.mayBeStored) {
+    if (ledger.position > end && restore !== undefined && ledger.storedUpTo !== undefined) {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
@@ -87,8 +88,26 @@ export class AssignedPartitions {
     } else this.#restart(ledger, { topicId: ledger.topicId, position: begin })
   }
 
+  /** A store that is restored from a backup has forgotten positions. Where nothing is read, nobody else would notice. */
+  async lookAtStore(): Promise<void> {
+    const { settings, restore } = this.#options
+    const now = settings.clock.monotonicMs()
+    const idle = this.all().filter(({ isIdle }) => isIdle)
+    if (restore === undefined || idle.length === 0 || now - this.#lookedAt < asideMs) return
+    this.#lookedAt = now
+    const ends = idle.map(({ storedUpTo }) => storedUpTo)
+    const stored = await restore(idle.map(partitionOf))
+    const isElsewhere = (ledger: PartitionLedger, index: number): boolean =>
+      ledger.isOurs &&
+      ledger.isIdle &&
+      ledger.storedUpTo === ends[index] &&
+      ledger.storedUpTo?.toString() !== stored[index]?.next
+    this.reread(idle.filter(isElsewhere))
+  }
+
   /** Gives up what was read of them and asks the store again where to begin. */
   reread(ledgers: readonly PartitionLedger[]): void {
+    if (ledgers.length === 0) return
     for (const ledger of ledgers) this.#drop(ledger)
     void this.#begin(ledgers)
     this.#options.changed()
@@ -126,11 +145,12 @@ export class AssignedPartitions {
         const ledgers = await assignedLedgers(partitions, this.#options, isPast)
         if (isPast()) return
         for (const ledger of ledgers) this.#ledgers.set(ledger.lane, ledger)
+        this.#lookedAt = settings.clock.monotonicMs()
         this.#options.changed()
         return
       } catch (error) {
         if (isPast()) return
-        const replaced = replacedTopic(error)
+        const replaced = undecidedTopic(error)
         if (replaced !== undefined) {
           const isReplaced = ({ topic }: Assigned): boolean => topic === replaced
           this.#setAside(partitions.filter(isReplaced), error as JustonceError)
@@ -177,8 +197,8 @@ export class AssignedPartitions {
   }
 }
 
-/** The topic, if its stored positions are of another one. */
-function replacedTopic(error: unknown): string | undefined {
-  if (!isJustonceError(error, 'SOURCE_REPLACED')) return undefined
+/** The topic, if somebody has to decide where to begin in it. */
+function undecidedTopic(error: unknown): string | undefined {
+  if (!isJustonceError(error, 'SOURCE_REPLACED') && !isJustonceError(error, 'POSITION_FORGOTTEN')) return undefined
   return error.details?.topic as string | undefined
 }

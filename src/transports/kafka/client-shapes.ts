@@ -5,6 +5,8 @@
 export interface KafkaModule {
   readonly Consumer: new (options: KafkaClientOptions) => KafkaConsumer
   readonly Producer: new (options: KafkaClientOptions) => KafkaProducer
+  /** Names the method of a client that finds a request of the protocol. Without it positions cannot be kept in a store. */
+  readonly kGetApi?: symbol | undefined
   /** Asked for `retention.ms` of the topics. Without it nothing is known about that. */
   readonly Admin?: (new (options: KafkaClientOptions) => KafkaAdmin) | undefined
   /** Spreads keys over partitions as the Java client does; the client's own default differs for half of them. */

@@ -1,5 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 import type { KafkaConsumer, KafkaMetadata, KafkaOffset, TopicPartitions } from './client-shapes.ts'
+import { CommitNotes } from './commit-notes.ts'
 import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
 import { shareOut } from './share-out.ts'
 
@@ -23,6 +24,8 @@ export class GroupMember {
   readonly #settings: KafkaSettings
   readonly #options: GroupMemberOptions
   readonly #consumer: KafkaConsumer
+  /** Beside the positions of the group. */
+  readonly notes = new CommitNotes()
   #isJoined = false
   #isJoining = false
   #isComparing = false
@@ -48,6 +51,7 @@ export class GroupMember {
           this.#beforeJoining(metadata),
       }),
     )
+    this.notes.attach(this.#consumer, settings.kafka)
     this.#consumer.topics.trackAll(...settings.topics)
     this.#consumer.on('consumer:group:join', (joined: JoinPayload) => this.#joined(joined))
     // The client has given up joining after a rebalance.

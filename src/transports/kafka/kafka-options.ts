@@ -75,6 +75,8 @@ export function checkKafkaOptions(options: KafkaTransportOptions): void {
     throw invalid(
       `dedup is '${dedup}' with lanes: 'key', but one position cannot say which keys of a partition are done.`,
     )
+  if (dedup !== 'id' && kafka.kGetApi === undefined)
+    throw invalid(`dedup is '${dedup}', but this version of the client cannot keep notes beside positions (kGetApi).`)
   if (options.publishTo !== undefined && !isTopic(options.publishTo))
     throw invalid(`publishTo is ${JSON.stringify(options.publishTo)}, but must be the name of a topic.`)
   if (options.handOverMs !== undefined) checkNumber(options.handOverMs, 'handOverMs', 0)

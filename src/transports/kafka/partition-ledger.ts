@@ -82,9 +82,14 @@ export class PartitionLedger {
     return this.#bytes
   }
 
-  /** Whether the store has, or may have by now, a position of it: what was begun where the group was has none at first. */
-  get mayBeStored(): boolean {
-    return this.#last !== undefined
+  /** Where the store stands when all that was read is settled; undefined: nowhere yet. */
+  get storedUpTo(): bigint | undefined {
+    return this.#last
+  }
+
+  /** Nothing was read that is not settled. */
+  get isIdle(): boolean {
+    return this.#slots.length === 0
   }
 
   /** Aborted when the partition is no longer ours. */

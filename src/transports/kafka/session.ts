@@ -202,6 +202,8 @@ export class Session {
       const seen = this.#changed.seen()
       try {
         await this.#topics.lookForMissing()
+        // Not waited for: the store may be away, and is asked again.
+        this.#partitions.lookAtStore().catch(this.#settings.onError)
         await this.#fetcher.fetch()
         failures = 0
       } catch (error) {

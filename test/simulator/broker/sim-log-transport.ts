@@ -1,9 +1,12 @@
 import type { Delivery, Position, Transport } from '../../../src/contracts/index.ts'
 import { Link, type Network } from '../link.ts'
 import type { SimProcess } from '../process.ts'
-import type { LogSession, SimLog } from './sim-log.ts'
+import type { LogPartition, LogSession, SimLog } from './sim-log.ts'
 import { publishTo } from './sim-publish.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
+
+/** How often the store is asked about partitions in which nothing happens. */
+const lookMs = 5_000
 
 interface LogDelivery extends Delivery {
   readonly reading: Reading
@@ -54,11 +57,33 @@ export function simLogTransport(
       const wanted = partitions.map((partition) => ({ source: 'sim', partition: String(partition) }))
       const stored: readonly (Position | undefined)[] = (await restore?.(wanted)) ?? []
       readings.forEach((reading, index) => {
+        const partition = log.partitions[reading.partition] as LogPartition
+        // Of what it has forgotten a store says nothing: then it is read again from where it was begun.
+        if (restore !== undefined && stored[index] === undefined) partition.since ??= partition.committed
         reading.from = stored[index]
-        reading.offset = Number(stored[index]?.next ?? log.partitions[reading.partition]?.committed)
+        reading.offset = Number(stored[index]?.next ?? partition.since ?? partition.committed)
       })
       rouse()
     }
+    /** Where nothing is read, nobody would notice that the store has gone back. */
+    const lookAtStore = async (): Promise<void> => {
+      await process.clock.sleep(lookMs)
+      if (link.isLost || restore === undefined) return
+      const idle = readingsOf(connection).filter(
+        ({ offset, unsettled }) => offset !== undefined && unsettled.size === 0,
+      )
+      const places = idle.map(({ from }) => from)
+      const wanted = idle.map(({ partition }) => ({ source: 'sim', partition: String(partition) }))
+      const stored = wanted.length === 0 ? [] : await restore(wanted).catch(() => places)
+      const ours = new Set(readingsOf(connection))
+      const moved = idle.filter(
+        (reading, index) =>
+          ours.has(reading) && reading.from === places[index] && stored[index]?.next !== reading.from?.next,
+      )
+      await begin(moved.map(({ partition }) => partition)).catch(() => link.lose('cannot restore'))
+      return lookAtStore()
+    }
+    void lookAtStore()
     link.onLost(() => {
       log.leave(session, rouse)
       rouse()

@@ -8,6 +8,13 @@ export interface LogSession {
   lose(why: string): void
 }
 
+export interface LogPartition {
+  readonly messages: IncomingMessage[]
+  committed: number
+  /** A note beside what is committed: where reading began that keeps its positions in a store. */
+  since?: number
+}
+
 /**
  * A log of partitions, as Kafka has them: messages of a key are in one partition, each partition is read in order by one
  * consumer of the group at a time, and nothing is ever taken out. What was committed is where the next owner begins.
@@ -15,13 +22,7 @@ export interface LogSession {
 export class SimLog {
   readonly scheduler: Scheduler
   readonly published = new Map<string, { count: number; readonly message: OutgoingMessage }>()
-  readonly partitions: { readonly messages: IncomingMessage[]; committed: number }[] = Array.from(
-    { length: 3 },
-    () => ({
-      messages: [],
-      committed: 0,
-    }),
-  )
+  readonly partitions: LogPartition[] = Array.from({ length: 3 }, () => ({ messages: [], committed: 0 }))
   readonly #firstSent = new Map<string, number>()
   readonly #sessions = new Set<LogSession>()
   readonly #news = new Set<() => void>()
@@ -40,10 +41,10 @@ export class SimLog {
     return this.#firstSent.get(id) ?? Number.NaN
   }
 
-  /** `handled` says how far a partition was handled, where that is kept elsewhere. */
-  isEmpty(handled: (partition: number) => number): boolean {
+  /** `handled` says how far a partition was handled, where that is kept elsewhere; undefined: the group says so. */
+  isEmpty(handled?: (partition: number) => number): boolean {
     return this.partitions.every(
-      ({ messages, committed }, partition) => Math.max(committed, handled(partition)) >= messages.length,
+      ({ messages, committed }, partition) => (handled?.(partition) ?? committed) >= messages.length,
     )
   }
 

@@ -1,4 +1,5 @@
 import type { Delivery, Place, Position, Positions, Transport } from '../../../src/contracts/index.ts'
+import { type LogPartition, SimLog } from '../broker/sim-log.ts'
 import { realApp } from '../real-app.ts'
 import type { SimTx } from '../store/sim-tx.ts'
 import type { Program } from '../world.ts'
@@ -47,6 +48,18 @@ export const brokenPositions: readonly Exhibit[] = [
     program: onTransport((transport) => ({ ...transport, reread: async () => {} })),
   },
   {
+    name: 'a-forgotten-position-is-where-the-group-is',
+    flaw: 'A restored backup knows nothing of a partition yet, and the broker is asked instead: what was done since is lost.',
+    caughtAs: 'LOST',
+    isRestored: true,
+    shape: 'log by position',
+    program: (environment) => {
+      const { broker } = environment
+      if (broker instanceof SimLog) for (const partition of broker.partitions) forgetSince(partition)
+      realApp(environment)
+    },
+  },
+  {
     name: 'places-guessed-from-the-store',
     flaw: 'A delivery is said to begin where the store stands, not where it was read: one read twice runs twice.',
     caughtAs: 'DOUBLED',
@@ -60,6 +73,10 @@ export const brokenPositions: readonly Exhibit[] = [
       }))({ store, ...environment }),
   },
 ]
+
+function forgetSince(partition: LogPartition): void {
+  Object.defineProperty(partition, 'since', { configurable: true, get: () => undefined, set: () => {} })
+}
 
 function onTransport(breakIt: (transport: Transport) => Transport): Program {
   return (environment) => realApp({ ...environment, transport: breakIt(environment.transport) })
