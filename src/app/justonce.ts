@@ -3,6 +3,7 @@ import type { OutgoingMessage, Store, StoreWarning } from '../contracts/index.ts
 import { checkPublished } from '../engine/check-published.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
+import { onceInApp } from '../engine/once.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { knownHandlers } from '../letters/index.ts'
@@ -127,6 +128,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       else await destinations.storeForOthers(tx, message)
       return message.id
     },
+
+    once: (key, work) => onceInApp(engine, key, work as never) as never,
 
     async start({ withinMs } = {}) {
       checkNumber(withinMs ?? 0, 'withinMs of start()', 0)

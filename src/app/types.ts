@@ -1,5 +1,6 @@
 import type { Events, IncomingMessage, Message, Queue, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
+import type { OnceContext, OnceKey, OnceOutcome } from '../engine/once.ts'
 import type { Operations } from '../operations/index.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { Health } from './health.ts'
@@ -16,7 +17,12 @@ export type Publish<Map extends object> = <Type extends TypeName<Map>>(
   options?: PublishOptions,
 ) => Promise<string>
 
-/** What a handler gets. `publish` exists only if the store can keep outgoing messages. */
+/** `publish` exists only if the store can keep outgoing messages. */
+type Publishing<S extends Store, Map extends object> = S extends { readonly queue: Queue<never> }
+  ? { readonly publish: Publish<Map> }
+  : unknown
+
+/** What a handler gets. */
 export type HandlerContext<S extends Store, Map extends object> = {
   readonly tx: TxOf<S>
   /** 1 is the first. In a batch handler: the attempt of the message with the most attempts. */
@@ -25,7 +31,7 @@ export type HandlerContext<S extends Store, Map extends object> = {
   readonly signal: AbortSignal
   /** Runs after the commit, at most once: a crash in between loses it. */
   afterCommit(work: () => unknown): void
-} & (S extends { readonly queue: Queue<never> } ? { readonly publish: Publish<Map> } : unknown)
+} & Publishing<S, Map>
 
 /** The outcome of a message for one handler. */
 export type HandlerOutcome =
@@ -71,6 +77,14 @@ export interface App<S extends Store, Map extends object> {
     body: Map[Type],
     options?: PublishOptions & { readonly tx?: TxOf<S> },
   ): Promise<string>
+  /**
+   * The same as `once(store, key, work)` with `publish`, for code that something else calls: a route, a cron job. The app
+   * need not be started.
+   */
+  once<Value>(
+    key: OnceKey,
+    work: (tx: TxOf<S>, context: OnceContext & Publishing<S, Map>) => Promise<Value> | Value,
+  ): Promise<OnceOutcome<Value>>
   /**
    * Gives this handler no more messages in this process, until `resume`: they wait as behind an open breaker, no attempt
    * is counted, and everything else goes on. What has begun is finished. It is not remembered across restarts.

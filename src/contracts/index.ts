@@ -1,3 +1,4 @@
+export type { AfterJson } from './after-json.ts'
 export type { Clock } from './clock.ts'
 export type { Events, JustonceEvent } from './events.ts'
 export type { Hints } from './hints.ts'

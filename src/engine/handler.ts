@@ -42,10 +42,14 @@ export interface PublishOptions {
 }
 
 /** What a handler is given beside the message. */
-export interface RunContext<Tx> {
+export interface RunContext<Tx> extends CallContext {
   readonly tx: Tx
   /** 1 is the first. Of several messages in one call, that of the one tried most often. */
   readonly attempt: number
+}
+
+/** The same without what only messages have. */
+export interface CallContext {
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
   /** Stores a message in the same transaction; it leaves after the commit, under one id for ever. */

@@ -210,12 +210,62 @@ test('joined, there is no afterCommit, for those who do not look at types either
   await expect(joined).rejects.toThrow(/afterCommit\(\) cannot be used with store.within/)
 })
 
+test('work that takes longer than its time is cut off, and leaves nothing', async () => {
+  const { store, database, events } = openStore()
+  const aborted = Promise.withResolvers<unknown>()
+  const late = Promise.withResolvers<unknown>()
+  const endless = once(store, { ...charge, timeoutMs: 20 }, async (tx, { signal }) => {
+    write(tx, 'charged')
+    signal.addEventListener('abort', () => aborted.resolve(signal.reason))
+    await aborted.promise
+    await endless.catch(() => {})
+    late.resolve(
+      await Promise.resolve()
+        .then(() => write(tx, 'late'))
+        .catch((error: unknown) => error),
+    )
+  })
+  await expect(endless).rejects.toMatchObject({ code: 'HANDLER_TIMEOUT', message: expect.stringContaining('charge') })
+  expect(await aborted.promise).toMatchObject({ code: 'HANDLER_TIMEOUT' })
+  expect(await late.promise).toMatchObject({ code: 'TX_CLOSED' })
+  expect([database.committedValue('charged'), database.committedValue('late')]).toEqual([undefined, undefined])
+  expect(events).toMatchObject([{ kind: 'late-call', handler: 'charge' }])
+  expect(await once(store, charge, (tx) => write(tx, 'charged'))).toMatchObject({ status: 'processed' })
+})
+
+test('joined, work that takes too long leaves the transaction of the caller usable', async () => {
+  const { store, database } = openStore()
+  await store.transaction(async (tx) => {
+    const endless = once(store.within(tx), { ...charge, timeoutMs: 20 }, (lent) => {
+      write(lent, 'charged')
+      return new Promise(() => {})
+    })
+    await expect(endless).rejects.toMatchObject({ code: 'HANDLER_TIMEOUT' })
+    write(tx, 'noted')
+  })
+  expect([database.committedValue('charged'), database.committedValue('noted')]).toEqual([undefined, 1])
+})
+
+test('publish is refused with the call to use instead, for those who do not look at types', async () => {
+  const { store } = openStore()
+  const work = (_: unknown, context: unknown) => (context as { publish(type: string): Promise<string> }).publish('a')
+  await expect(once(store, charge, work)).rejects.toThrow(
+    /publish\(\) cannot be used with once\(store, …\).*Use app\.once/,
+  )
+})
+
 test.each([
   ['no key', { handler: 'charge' }, 'MESSAGE_ID_INVALID', 'The key given to once() cannot be a key (undefined).'],
   ['an empty handler', { handler: '', key: 'k' }, 'MESSAGE_ID_INVALID', 'The handler given to once()'],
   ['a key with NUL', { handler: 'charge', key: 'a\0' }, 'MESSAGE_ID_INVALID', '"a\\u0000"'],
   ['a misspelt option', { handler: 'charge', key: 'k', contents: 1 }, 'OPTION_UNKNOWN', 'Did you mean content?'],
-  ['a time that is none', { handler: 'charge', key: 'k', waitMs: Number.NaN }, 'OPTION_INVALID', 'waitMs is NaN'],
+  [
+    'a time that is none',
+    { handler: 'charge', key: 'k', waitMs: Number.NaN },
+    'OPTION_INVALID',
+    'waitMs of once() is NaN',
+  ],
+  ['no time', { handler: 'charge', key: 'k', timeoutMs: 0 }, 'OPTION_INVALID', 'timeoutMs of once() is 0'],
 ])('%s is refused', async (_, key, code, text) => {
   const { store } = openStore()
   const error = await once(store, key as OnceKey, () => expect.unreachable()).catch((thrown: JustonceError) => thrown)

@@ -1,35 +1,48 @@
-import type { OutgoingMessage } from '../contracts/index.ts'
+import type { Events, OutgoingMessage } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { checkPublished } from './check-published.ts'
-import type { Engine } from './engine.ts'
-import type { RunContext } from './handler.ts'
+import type { Engine, Outlet } from './engine.ts'
+import type { CallContext } from './handler.ts'
 import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
 import type { TimeLimit } from './time-limit.ts'
-import type { Run } from './work.ts'
+
+/** What publishing takes. */
+export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf'> {
+  readonly events: Pick<Events, 'emit'>
+  readonly outlet: Pick<Outlet<never>, 'check'>
+}
+
+/** Who publishes. */
+export interface PublishingCall {
+  readonly handler: { readonly name: string }
+  readonly key: string
+  /** It may really happen twice, and must then send under the same ids both times. */
+  readonly isRepeatable: boolean
+}
 
 /** What one call of a handler has produced so far, and the context through which it does. */
-export class CallProducts<Tx> {
+export class CallProducts {
   readonly outgoing: OutgoingMessage[] = []
   readonly afterCommit: (() => unknown)[] = []
-  readonly #engine: Engine<Tx>
-  readonly #first: Run<Tx>
+  readonly #site: PublishingSite
+  readonly #call: PublishingCall
   /** What could not be published, whether or not the handler has looked: to go on without it would lose a message. */
   failure: { readonly error: unknown } | undefined
   #ids: OrdinalIds | undefined
   readonly #checks = new Set<Promise<void>>()
   #isOver = false
 
-  constructor(engine: Engine<Tx>, first: Run<Tx>) {
-    this.#engine = engine
-    this.#first = first
+  constructor(site: PublishingSite, call: PublishingCall) {
+    this.#site = site
+    this.#call = call
   }
 
-  contextFor(tx: Tx, attempt: number, time: TimeLimit): RunContext<Tx> {
+  /** The context with what this call brings along. */
+  contextFor<Given extends object>(given: Given, time: TimeLimit): Given & CallContext {
     const context = {
-      tx,
-      attempt,
-      publish: (...given: Parameters<RunContext<Tx>['publish']>) => {
-        const published = this.#publish(...given)
+      ...given,
+      publish: (...message: Parameters<CallContext['publish']>) => {
+        const published = this.#publish(...message)
         // Whoever does not wait for it must not end the process by that: it is told, or fails the handler.
         published.catch((error: unknown) => {
           if (!this.#isOver) this.failure ??= { error }
@@ -43,7 +56,7 @@ export class CallProducts<Tx> {
       },
       [timeOf]: time,
     }
-    return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<RunContext<Tx>, 'signal'>
+    return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<CallContext, 'signal'>
   }
 
   /** Whether bodies are still being checked. */
@@ -61,15 +74,15 @@ export class CallProducts<Tx> {
     this.#isOver = true
   }
 
-  async #publish(...[type, body, options]: Parameters<RunContext<Tx>['publish']>): Promise<string> {
+  async #publish(...[type, body, options]: Parameters<CallContext['publish']>): Promise<string> {
     if (this.#isOver) throw this.#tellLate('publish()')
-    this.#engine.outlet.check(type)
-    const weak = isRepeatable(this.#engine, this.#first)
+    this.#site.outlet.check(type)
+    const { isRepeatable: weak } = this.#call
     if (weak) this.#ids ??= new Map()
     // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
-    const now = this.#engine.clock.now()
-    const message = encodeOutgoing({ type, body, options, cause: this.#first, ids: this.#ids, weak, now })
-    const check = checkPublished(this.#engine, message)
+    const now = this.#site.clock.now()
+    const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now })
+    const check = checkPublished(this.#site, message)
     // At once, so that the order is that of the calls. One that does not fit fails the handler, and leaves with nobody.
     this.outgoing.push(message)
     if (check !== undefined) await this.#during(check)
@@ -87,9 +100,9 @@ export class CallProducts<Tx> {
   }
 
   #tellLate(what: string): JustonceError {
-    const { name } = this.#first.handler
+    const { name } = this.#call.handler
     const error = new JustonceError('TX_CLOSED', { message: `Handler ${name} called ${what} after it had settled.` })
-    this.#engine.events.emit({ kind: 'late-call', handler: name, error })
+    this.#site.events.emit({ kind: 'late-call', handler: name, error })
     return error
   }
 }
@@ -102,13 +115,4 @@ const signal = {
     return this[timeOf].signal
   },
   enumerable: true,
-}
-
-/**
- * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
- * messages may be with it, and a second content under the same id would be lost.
- */
-function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
-  if (handler.call.kind === 'batch') return false
-  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
 }

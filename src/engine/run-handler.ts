@@ -34,9 +34,9 @@ export async function runHandler<Tx>(
     // An atomic store never applies a part of it.
     records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
   })
-  const products = new CallProducts(engine, first)
+  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isRepeatable(engine, first) })
   try {
-    const called = call(engine, execution, products.contextFor(loan.tx, attemptOf(runs), time))
+    const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))
     const value = await (isThenable(called) ? time.within(called) : called)
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
@@ -98,6 +98,15 @@ function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], 
   return handler.call.kind === 'each'
     ? handler.call.run(messages[0] as Message, context)
     : handler.call.run(messages, context)
+}
+
+/**
+ * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
+ * messages may be with it, and a second content under the same id would be lost.
+ */
+function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
+  if (handler.call.kind === 'batch') return false
+  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
 }
 
 function attemptOf<Tx>(runs: readonly Run<Tx>[]): number {

@@ -183,11 +183,35 @@ test('once() infers tx and the value', () => {
     if (outcome.status === 'duplicate') expectTypeOf(outcome.processedAt).toEqualTypeOf<Date>()
     // @ts-expect-error: a twin still runs, so there is no value
     if (outcome.status === 'busy') outcome.value
+    const dated = await once(memoryStore(), { handler: 'a', key: 'k' }, () => ({
+      at: new Date(),
+      tags: ['a'],
+      no: undefined,
+    }))
+    if (dated.status === 'duplicate') expectTypeOf(dated.value).toEqualTypeOf<{ at: string; tags: string[] }>()
     const later = await once(sqliteStore({ path: ':memory:' }), { handler: 'a', key: 'k' }, async (tx) => {
       expectTypeOf(tx).toEqualTypeOf<DatabaseSync>()
       return 5
     })
     expectTypeOf(later).toEqualTypeOf<OnceOutcome<number>>()
+  })
+})
+
+test('app.once() has tx, and publishes what the messages name', () => {
+  typesOnly(async () => {
+    const app = justonce({ store: memoryStore(), messages: messages<Map>() })
+    const outcome = await app.once({ handler: 'a', key: 'k' }, async (tx, { publish, afterCommit, signal }) => {
+      expectTypeOf(tx).toEqualTypeOf<MemoryTx>()
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+      afterCommit(() => {})
+      // @ts-expect-error: the body of another message
+      await publish('note.tagged', { noteId: 1 })
+      return await publish('note.tagged', { tags: [] })
+    })
+    expectTypeOf(outcome).toEqualTypeOf<OnceOutcome<string>>()
+    await justonce({ store: withoutQueue }).once({ handler: 'a', key: 'k' }, (_, context) =>
+      expectTypeOf(context).not.toHaveProperty('publish'),
+    )
   })
 })
 

@@ -139,6 +139,27 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'once: work that takes too long is cut off and leaves nothing, and the next call works',
+    needs: ['revocable'],
+    async run({ store, effects }) {
+      const timedOut = gate()
+      let late: Promise<unknown> | undefined
+      const call = once(store, { ...charge, timeoutMs: 100 }, async (tx, { signal }) => {
+        late = timedOut.opened.then(() => failureOf(effects.write(tx, 'late'), 'a late write'))
+        await effects.write(tx, 'e1')
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        await timedOut.opened
+      })
+      assert.ok(isJustonceError(await failureOf(call, 'work without an end'), 'HANDLER_TIMEOUT'))
+      timedOut.open()
+      assert.ok(isJustonceError(await late, 'TX_CLOSED'))
+      assert.deepEqual([await effects.count('e1'), await effects.count('late')], [0, 0])
+      assert.equal(await store.inbox.find(charge), undefined)
+      assert.equal((await once(store, charge, (tx) => effects.write(tx, 'e1'))).status, 'processed')
+      assert.equal(await effects.count('e1'), 1)
+    },
+  }),
+  engineCase({
     name: 'once: afterCommit runs after the commit, and not after a failure or for a duplicate',
     async run({ store, effects }) {
       const seen: number[] = []
