@@ -27,6 +27,9 @@ export interface Lag {
 }
 
 const troubleForMs = 60_000
+/** What was not answered by then may never be: its connection can be dead, and nobody has been told. Others are not. */
+const askAgainMs = 10_000
+const mostAsked = 3
 
 /** Hears what happens, and asks the store; a probe must get an answer, whatever is wrong. */
 export class HealthWatch {
@@ -34,7 +37,8 @@ export class HealthWatch {
   readonly #clock: Clock
   readonly #troubles = new Map<string, Trouble | undefined>()
   #seen: Health['store']
-  #asking: Promise<Lag> | undefined
+  /** What was asked and not answered yet, the latest at the end. */
+  #asking: { readonly at: number; readonly answer: Promise<Lag> }[] = []
 
   constructor(store: Store, clock: Clock, from: readonly { readonly name: string }[]) {
     this.#store = store
@@ -93,10 +97,14 @@ export class HealthWatch {
 
   /** Probes that come while one is waiting wait with it: they must not take more and more connections. */
   #ask(): Promise<Lag> {
-    this.#asking ??= lagOf(this.#store).finally(() => {
-      this.#asking = undefined
+    const at = this.#clock.monotonicMs()
+    const latest = this.#asking.at(-1)
+    if (latest !== undefined && (at - latest.at < askAgainMs || this.#asking.length >= mostAsked)) return latest.answer
+    const answer = lagOf(this.#store).finally(() => {
+      this.#asking = this.#asking.filter((each) => each.answer !== answer)
     })
-    return this.#asking
+    this.#asking.push({ at, answer })
+    return answer
   }
 }
 

@@ -121,7 +121,7 @@ export interface RedriveStatus extends Redrive, RedriveProgress {
 /** Something that a person did. */
 export interface AuditedAction extends Omit<AuditEntry, 'subject'> {
   readonly at: Date
-  /** What it was done to. */
+  /** What it was done to; text where it cannot be read. */
   readonly subject: unknown
 }
 

@@ -43,6 +43,36 @@ test('while the store is away, or does not answer in time, health says so and ne
   expect(asked).toBe(1)
 })
 
+test('one connection that never answers does not make a store look down for ever', async () => {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  let asked = 0
+  const count = () => (++asked === 1 ? new Promise<never>(() => {}) : store.parking.count())
+  const app = justonce({ store: { ...store, parking: { ...store.parking, count } }, clock, to: memoryTransport() })
+  const look = app.health({ withinMs: 500 })
+  await clock.advance(500)
+  expect((await look).store.state).toBe('down')
+  await clock.advance(9_500)
+  expect((await app.health()).store).toEqual({ state: 'up', since: clock.now() })
+})
+
+test('a store that never answers is asked no more than three times at once', async () => {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  let asked = 0
+  const count = () => {
+    asked++
+    return new Promise<never>(() => {})
+  }
+  const app = justonce({ store: { ...store, parking: { ...store.parking, count } }, clock, to: memoryTransport() })
+  for (let round = 0; round < 10; round++) {
+    const look = app.health({ withinMs: 500 })
+    await clock.advance(20_000)
+    expect((await look).store.state).toBe('down')
+  }
+  expect(asked).toBe(3)
+})
+
 test('health says since when the store is back', async () => {
   const clock = fakeClock()
   const store = memoryStore({ clock })

@@ -112,3 +112,16 @@ test('without handlers, a letter has expired when its message says so', async ()
   expect(await letters.preview('all')).toMatchObject({ expired: 1, wouldRun: { 'tag-note': 1 } })
   await expect(letters.redrive(letter('m1'), ana)).rejects.toMatchObject({ code: 'REDRIVE_EXPIRED' })
 })
+
+test('an audit entry that cannot be read is text, and hides no other', async () => {
+  const store = memoryStore()
+  const { letters, audit } = operations(store)
+  await store.transaction((tx) =>
+    store.audit.append(tx, [{ action: 'discard', by: 'ben', why: '', subject: '{"letters":' }]),
+  )
+  await letters.annotate({ handler: 'a', reason: 'b', shape: 'c' }, 'a note', ana)
+  expect((await audit()).map(({ by, subject }) => ({ by, subject }))).toEqual([
+    { by: 'ana', subject: { handler: 'a', reason: 'b', shape: 'c', note: 'a note' } },
+    { by: 'ben', subject: '{"letters":' },
+  ])
+})
