@@ -13,7 +13,30 @@ export type {
   Publish,
   TxOf,
 } from './app/types.ts'
-export type * from './contracts/index.ts'
+// What only those need who write a store or a transport is in justonce/driver.
+export type {
+  AfterJson,
+  AuditEntry,
+  Clock,
+  CountedGroup,
+  Guarantee,
+  Headers,
+  InboxRecord,
+  IncomingMessage,
+  JoinedStore,
+  JustonceEvent,
+  LetterGroup,
+  Message,
+  Publisher,
+  QueueCount,
+  RecordKey,
+  RecordState,
+  Redrive,
+  RedriveProgress,
+  Store,
+  Subscriber,
+  Transport,
+} from './contracts/index.ts'
 export type { Around, HandlerCall } from './engine/around.ts'
 export { type ExponentialOptions, exponential, fixed, none } from './engine/backoff.ts'
 export type { Backoff, DeliveryMode, PublishOptions } from './engine/handler.ts'

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { ClaimRequest } from '../../src/index.ts'
+import type { ClaimRequest } from '../../src/driver.ts'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import type { Way } from '../rounds.ts'
 import { daysAgo, fillBorn, fillTimeless, settle } from './fill.ts'

@@ -101,7 +101,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   }
 
   return {
-    events,
+    events: { listen: (listener) => events.listen(listener) },
     operations: operations(engine.store, {
       clock,
       handlers: knownHandlers(engine),

@@ -108,7 +108,8 @@ export interface App<S extends Store, Map extends object> {
    * (2,000 if not given) is down.
    */
   health(options?: { readonly withinMs?: number }): Promise<Health>
-  readonly events: Events
+  /** What happens, as it happens. */
+  readonly events: Pick<Events, 'listen'>
   /** What operators ask and do, as `operations(store)`, with what the handlers of this app know besides. */
   readonly operations: Operations
 }

@@ -19,9 +19,11 @@ export {
   prove,
   type ScratchCopy,
   type ScratchDatabase,
+  type ScratchMysqlOptions,
   type ScratchPlace,
   type ScratchPostgresOptions,
   type ScratchTemplate,
+  scratchMysql,
   scratchPostgres,
   scratchSqlite,
 } from './prove/index.ts'

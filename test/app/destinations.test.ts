@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type AppOptions, type JustonceEvent, justonce, type OutgoingMessage, type Publisher } from '../../src/index.ts'
+import type { OutgoingMessage } from '../../src/driver.ts'
+import { type AppOptions, type JustonceEvent, justonce, type Publisher } from '../../src/index.ts'
 import { type MemoryStore, memoryTransport } from '../../src/memory.ts'
 import { MemoryDatabase, memoryStore } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Delivery, Settlement, Transport } from '../../src/index.ts'
+import type { Delivery, Settlement } from '../../src/driver.ts'
+import type { Transport } from '../../src/index.ts'
 import { MemoryDatabase, type MemoryStore, memoryStore, memoryTransport } from '../../src/memory.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp, write } from './open-app.ts'

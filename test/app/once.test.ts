@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { OutgoingMessage, Publisher } from '../../src/index.ts'
+import type { OutgoingMessage } from '../../src/driver.ts'
+import type { Publisher } from '../../src/index.ts'
 import { openApp, write } from './open-app.ts'
 
 const charge = { handler: 'charge', key: 'evt-1' }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { justonce, type OutgoingMessage, type PublishResult, type Transport } from '../../src/index.ts'
+import type { OutgoingMessage, PublishResult } from '../../src/driver.ts'
+import { justonce, type Transport } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ClaimRequest } from '../../src/index.ts'
+import type { ClaimRequest } from '../../src/driver.ts'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'

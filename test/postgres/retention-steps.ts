@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import type { ClaimAnswer, ClaimRequest } from '../../src/index.ts'
+import type { ClaimAnswer, ClaimRequest } from '../../src/driver.ts'
 import type { PostgresStore } from '../../src/stores/postgres/index.ts'
 
 export const aDay = 86_400_000

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import type { ProofJson } from '../../src/testing/index.ts'
+import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 
@@ -55,6 +56,7 @@ describe('justonce prove', () => {
     { args: ['prove', 'nowhere.ts'], says: 'there is no file nowhere.ts' },
     { args: ['prove', fixture('nothing')], says: 'does not export the options of prove() as default' },
     { args: ['prove', fixture('misspelt')], says: 'prove() has no option "mesages". Did you mean messages?' },
+    { args: ['prove', fixture('good'), '--postgres', 'a', '--mysql', 'b'], says: 'give either --postgres or --mysql.' },
     { args: ['disprove'], says: "no command 'disprove'" },
   ])('$args: $says', async ({ args, says }) => {
     const { code, out, err } = await justonce(...args)
@@ -70,6 +72,7 @@ describe('justonce prove', () => {
     const help = await justonce('prove', '--help')
     expect([help.code, help.err]).toEqual([0, ''])
     expect(help.out).toContain('--postgres <url>')
+    expect(help.out).toContain('--mysql <url>')
   })
 })
 
@@ -80,6 +83,17 @@ describe.skipIf(!postgres.available)('justonce prove --postgres', () => {
     const url = await createDatabase(postgres.url)
     const { code, out } = await justonce('prove', fixture('on-postgres'), '--postgres', url)
     expect(out).toMatch(/^PROVEN: book-payment\. \d+ runs on postgres/)
+    expect(code).toBe(0)
+  })
+})
+
+const mariadb = await requireServer('mariadb')
+
+describe.skipIf(!mariadb.available)('justonce prove --mysql', () => {
+  test('runs in scratch databases, with the client of the project', async () => {
+    const url = await createMysqlDatabase(mariadb.url)
+    const { code, out } = await justonce('prove', fixture('on-mysql'), '--mysql', url)
+    expect(out).toMatch(/^PROVEN: book-payment\. \d+ runs on mysql/)
     expect(code).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TransportNotice } from '../../src/index.ts'
+import type { TransportNotice } from '../../src/driver.ts'
 import { rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
 
 /** What is said when reading begins; there is no broker, and none is needed for that. */

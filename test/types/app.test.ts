@@ -1,16 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import * as v from 'valibot'
-import { expectTypeOf, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
+import type { Queue } from '../../src/driver.ts'
 import {
   type HandlerContext,
+  type JustonceEvent,
   justonce,
   type Message,
   messages,
   type OnceContext,
   type OnceOutcome,
   once,
-  type Queue,
   type Store,
   type TxOf,
 } from '../../src/index.ts'
@@ -169,6 +170,16 @@ test('options that do not exist are refused by the compiler, too', () => {
     // @ts-expect-error: a name is required
     app.on('anything', {}, () => {})
   })
+})
+
+test('events can be listened to, and emitted by nobody else', () => {
+  typesOnly(() => {
+    const app = justonce({ store: memoryStore() })
+    app.events.listen((event) => expectTypeOf(event.kind).toEqualTypeOf<JustonceEvent['kind']>())
+    // @ts-expect-error: only the app does
+    app.events.emit({ kind: 'store-up' })
+  })
+  expect(Object.keys(justonce({ store: memoryStore() }).events)).toEqual(['listen'])
 })
 
 test('once() infers tx and the value', () => {

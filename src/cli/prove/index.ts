@@ -4,10 +4,11 @@ import { type Command, UsageError } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { coloured } from './coloured.ts'
 import { loadProofs } from './load-proofs.ts'
+import { mysqlFrom } from './mysql-from.ts'
 import { postgresFrom } from './postgres-from.ts'
 import { progressLine } from './progress-line.ts'
 
-const help = `Usage: justonce prove <file> [--json] [--postgres <url>]
+const help = `Usage: justonce prove <file> [--json] [--postgres <url> | --mysql <url>]
 
 Crashes, repeats and races your handlers at every step, and shows that their effect stays the same.
 <file> exports the options of prove() as default, or a list of them:
@@ -22,6 +23,7 @@ Crashes, repeats and races your handlers at every step, and shows that their eff
 
   --json            prints the proof for machines
   --postgres <url>  runs in a scratch schema of this Postgres, with pg or postgres.js as your project has it
+  --mysql <url>     runs in scratch databases of this MySQL or MariaDB, with the mysql2 of your project
 
 The exit code is 0 if everything is proven, 1 if not, 2 if it could not be tried.
 `
@@ -31,9 +33,9 @@ export const proveCommand: Command = {
   summary: 'shows that handlers keep their effects exactly once, whatever happens',
   help,
   async run(args, terminal) {
-    const { file, json, postgres } = parse(args)
+    const { file, json, ...where } = parse(args)
     const proofs = await loadProofs(file)
-    const database = postgres === undefined ? {} : { database: postgresFrom(postgres) }
+    const database = databaseOf(where)
     const found: Proof[] = []
     for (const options of proofs) found.push(await proveOne({ ...options, ...database }, terminal))
     if (json) terminal.out.write(`${JSON.stringify(found.length === 1 ? found[0] : found, null, 2)}\n`)
@@ -42,16 +44,32 @@ export const proveCommand: Command = {
   },
 }
 
-function parse(args: readonly string[]): { file: string; json: boolean; postgres: string | undefined } {
+interface Where {
+  readonly postgres: string | undefined
+  readonly mysql: string | undefined
+}
+
+function databaseOf({ postgres, mysql }: Where): Pick<ProveOptions, 'database'> {
+  if (postgres !== undefined) return { database: postgresFrom(postgres) }
+  return mysql === undefined ? {} : { database: mysqlFrom(mysql) }
+}
+
+function parse(args: readonly string[]): { file: string; json: boolean } & Where {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { json: { type: 'boolean', default: false }, postgres: { type: 'string' } },
+      options: {
+        json: { type: 'boolean', default: false },
+        postgres: { type: 'string' },
+        mysql: { type: 'string' },
+      },
       allowPositionals: true,
     })
     const [file, ...more] = positionals
     if (file === undefined || more.length > 0) throw new UsageError('give exactly one file.')
-    return { file, json: values.json, postgres: values.postgres }
+    const { json, postgres, mysql } = values
+    if (postgres !== undefined && mysql !== undefined) throw new UsageError('give either --postgres or --mysql.')
+    return { file, json, postgres, mysql }
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
   }

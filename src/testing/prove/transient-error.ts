@@ -15,3 +15,6 @@ export function isMadeByProve(error: unknown): boolean {
 export const failInPostgres = `DO $prove$ BEGIN
   RAISE EXCEPTION 'could not serialize access ${mark}' USING ERRCODE = '40001';
 END $prove$`
+
+/** Has MySQL itself fail, as it does when a row is held for too long; what was done before stays done there, too. */
+export const failInMysql = `SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'Lock wait timeout ${mark}'`

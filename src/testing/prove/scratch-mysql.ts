@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { JustonceError } from '../../errors/index.ts'
+import type { MysqlConnectionShape, MysqlPromisePoolShape } from '../../stores/mysql/client-shapes.ts'
+import { type MysqlStore, mysqlStore } from '../../stores/mysql/index.ts'
+import { type AskMysql, isOwn, mysqlTableNames, readMysqlFacts, readMysqlTables } from './mysql-tables.ts'
+import type { ScratchCopy, ScratchDatabase, ScratchPlace } from './scratch.ts'
+
+/** A pool of `mysql2/promise` that can be ended. */
+export interface MysqlPoolToEnd<Connection extends MysqlConnectionShape> extends MysqlPromisePoolShape<Connection> {
+  end(): Promise<unknown>
+}
+
+export interface ScratchMysqlOptions<Connection extends MysqlConnectionShape> {
+  /** A MySQL or MariaDB in which you may create databases, and see who waits (the right PROCESS). */
+  readonly url: string
+  /** Opens a pool of `mysql2/promise`: `(url) => mysql.createPool(url)`. */
+  connect(url: string): MysqlPoolToEnd<Connection>
+}
+
+const lookAgainMs = 120
+
+/** One for each of two processes, one that looks at them, and one to spare for what the handlers open by themselves. */
+const connectionsNeeded = 4
+
+/**
+ * Scratch databases in a MySQL or MariaDB of yours, dropped at the end. Nothing else is touched.
+ *
+ * @example
+ * scratchMysql({ url: process.env.DATABASE_URL, connect: (url) => mysql.createPool(url) })
+ */
+export function scratchMysql<Connection extends MysqlConnectionShape>({
+  url,
+  connect,
+}: ScratchMysqlOptions<Connection>): ScratchDatabase<MysqlStore<Connection>> {
+  return {
+    name: 'mysql',
+    async prepare(setup) {
+      const database = `justonce_prove_${randomBytes(4).toString('hex')}`
+      const kept = `${database}_kept`
+      const admin = connect(url)
+      const askAdmin = asking(admin)
+      const place = { url: inDatabase(url, database) }
+      const pool = connect(place.url)
+      const remove = async (): Promise<void> => {
+        try {
+          for (const each of [database, kept]) await askAdmin('DROP DATABASE IF EXISTS ??', [each])
+        } finally {
+          await Promise.all([pool.end(), admin.end()])
+        }
+      }
+      try {
+        for (const each of [database, kept]) await askAdmin('CREATE DATABASE ??', [each])
+        checkPool(mysqlStore({ pool }).capabilities.connections)
+        await mysqlStore({ pool }).schema.install()
+        await lending(pool, (connection) => setup(connection as never, place))
+        const tables = await mysqlTableNames(asking(pool))
+        for (const name of tables) {
+          await askAdmin('CREATE TABLE ??.?? LIKE ??.??', [kept, name, database, name])
+          await askAdmin('INSERT INTO ??.?? SELECT * FROM ??.??', [kept, name, database, name])
+        }
+        return {
+          async fresh() {
+            await lending(admin, (connection) => restore(askingOn(connection), { tables, database, kept }))
+            return copyOf(pool, place, database)
+          },
+          remove,
+        }
+      } catch (error) {
+        // What went wrong says more than that it could not be cleaned up after.
+        await remove().catch(() => {})
+        throw error
+      }
+    },
+  }
+}
+
+interface Kept {
+  readonly tables: readonly string[]
+  readonly database: string
+  readonly kept: string
+}
+
+/** Ours are only emptied: the store takes tables that were made anew for a backup that was restored. */
+async function restore(ask: AskMysql, { tables, database, kept }: Kept): Promise<void> {
+  await ask('SET foreign_key_checks = 0')
+  for (const name of tables) {
+    await ask(isOwn(name) ? 'DELETE FROM ??.??' : 'TRUNCATE TABLE ??.??', [database, name])
+    await ask('INSERT INTO ??.?? SELECT * FROM ??.??', [database, name, kept, name])
+  }
+  await ask('SET foreign_key_checks = 1')
+}
+
+function copyOf<Connection extends MysqlConnectionShape>(
+  pool: MysqlPoolToEnd<Connection>,
+  place: ScratchPlace,
+  database: string,
+): ScratchCopy<MysqlStore<Connection>> {
+  const ask = asking(pool)
+  return {
+    place,
+    async openStore() {
+      const store = mysqlStore({ pool })
+      return { store, close: () => store.close() }
+    },
+    use: (work) => lending(pool, (connection) => work(connection as never, place)) as never,
+    tables: () => readMysqlTables(ask),
+    facts: () => readMysqlFacts(ask),
+    async someoneWaits() {
+      // Whoever looks again within 100 ms is shown the same as before, for as long as that goes on.
+      await pause(lookAgainMs)
+      const [row] = await ask(
+        `SELECT COUNT(*) AS waiting FROM information_schema.innodb_trx t
+           JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+           WHERE t.trx_state = 'LOCK WAIT' AND p.db = ?`,
+        [database],
+      )
+      return Number(row?.waiting) > 0
+    },
+    async remove() {},
+  }
+}
+
+async function lending<Connection extends MysqlConnectionShape, T>(
+  pool: MysqlPromisePoolShape<Connection>,
+  work: (connection: Connection) => T,
+): Promise<Awaited<T>> {
+  const connection = await pool.getConnection()
+  try {
+    return await work(connection)
+  } finally {
+    connection.release()
+  }
+}
+
+function askingOn(connection: MysqlConnectionShape): AskMysql {
+  return async (sql, values = []) => ((await connection.query(sql, [...values])) as [Record<string, unknown>[]])[0]
+}
+
+function asking<Connection extends MysqlConnectionShape>(pool: MysqlPromisePoolShape<Connection>): AskMysql {
+  return (sql, values) => lending(pool, (connection) => askingOn(connection)(sql, values))
+}
+
+function checkPool(connections: number): void {
+  if (connections >= connectionsNeeded) return
+  throw new JustonceError('POOL_TOO_SMALL', {
+    message: `connect(url) of scratchMysql() made a pool of ${connections} connections, but prove() needs ${connectionsNeeded}.`,
+  })
+}
+
+function inDatabase(url: string, database: string): string {
+  const scratch = new URL(url)
+  scratch.pathname = `/${database}`
+  return scratch.href
+}
