@@ -154,10 +154,11 @@ export class Retrier<Tx> {
     const [head] = reservations
     if (head === undefined) return reservations
     const behind = await reserveBehind(this.#engine, head, { limit: this.#options.batch - 1 })
-    const firstSuspect = behind.findIndex(({ letter }) => letter.begun > 0)
-    if (firstSuspect === -1) return [head, ...behind]
-    this.#untried.push(...behind.slice(firstSuspect))
-    return [head, ...behind.slice(0, firstSuspect)]
+    // A suspect runs alone, and another app may have a handler of this name, for messages of another type.
+    const end = behind.findIndex(({ letter }) => letter.begun > 0 || letter.type !== head.letter.type)
+    if (end === -1) return [head, ...behind]
+    this.#untried.push(...behind.slice(end))
+    return [head, ...behind.slice(0, end)]
   }
 
   async #giveBack(): Promise<void> {

@@ -1,6 +1,9 @@
-import { unrouted } from '../encoding/unrouted.ts'
+import type { WaitingMessages } from '../contracts/index.ts'
+import { fittedText } from '../encoding/fit-text.ts'
 import { abandonLetters } from '../engine/abandon-letters.ts'
 import type { Engine } from '../engine/engine.ts'
+import { wantedHere } from '../engine/wanted.ts'
+import { JustonceError } from '../errors/index.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
 
 /** Whoever knows a handler that messages wait for says so for so long, at every look. */
@@ -11,9 +14,10 @@ const graceMs = 300_000
 const everybodyHasLookedMs = 90_000
 
 /**
- * Finds messages that wait for a handler which a deploy has removed. Nobody else would ever touch them, and what comes
- * after them in their message would wait for ever.
- * A process cannot know what others know, so each tells: a lease named after the handler is held by one who has it.
+ * Finds messages that wait for a handler which a deploy has removed, or that has never been. Nobody else would ever touch
+ * them, and what comes after them in their message would wait for ever.
+ * A process cannot know what others know, so each tells: a lease named after the handler and its type is held by one who
+ * has it.
  */
 export class UnknownHandlers<Tx> {
   readonly #engine: Engine<Tx>
@@ -21,6 +25,8 @@ export class UnknownHandlers<Tx> {
   /** Since when nobody was seen to know them. */
   readonly #unknownSince = new Map<string, number>()
   readonly #report: ReportNowAndThen
+  /** Names that were reported to be another app's, too. */
+  readonly #shared = new Set<string>()
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
@@ -28,57 +34,76 @@ export class UnknownHandlers<Tx> {
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    const waiting = (await this.#engine.store.parking.waiting()).filter(({ handler }) => handler !== unrouted)
-    const unknown = new Map<string, number>()
-    for (const { handler, count } of waiting) {
-      if (this.#isKnownHere(handler)) await this.#sayKnown(handler)
-      else if (await this.#isKnownToNobody(handler)) unknown.set(handler, count)
+    const unknown = new Map<string, WaitingMessages>()
+    for (const messages of await this.#engine.store.parking.waiting()) {
+      if (this.#isKnownHere(messages)) await this.#sayKnown(nameOf(messages))
+      else if (await this.#isKnownToNobody(nameOf(messages))) unknown.set(nameOf(messages), messages)
+      else this.#reportShared(messages)
     }
-    for (const handler of this.#unknownSince.keys()) if (!unknown.has(handler)) this.#unknownSince.delete(handler)
+    for (const name of this.#unknownSince.keys()) if (!unknown.has(name)) this.#unknownSince.delete(name)
     const now = this.#engine.clock.monotonicMs()
-    const forMs = (handler: string): number => now - (this.#unknownSince.get(handler) ?? now)
-    for (const handler of unknown.keys()) this.#unknownSince.set(handler, now - forMs(handler))
-    const abandoned = new Map([...unknown].filter(([handler]) => forMs(handler) >= everybodyHasLookedMs))
+    const forMs = (name: string): number => now - (this.#unknownSince.get(name) ?? now)
+    for (const name of unknown.keys()) this.#unknownSince.set(name, now - forMs(name))
+    const abandoned = new Map(
+      [...unknown].flatMap(([name, { count }]) => (forMs(name) < everybodyHasLookedMs ? [] : [[name, count]])),
+    )
     if (this.#report.isDue(abandoned))
       this.#engine.events.emit({ kind: 'handlers-unknown', waiting: Object.fromEntries(abandoned) })
-    for (const handler of unknown.keys()) if (forMs(handler) >= graceMs) await this.#abandon(handler, signal)
+    for (const [name, messages] of unknown) if (forMs(name) >= graceMs) await this.#abandon(messages, signal)
   }
 
-  #isKnownHere(handler: string): boolean {
-    return this.#engine.handlerNamed(handler) !== undefined || this.#engine.outlet.queues.includes(handler)
+  #isKnownHere(messages: WaitingMessages): boolean {
+    return wantedHere(this.#engine).some(
+      ({ handler, type = messages.type }) => handler === messages.handler && type === messages.type,
+    )
   }
 
-  async #sayKnown(handler: string): Promise<void> {
+  /** Another app has a handler of this name. Nothing is taken from it, but the two share their records. */
+  #reportShared({ handler, type }: WaitingMessages): void {
+    const own = this.#engine.handlerNamed(handler)
+    if (own === undefined || this.#shared.has(handler)) return
+    this.#shared.add(handler)
+    const message = `The handler ${handler} takes messages of type ${own.type} here, and of type ${type} in another app on this database.`
+    const { code, message: said } = new JustonceError('HANDLER_NAME_SHARED', { message })
+    this.#engine.events.emit({ kind: 'warning', code, message: said })
+  }
+
+  async #sayKnown(name: string): Promise<void> {
     const { leases } = this.#engine.store
-    const fence = this.#fences.get(handler)
-    if (fence !== undefined && (await leases.renew(leaseOf(handler), fence, knownForMs))) return
-    const lease = await leases.acquire(leaseOf(handler), knownForMs)
-    if (lease === undefined) this.#fences.delete(handler)
-    else this.#fences.set(handler, lease.fence)
+    const fence = this.#fences.get(name)
+    if (fence !== undefined && (await leases.renew(leaseOf(name), fence, knownForMs))) return
+    const lease = await leases.acquire(leaseOf(name), knownForMs)
+    if (lease === undefined) this.#fences.delete(name)
+    else this.#fences.set(name, lease.fence)
   }
 
   /** Only where nobody holds the lease it can be had; it is given back, for whoever comes with the handler. */
-  async #isKnownToNobody(handler: string): Promise<boolean> {
+  async #isKnownToNobody(name: string): Promise<boolean> {
     const { leases } = this.#engine.store
-    const lease = await leases.acquire(leaseOf(handler), 1_000)
+    const lease = await leases.acquire(leaseOf(name), 1_000)
     if (lease === undefined) return false
-    await leases.release(leaseOf(handler), lease.fence)
+    await leases.release(leaseOf(name), lease.fence)
     return true
   }
 
   /** With the lease held: a process that comes with the handler now says so after it. */
-  async #abandon(handler: string, signal: AbortSignal): Promise<void> {
+  async #abandon(messages: WaitingMessages, signal: AbortSignal): Promise<void> {
     const { leases } = this.#engine.store
-    const lease = await leases.acquire(leaseOf(handler), 60_000)
+    const name = leaseOf(nameOf(messages))
+    const lease = await leases.acquire(name, 60_000)
     if (lease === undefined) return
     try {
-      await abandonLetters(this.#engine, handler, signal)
+      await abandonLetters(this.#engine, messages, signal)
     } finally {
-      await leases.release(leaseOf(handler), lease.fence).catch(() => {})
+      await leases.release(name, lease.fence).catch(() => {})
     }
   }
 }
 
-function leaseOf(handler: string): string {
-  return `handler ${handler}`
+function nameOf({ handler, type }: WaitingMessages): string {
+  return `${handler} (${type})`
+}
+
+function leaseOf(name: string): string {
+  return fittedText(`handler ${name}`)
 }

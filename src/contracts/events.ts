@@ -28,7 +28,7 @@ export type JustonceEvent =
   | { readonly kind: 'warning'; readonly code: string; readonly message: string }
   /** Old records were removed. */
   | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
-  /** How many messages wait for handlers that no running app has. After a while they become dead letters. */
+  /** How many messages wait for handlers that no running app has, by `handler (type)`. After a while they become dead letters. */
   | { readonly kind: 'handlers-unknown'; readonly waiting: Readonly<Record<string, number>> }
   /** How many messages were published to destinations that this process does not serve and have not been sent for a while. */
   | { readonly kind: 'destinations-unserved'; readonly waiting: Readonly<Record<string, number>> }

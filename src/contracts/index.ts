@@ -39,6 +39,8 @@ export type {
   ParkedTicket,
   Parking,
   StoredParkedMessage,
+  WaitingMessages,
+  WantedMessages,
 } from './parking.ts'
 export type { Partition, Position, PositionMove, Positions } from './positions.ts'
 export type { MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'

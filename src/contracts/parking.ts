@@ -73,6 +73,13 @@ export type ParkedChange = RecordKey &
     | ({ readonly kind: 'dead'; readonly attempts: number } & ParkedReason)
   )
 
+/** Messages that wait for one handler. */
+export interface WantedMessages {
+  readonly handler: string
+  /** Undefined: whatever their type. Another app may have a handler of the same name for another one. */
+  readonly type: string | undefined
+}
+
 export interface DueOptions {
   readonly limit: number
   /** The most bytes of messages that are answered at once. The first one is answered whatever its size. */
@@ -80,9 +87,14 @@ export interface DueOptions {
   /** How long nobody else is offered what is reserved. */
   readonly forMs: number
   /** Named because another process may know handlers that this one does not. */
-  readonly handlers: readonly string[]
-  /** Those of them whose dead letters do not hold up later messages of their order key. */
+  readonly wanted: readonly WantedMessages[]
+  /** Handlers whose dead letters do not hold up later messages of their order key. */
   readonly pastDead: readonly string[]
+}
+
+export interface WaitingMessages extends WantedMessages {
+  readonly type: string
+  readonly count: number
 }
 
 export interface FollowOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
@@ -166,6 +178,6 @@ export interface Parking<Tx> {
     page?: { readonly limit?: number; readonly after?: number; readonly maxBytes?: number },
   ): Promise<readonly StoredParkedMessage[]>
   count(filter?: ParkedFilter): Promise<number>
-  /** How many messages wait for each handler that has any. */
-  waiting(): Promise<readonly { readonly handler: string; readonly count: number }[]>
+  /** How many messages of each type wait for each handler that has any. */
+  waiting(): Promise<readonly WaitingMessages[]>
 }

@@ -1,4 +1,5 @@
-import type { StoredParkedMessage } from '../contracts/index.ts'
+import type { StoredParkedMessage, WantedMessages } from '../contracts/index.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Engine } from './engine.ts'
 import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
@@ -6,14 +7,21 @@ import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
 const atOnce = 20
 const mostBytes = 16 * 1_048_576
 
-/** Makes dead letters of all that waits for a handler which no running app has. Resolves to how many those are. */
-export async function abandonLetters<Tx>(engine: Engine<Tx>, handler: string, signal: AbortSignal): Promise<number> {
+/** Makes dead letters of all that waits for what no running app has. Resolves to how many those are. */
+export async function abandonLetters<Tx>(
+  engine: Engine<Tx>,
+  { handler, type }: WantedMessages,
+  signal: AbortSignal,
+): Promise<number> {
   const { parking } = engine.store
-  const message = `No running app has the handler ${handler}.`
-  const error = new JustonceError('HANDLER_UNKNOWN', { message, details: { handler } })
+  const what = handler === unrouted ? 'a handler' : `the handler ${handler}`
+  const error = new JustonceError(handler === unrouted ? 'TYPE_UNKNOWN' : 'HANDLER_UNKNOWN', {
+    message: `No running app has ${what} for messages of type ${type}.`,
+    details: { handler, type },
+  })
   let count = 0
   for (let after = 0; !signal.aborted; ) {
-    const rows = await parking.list({ state: 'waiting', handler }, { limit: atOnce, after, maxBytes: mostBytes })
+    const rows = await parking.list({ state: 'waiting', handler, type }, { limit: atOnce, after, maxBytes: mostBytes })
     const last = rows.at(-1)
     if (last === undefined) return count
     after = last.sequence

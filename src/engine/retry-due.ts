@@ -14,6 +14,7 @@ import { Reservation, reservedForMs } from './reservation.ts'
 import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
+import { wantedHere } from './wanted.ts'
 import { whyUndone } from './why-undone.ts'
 import {
   isOwnedBy,
@@ -41,16 +42,12 @@ export async function reserveDue<Tx>(
   engine: Engine<Tx>,
   { limit, maxBytes = mostBytes, except = new Set() }: ReserveOptions,
 ): Promise<readonly Reservation[]> {
-  const known = engine.handlerNames.flatMap((name) => ({ name, handler: engine.handlerNamed(name) }))
-  const ready = known.filter(
-    ({ name, handler }) => handler !== undefined && !except.has(name) && engine.breakers.waitMs(handler) === 0,
-  )
   const letters = await engine.store.parking.reserve({
     limit,
     maxBytes,
     forMs: reservedForMs,
-    handlers: [...ready.map(({ name }) => name), unrouted, ...engine.outlet.queues],
-    pastDead: ready.flatMap(({ name, handler }) => (handler?.ordered?.whenDead === 'continue' ? name : [])),
+    wanted: wantedHere(engine, (name, handler) => !except.has(name) && engine.breakers.waitMs(handler) === 0),
+    pastDead: engine.handlerNames.filter((name) => engine.handlerNamed(name)?.ordered?.whenDead === 'continue'),
   })
   return letters.map((letter) => new Reservation(letter))
 }

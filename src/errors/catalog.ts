@@ -58,6 +58,10 @@ export const catalog = {
     title: 'A handler took longer than its timeoutMs',
     fix: 'Make it faster, or raise timeoutMs; respect context.signal so that work stops in time.',
   },
+  HANDLER_NAME_SHARED: {
+    title: 'Two apps on one database have handlers of the same name',
+    fix: 'Rename one of them with formerly: [name], or give each app tables of its own (prefix or schema of its store).',
+  },
   HANDLER_UNKNOWN: {
     title: 'A message waits for a handler that no running app has',
     fix: 'Redrive it when an app has the handler again (with formerly: [name] if it was renamed), or discard it.',

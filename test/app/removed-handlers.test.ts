@@ -37,7 +37,7 @@ test('what waits for a handler that nobody has any more is reported and becomes 
   await world.clock.advance(0)
   // The old process may have been heard of until a moment ago.
   await world.clock.advance(4 * minuteMs)
-  expect(after.eventsOf('handlers-unknown')).toMatchObject([{ waiting: { first: 2 } }])
+  expect(after.eventsOf('handlers-unknown')).toMatchObject([{ waiting: { 'first (note.created)': 2 } }])
   expect(after.effects()).toEqual({})
   await world.clock.advance(10 * minuteMs)
   expect(after.effects()).toEqual({ 'second m1': 1, 'second m2': 1 })

@@ -111,11 +111,13 @@ bindBrokenStores([
   },
   {
     name: 'counts dead letters among those that wait',
-    caught: 'waiting: how many messages wait for each handler, without dead letters',
+    caught: 'waiting: how many messages of each type wait for each handler, without dead letters',
     break: parking(({ list }) => ({
       async waiting() {
-        const byHandler = Map.groupBy(await list(), ({ handler }) => handler)
-        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+        const groups = Map.groupBy(await list(), ({ handler, type }) => `${handler} ${type}`)
+        return [...groups.values()].flatMap((rows) =>
+          rows.slice(0, 1).map(({ handler, type }) => ({ handler, type, count: rows.length })),
+        )
       },
     })),
   },
@@ -188,9 +190,19 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'reserves messages of any type',
+    caught: 'parking: of a handler only messages of a wanted type are due, and others do not use up the limit',
+    break: parking(({ reserve }) => ({
+      reserve: ({ wanted, ...options }) =>
+        reserve({ ...options, wanted: wanted.map(({ handler }) => ({ handler, type: undefined })) }),
+    })),
+  },
+  {
     name: 'goes past every dead letter',
     caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
-    break: parking(({ reserve }) => ({ reserve: (options) => reserve({ ...options, pastDead: options.handlers }) })),
+    break: parking(({ reserve }) => ({
+      reserve: (options) => reserve({ ...options, pastDead: options.wanted.map(({ handler }) => handler) }),
+    })),
   },
   {
     name: 'goes past no dead letter',

@@ -39,7 +39,13 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
       const [before] = await pool.query(settings)
       const limits = { lockTimeoutMs: 3_000, idleTimeoutMs: 4_000, statementTimeoutMs: 5_000 }
       if (how === 'short statements') {
-        await store.parking.reserve({ limit: 1, maxBytes: 1, forMs: 1, handlers: ['tag-note'], pastDead: [] })
+        await store.parking.reserve({
+          limit: 1,
+          maxBytes: 1,
+          forMs: 1,
+          wanted: [{ handler: 'tag-note', type: undefined }],
+          pastDead: [],
+        })
         await store.suspects.begin(['m1'])
       } else {
         const work = store.transaction(async (tx) => {

@@ -91,7 +91,13 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     const { store, evict } = open()
     await store.transaction((tx) => store.parking.park(tx, ['m1', 'm2', 'm3'].map(row)))
     await evict('parked:["tag-note","m1"]')
-    const options = { limit: 1, forMs: 60_000, handlers: ['tag-note'], pastDead: [], maxBytes: 1_000 }
+    const options = {
+      limit: 1,
+      forMs: 60_000,
+      wanted: [{ handler: 'tag-note', type: undefined }],
+      pastDead: [],
+      maxBytes: 1_000,
+    }
     const reserved = [await store.parking.reserve(options), await store.parking.reserve(options)]
     expect(reserved.flat().map(({ key }) => key)).toEqual(['m2', 'm3'])
     expect(await store.parking.count()).toBe(2)
@@ -102,7 +108,13 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     const rows = ['m1', 'm2'].map((key) => ({ ...row(key), independent: false, orderKey: 'k' }))
     await store.transaction((tx) => store.parking.park(tx, rows))
     for (const key of ['m1', 'm2']) expect(await evict(`steps:["","note.created","${key}"]`)).toBe(1)
-    const options = { limit: 1, forMs: 60_000, handlers: ['tag-note'], pastDead: [], maxBytes: 1_000 }
+    const options = {
+      limit: 1,
+      forMs: 60_000,
+      wanted: [{ handler: 'tag-note', type: undefined }],
+      pastDead: [],
+      maxBytes: 1_000,
+    }
     const [head] = await store.parking.reserve(options)
     expect(head?.key).toBe('m1')
     expect(await store.parking.follow(head!, { ...options, pastDead: false })).toMatchObject([{ key: 'm2' }])

@@ -5,19 +5,23 @@ import type { ParkedRow } from './memory-database.ts'
 export function dueRows(
   rows: readonly ParkedRow[],
   now: number,
-  { handlers, pastDead, limit, maxBytes }: DueOptions,
+  { wanted, pastDead, limit, maxBytes }: DueOptions,
 ): ParkedRow[] {
   const firstStep = lowest(rows, messageOf, (row) => row.step)
   const inOrder = rows.filter((row) => row.orderKey !== undefined)
   const inTheWay = inOrder.filter((row) => row.state === 'waiting' || !pastDead.includes(row.handler))
   const head = lowest(inTheWay, scopeOf, (row) => row.sequence)
   const due = rows
-    .filter((row) => row.state === 'waiting' && row.nextAt.getTime() <= now && handlers.includes(row.handler))
+    .filter((row) => row.state === 'waiting' && row.nextAt.getTime() <= now && isAmong(wanted, row))
     .filter((row) => row.independent || firstStep.get(messageOf(row)) === row.step)
     .filter((row) => row.orderKey === undefined || head.get(scopeOf(row)) === row.sequence)
     .sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime() || a.sequence - b.sequence)
     .slice(0, limit)
   return withinBytes(due, maxBytes)
+}
+
+function isAmong(wanted: DueOptions['wanted'], row: ParkedRow): boolean {
+  return wanted.some(({ handler, type = row.type }) => handler === row.handler && type === row.type)
 }
 
 /** Those that stand directly behind a row of an order key, up to the first that is not to be taken. */

@@ -105,8 +105,10 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
     waiting: () =>
       transactions.read((database) => {
         const rows = committedRows(database).filter(({ state }) => state === 'waiting')
-        const byHandler = Map.groupBy(rows, ({ handler }) => handler)
-        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+        const groups = Map.groupBy(rows, ({ handler, type }) => JSON.stringify([handler, type]))
+        return [...groups.values()].flatMap(([row, ...more]) =>
+          row === undefined ? [] : { handler: row.handler, type: row.type, count: 1 + more.length },
+        )
       }),
   }
 }

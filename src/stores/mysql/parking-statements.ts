@@ -1,4 +1,5 @@
 import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange } from '../../contracts/index.ts'
+import { splitWanted } from '../sql/split-wanted.ts'
 import { boolean, bytes, integer, nowMicros, nowMs } from './cells.ts'
 import { givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -38,7 +39,7 @@ export function parkedValues(message: NewParkedMessage): string {
 export function selectDue({ parked }: Tables, options: DueOptions): string {
   return `SELECT id, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
     WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
-      AND ${isAmong(options.handlers)} AND ${isFirst(parked, options)}
+      AND ${isWanted(options.wanted)} AND ${isFirst(parked, options)}
     ORDER BY due.next_at, due.id LIMIT ${integer(options.limit)}`
 }
 
@@ -84,6 +85,13 @@ export function selectDeadBehind({ parked }: Tables, scope: string): string {
 
 export function scopeBehind(handler: string, orderKey: string, id: number): string {
   return `due.handler = ${bytes(handler)} AND due.order_key = ${bytes(orderKey)} AND due.id > ${integer(id)}`
+}
+
+function isWanted(wanted: DueOptions['wanted']): string {
+  const { whole, pairs } = splitWanted(wanted)
+  if (pairs.length === 0) return isAmong(whole)
+  const typed = pairs.map(([handler, type]) => `(${bytes(handler)}, ${bytes(type)})`)
+  return `(${isAmong(whole)} OR (due.handler, due.type) IN (${typed.join(', ')}))`
 }
 
 function isAmong(names: readonly string[]): string {

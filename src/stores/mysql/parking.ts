@@ -52,7 +52,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
         )
     },
     async reserve(options) {
-      if (options.limit <= 0 || options.handlers.length === 0) return []
+      if (options.limit <= 0 || options.wanted.length === 0) return []
       // Without a lock and without a transaction while there is nothing to do.
       if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
       return await short.run(async (runner) => {
@@ -145,8 +145,14 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       return numberIn(rows[0]?.[0])
     },
     async waiting() {
-      const rows = await short.read(`SELECT handler, COUNT(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler`)
-      return rows.map(([handler, count]) => ({ handler: textIn(handler), count: numberIn(count) }))
+      const rows = await short.read(
+        `SELECT handler, type, COUNT(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`,
+      )
+      return rows.map(([handler, type, count]) => ({
+        handler: textIn(handler),
+        type: textIn(type),
+        count: numberIn(count),
+      }))
     },
   }
 }

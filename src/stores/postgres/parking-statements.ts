@@ -23,6 +23,9 @@ export function parkingStatements(tables: Tables): ParkingStatements {
              WHERE earlier.source = ${row}.source AND earlier.message_id = ${row}.message_id
                AND earlier.type = ${row}.type AND earlier.step < ${row}.step)`
   const bytes = 'octet_length(envelope) + octet_length(body)'
+  // By its bytes: not every database can even be asked for any type.
+  const isWanted = `(handler = ANY ($3::text[])
+    OR (handler, convert_to(type, 'UTF8')) IN (SELECT * FROM unnest($6::text[], $7::bytea[])))`
   const reserved = `SELECT place, id
     FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS read (handler, key, revision, place)
     JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
@@ -56,10 +59,10 @@ export function parkingStatements(tables: Tables): ParkingStatements {
     reserve: statement(
       `WITH due AS MATERIALIZED (
          SELECT id AS due_id, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
-         WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
+         WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
            AND (order_key IS NULL OR id IN (
                   SELECT min(id) FROM ${parked}
-                  WHERE state = 'waiting' AND next_at <= statement_timestamp() AND handler = ANY ($3::text[])
+                  WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
                     AND order_key IS NOT NULL
                   GROUP BY handler, order_key))
            AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
@@ -125,7 +128,7 @@ export function parkingStatements(tables: Tables): ParkingStatements {
             AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
-    waiting: statement(`SELECT handler, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler`),
+    waiting: statement(`SELECT handler, type, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`),
     // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
     // however its schema was named.
     lockScopes: statement(

@@ -1,4 +1,5 @@
 import type { OrderScope, ParkedTicket, Parking } from '../../contracts/index.ts'
+import { splitWanted } from '../sql/split-wanted.ts'
 import { booleanArray, bytesArray, type Cell, numberArray, textArray } from './cells.ts'
 import type { Answer, ConnectionSource } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -41,10 +42,14 @@ export function postgresParking<Tx>(
           bytesArray(messages.map(({ message }) => message.body)),
         ])
     },
-    async reserve({ limit, forMs, handlers, pastDead, maxBytes }) {
-      if (limit <= 0 || handlers.length === 0) return []
-      const values = [String(limit), String(forMs), textArray(handlers), textArray(pastDead), String(maxBytes)]
-      const { rows } = await source.runAlone(statements.reserve, values)
+    async reserve({ limit, forMs, wanted, pastDead, maxBytes }) {
+      if (limit <= 0 || wanted.length === 0) return []
+      const { whole, pairs } = splitWanted(wanted)
+      const { rows } = await source.runAlone(statements.reserve, [
+        ...[String(limit), String(forMs), textArray(whole), textArray(pastDead), String(maxBytes)],
+        textArray(pairs.map(([handler]) => handler)),
+        bytesArray(pairs.map(([, type]) => Buffer.from(type))),
+      ])
       return inOrder(rows).map(parkedIn)
     },
     async follow({ handler, key, revision }, { limit, maxBytes, forMs, pastDead }) {
@@ -108,7 +113,11 @@ export function postgresParking<Tx>(
     },
     async waiting() {
       const { rows } = await source.runAlone(statements.waiting, [])
-      return rows.map(([handler, count]) => ({ handler: String(handler), count: Number(count) }))
+      return rows.map(([handler, type, count]) => ({
+        handler: String(handler),
+        type: String(type),
+        count: Number(count),
+      }))
     },
   }
 }

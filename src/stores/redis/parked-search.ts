@@ -1,4 +1,4 @@
-import type { ParkedFilter, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import type { ParkedFilter, Parking, StoredParkedMessage, WaitingMessages } from '../../contracts/index.ts'
 import { type Connection, text } from './connection.ts'
 import { pairName } from './names.ts'
 import { fits } from './parked-filter.ts'
@@ -51,11 +51,13 @@ export async function countRows(connection: Connection, filter: ParkedFilter): P
   return count
 }
 
-export async function countWaiting(connection: Connection): Promise<{ handler: string; count: number }[]> {
-  const counts = new Map<string, number>()
-  for await (const { handler = '' } of search(connection, { state: 'waiting' }, 0))
-    counts.set(handler, (counts.get(handler) ?? 0) + 1)
-  return [...counts].map(([handler, count]) => ({ handler, count }))
+export async function countWaiting(connection: Connection): Promise<WaitingMessages[]> {
+  const groups = new Map<string, WaitingMessages>()
+  for await (const { handler = '', type = '' } of search(connection, { state: 'waiting' }, 0)) {
+    const name = pairName(handler, type)
+    groups.set(name, { handler, type, count: (groups.get(name)?.count ?? 0) + 1 })
+  }
+  return [...groups.values()]
 }
 
 async function* search(connection: Connection, filter: ParkedFilter, after: number): AsyncGenerator<SearchedRow> {

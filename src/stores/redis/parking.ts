@@ -15,10 +15,10 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
       const { steps } = factory.transactionOf(tx)
       for (const message of messages) steps.push({ kind: 'park', message })
     },
-    async reserve({ limit, forMs, handlers, pastDead, maxBytes }) {
-      if (handlers.length === 0 || limit < 1) return []
-      const past = pastDead.filter((name) => handlers.includes(name))
-      const args = [limit, Math.ceil(forMs), maxBytes, handlers.length, ...handlers, ...past]
+    async reserve({ limit, forMs, wanted, pastDead, maxBytes }) {
+      if (wanted.length === 0 || limit < 1) return []
+      const pairs = wanted.flatMap(({ handler, type }) => [handler, type === undefined ? '' : `=${type}`])
+      const args = [limit, Math.ceil(forMs), maxBytes, wanted.length, ...pairs, ...pastDead]
       const rows = (await connection.run(reserveScript, ...args)) as unknown[]
       return rows.map((row) => readRow(row) as StoredParkedMessage)
     },

@@ -6,7 +6,9 @@ import type {
   ParkedChange,
   ParkedTicket,
   Parking,
+  WaitingMessages,
 } from '../../contracts/index.ts'
+import { splitWanted } from '../sql/split-wanted.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { conditionOf } from './parked-filter.ts'
 import { type ParkedRow, parkedMessage } from './parked-row.ts'
@@ -20,12 +22,13 @@ const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key,
   VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
-// The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
     AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type`
+// The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
 const size = `length(envelope) + length(body)`
 const selectDue = `SELECT sequence, ${size} AS bytes FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
-  AND +handler IN (SELECT value FROM json_each(?))
+  AND (+handler IN (SELECT value FROM json_each(?))
+    OR (+handler, type) IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)))
   AND (order_key IS NULL OR NOT EXISTS (${earlierOfKey} 'waiting'))
   AND (order_key IS NULL OR handler IN (SELECT value FROM json_each(?)) OR NOT EXISTS (${earlierOfKey} 'dead'))
   AND (independent OR NOT EXISTS (${earlierStep}))
@@ -41,7 +44,8 @@ const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begu
 const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
-const countWaiting = `SELECT handler, count(*) AS count FROM main.justonce_parked WHERE state = 'waiting' GROUP BY handler`
+const countWaiting = `SELECT handler, type, count(*) AS count FROM main.justonce_parked
+  WHERE state = 'waiting' GROUP BY handler, type`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
@@ -107,9 +111,7 @@ export function sqliteParking<Database extends SqliteDatabase>(
       }),
     waiting: () =>
       reader.read((statements) =>
-        statements
-          .all<{ handler: string; count: number }>(countWaiting)
-          .map(({ handler, count }) => ({ handler, count })),
+        statements.all<WaitingMessages>(countWaiting).map(({ handler, type, count }) => ({ handler, type, count })),
       ),
   }
 }
@@ -120,8 +122,10 @@ interface Found {
 }
 
 /** Those due longest first. */
-function due(statements: Statements, { handlers, pastDead, limit, maxBytes }: DueOptions): Found[] {
-  const found = statements.all<Found>(selectDue, JSON.stringify(handlers), JSON.stringify(pastDead), limit)
+function due(statements: Statements, { wanted, pastDead, limit, maxBytes }: DueOptions): Found[] {
+  const { whole, pairs } = splitWanted(wanted)
+  const [names, typed, past] = [whole, pairs, pastDead].map((list) => JSON.stringify(list)) as [string, string, string]
+  const found = statements.all<Found>(selectDue, names, typed, past, limit)
   return withinBytes(found, maxBytes)
 }
 

@@ -143,7 +143,13 @@ export const retryCases: readonly StoreCase[] = [
       await first.handle(note('m1'))
       await first.stop()
       isBroken = false
-      const options = { limit: 1, maxBytes: 1, forMs: 1, handlers: ['tag-note'], pastDead: [] }
+      const options = {
+        limit: 1,
+        maxBytes: 1,
+        forMs: 1,
+        wanted: [{ handler: 'tag-note', type: undefined }],
+        pastDead: [],
+      }
       for (let deaths = 0; deaths < 20; deaths++)
         await eventually(async () => (await rival.parking.reserve(options))[0], 'a reservation')
       const { handle, stop, events } = open()

@@ -39,16 +39,22 @@ export function keysOf(rows: readonly { readonly key: string }[]): string[] {
   return rows.map(({ key }) => key)
 }
 
+interface ReserveOptions extends Partial<DueOptions> {
+  /** Whatever the type of their messages, instead of `wanted`. */
+  readonly handlers?: readonly string[]
+}
+
 export function reserve<Tx>(
   store: Store<Tx>,
-  options: Partial<DueOptions> = {},
+  { handlers = [handler], ...options }: ReserveOptions = {},
 ): Promise<readonly StoredParkedMessage[]> {
-  const defaults = { limit: 10, maxBytes: 10_000_000, forMs: anHour, handlers: [handler], pastDead: [] }
+  const wanted = handlers.map((name) => ({ handler: name, type: undefined }))
+  const defaults = { limit: 10, maxBytes: 10_000_000, forMs: anHour, wanted, pastDead: [] }
   return store.parking.reserve({ ...defaults, ...options })
 }
 
 /** What could be reserved now, in the order of the alphabet; it is given back at once. */
-export async function dueKeys<Tx>(store: Store<Tx>, options: Partial<DueOptions> = {}): Promise<string[]> {
+export async function dueKeys<Tx>(store: Store<Tx>, options: ReserveOptions = {}): Promise<string[]> {
   const reserved = await reserve(store, options)
   await store.parking.rebook(reserved, 0)
   return keysOf(reserved).sort()

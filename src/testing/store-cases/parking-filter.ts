@@ -122,16 +122,21 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'waiting: how many messages wait for each handler, without dead letters',
+    name: 'waiting: how many messages of each type wait for each handler, without dead letters',
     async run({ store, rival }) {
       assert.deepEqual(await store.parking.waiting(), [])
       await park(store, parkedMessage('m1'), parkedMessage('m2', { delayMs: 60_000 }), ofAnother('m1'))
       await park(rival, parkedMessage('m1', { handler: 'third' }), parkedMessage('m3', { state: 'dead' }))
-      const waiting = (await rival.parking.waiting()).toSorted((a, b) => (a.handler < b.handler ? -1 : 1))
-      assert.deepEqual(waiting, [
-        { handler, count: 2 },
-        { handler: 'third', count: 1 },
-      ])
+      await park(rival, parkedMessage('m4', { type: 'note.Created' }))
+      const waiting = await rival.parking.waiting()
+      assert.deepEqual(
+        waiting.toSorted((a, b) => (`${a.handler} ${a.type}` < `${b.handler} ${b.type}` ? -1 : 1)),
+        [
+          { handler, type: 'note.Created', count: 1 },
+          { handler, type: 'note.created', count: 2 },
+          { handler: 'third', type: 'note.created', count: 1 },
+        ],
+      )
     },
   },
   {

@@ -10,6 +10,24 @@ const ofKey = (key: string, orderKey: string | undefined, changes: Partial<NewPa
 
 export const parkingOrderCases: readonly StoreCase[] = [
   {
+    name: 'order: a message of a type that is not wanted holds up what is behind it',
+    async run({ store }) {
+      await park(
+        store,
+        parkedMessage('a1', { orderKey: 'a', type: 'theirs' }),
+        parkedMessage('a2', { orderKey: 'a', type: 'ours' }),
+      )
+      await park(
+        store,
+        parkedMessage('b1', { orderKey: 'b', type: 'ours' }),
+        parkedMessage('b2', { orderKey: 'b', type: 'theirs' }),
+      )
+      const wanted = [{ handler, type: 'ours' }]
+      assert.deepEqual(await dueKeys(store, { wanted }), ['b1'])
+      assert.deepEqual(await dueKeys(store, { wanted, pastDead: [handler] }), ['b1'])
+    },
+  },
+  {
     name: 'order: of one handler and order key only the message that was parked first is due, and then the next',
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('b1', 'b'))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parkedMessage } from '../sample-records.ts'
+import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, hold } from '../waiting.ts'
 import { again, anHour, change, dueKeys, keysOf, park, reserve } from './parked-rows.ts'
@@ -51,6 +51,23 @@ export const parkingReserveCases: readonly StoreCase[] = [
       assert.deepEqual(await dueKeys(store, { limit: 2, handlers: ['ours', 'another'] }), ['m2', 'm4'])
       assert.deepEqual(await dueKeys(store, { handlers: ['theirs', 'Ours'] }), ['m0', 'm1', 'm3'])
       assert.deepEqual(await dueKeys(store, { handlers: [] }), [])
+    },
+  },
+  {
+    name: 'parking: of a handler only messages of a wanted type are due, and others do not use up the limit',
+    async run({ store }) {
+      const types = ['theirs', 'theirs', 'ours', 'Ours', 'ours']
+      for (const [index, type] of types.entries()) await park(store, parkedMessage(`m${index}`, { type }))
+      await park(store, parkedMessage('m5', { handler: 'other', type: 'theirs' }))
+      const ours = { handler, type: 'ours' }
+      assert.deepEqual(await dueKeys(store, { limit: 2, wanted: [ours] }), ['m2', 'm4'])
+      assert.deepEqual(await dueKeys(store, { wanted: [{ ...ours, handler: 'other' }] }), [])
+      const all = [ours, { handler, type: 'Ours' }, { handler: 'other', type: undefined }]
+      assert.deepEqual(await dueKeys(store, { wanted: all }), ['m2', 'm3', 'm4', 'm5'])
+      assert.deepEqual(
+        await dueKeys(store, { wanted: [ours, { handler, type: undefined }] }),
+        keysOf(types.map((_, index) => ({ key: `m${index}` }))),
+      )
     },
   },
   {

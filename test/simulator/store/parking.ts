@@ -51,7 +51,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
           }
         }),
       ),
-    reserve: ({ limit, forMs, handlers, pastDead, maxBytes }) =>
+    reserve: ({ limit, forMs, wanted, pastDead, maxBytes }) =>
       context.read((client) =>
         client.connection.call(
           'reserve',
@@ -60,7 +60,8 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
             const isDue = (row: Row, all: readonly Visible[]) => {
               const parked = row as Parked
               if (parked.state !== 'waiting' || parked.nextAt > database.date()) return false
-              if (!handlers.includes(parked.handler)) return false
+              if (!wanted.some(({ handler, type = parked.type }) => handler === parked.handler && type === parked.type))
+                return false
               return !waitsForStep(parked, all) && !waitsForOrder(parked, all, pastDead)
             }
             const found = await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)
@@ -165,8 +166,10 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
     waiting: () =>
       context.read(async (client) => {
         const rows = (await scan(client)).filter(({ state }) => state === 'waiting')
-        const byHandler = Map.groupBy(rows, ({ handler }) => handler)
-        return [...byHandler].map(([handler, { length: count }]) => ({ handler, count }))
+        const groups = Map.groupBy(rows, ({ handler, type }) => JSON.stringify([handler, type]))
+        return [...groups.values()].flatMap(([row, ...more]) =>
+          row === undefined ? [] : { handler: row.handler, type: row.type, count: 1 + more.length },
+        )
       }),
   }
 }

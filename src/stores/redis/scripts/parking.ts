@@ -36,7 +36,10 @@ local before = answeredBefore()
 if before then return rowsOf(before) end
 `
 
-/** Arguments: limit, for how long, how many bytes, how many handlers, these, then those of them that go past dead letters. Answers rows. */
+/**
+ * Arguments: limit, for how long, how many bytes, how many are wanted, pairs of handler and type (after an equals sign, or
+ * nothing for all), then the handlers that go past dead letters. Answers rows.
+ */
 export const reserveScript = script(
   preludeLua,
   rowsLua,
@@ -44,8 +47,15 @@ export const reserveScript = script(
   reserveLua,
   `
 local limit = tonumber(ARGV[2])
-local found, lost = {}, {}
-local function look(zset)
+local found, lost, wanted = {}, {}, {}
+local pastDead = 6 + 2 * tonumber(ARGV[5])
+for i = 6, pastDead - 1, 2 do
+  wanted[ARGV[i]] = wanted[ARGV[i]] or {}
+  wanted[ARGV[i]][ARGV[i + 1]] = true
+end
+local function look(list, handler)
+  local zset, types = P .. list .. handler, wanted[handler]
+  if not types then return end
   local offset, taken = 0, 0
   while taken < limit do
     local page = redis.call('ZRANGEBYSCORE', zset, '-inf', now, 'WITHSCORES', 'LIMIT', offset, limit)
@@ -54,7 +64,8 @@ local function look(zset)
       local id = string.sub(page[i], 17)
       if redis.call('EXISTS', rowKey(id)) == 0 then
         lost[#lost + 1] = { zset = zset, member = page[i], id = id }
-      elseif taken < limit and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0 then
+      elseif taken < limit and (types[''] or types['=' .. redis.call('HGET', rowKey(id), 'type')])
+        and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0 then
         found[#found + 1] = { id = id, at = tonumber(page[i + 1]), member = page[i] }
         taken = taken + 1
       end
@@ -62,9 +73,8 @@ local function look(zset)
     offset = offset + limit
   end
 end
-local handlers = tonumber(ARGV[5])
-for i = 6, 5 + handlers do look(P .. 'due:' .. ARGV[i]) end
-for i = 6 + handlers, #ARGV do look(P .. 'due-past-dead:' .. ARGV[i]) end
+for handler in pairs(wanted) do look('due:', handler) end
+for i = pastDead, #ARGV do look('due-past-dead:', ARGV[i]) end
 -- Rows that the server has evicted must not take the place of others.
 for _, row in ipairs(lost) do
   redis.call('ZREM', row.zset, row.member)
