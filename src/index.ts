@@ -1,4 +1,5 @@
 export type { AppOptions, Part } from './app/app-options.ts'
+export type { CodecOptions } from './app/codec-options.ts'
 export type { ExpiryOptions, HandlerOptions, OrderOptions, RetryOptions } from './app/handler-options.ts'
 export type { Health, Lag, Trouble } from './app/health.ts'
 export { justonce } from './app/justonce.ts'
@@ -18,6 +19,7 @@ export type {
   AfterJson,
   AuditEntry,
   Clock,
+  Codec,
   CountedGroup,
   Guarantee,
   Headers,

@@ -1,6 +1,7 @@
 import type { Clock, Message, Store } from '../contracts/index.ts'
 import type { Around } from '../engine/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import type { CodecOptions } from './codec-options.ts'
 import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'
 import type { Messages } from './messages.ts'
 import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from './retention-options.ts'
@@ -15,6 +16,8 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   /** This process does only these parts, because other processes do the rest. Default: all parts. */
   readonly only?: Part | readonly Part[]
   readonly messages?: Messages<Map>
+  /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
+  readonly codec?: CodecOptions
   /** Concurrent batches for each transport. Default: as many as suit the store, at most 4. */
   readonly concurrency?: number
   /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */
@@ -53,6 +56,7 @@ const known = [
   'routes',
   'only',
   'messages',
+  'codec',
   'concurrency',
   'batch',
   'inFlight',

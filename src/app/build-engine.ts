@@ -6,6 +6,7 @@ import { Isolation } from '../engine/isolation.ts'
 import { RecentCommits } from '../engine/recent-commits.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
 import type { AppOptions } from './app-options.ts'
+import { decideCodecs } from './codec-options.ts'
 import type { Handlers } from './handlers.ts'
 
 export interface BatchSettings {
@@ -48,6 +49,7 @@ export function buildEngine<S extends Store, Map extends object>(
       return handlers.names
     },
     schemaOf: (type) => (Object.hasOwn(schemas, type) ? schemas[type] : undefined),
+    codecOf: decideCodecs(options.codec),
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
     around: options.around,
     timeless: parts.timeless ?? new Set(),

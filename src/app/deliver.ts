@@ -1,5 +1,6 @@
 import type { IncomingMessage } from '../contracts/index.ts'
 import { Breakers } from '../engine/breakers.ts'
+import { encodeBody } from '../engine/encode-body.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import type { RunOutcome } from '../engine/work.ts'
@@ -27,7 +28,7 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   engine.recent.clear()
   // Nor should it be refused because other messages have failed.
   const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
-  const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(given) }])
+  const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(engine, given) }])
   await Promise.all(report.background)
   for (const { error } of report.stuck.values()) throw error
   if (report.held.length > 0) {
@@ -54,8 +55,8 @@ function summary(outcome: RunOutcome): HandlerOutcome {
   }
 }
 
-function toIncoming(given: MessageToDeliver): IncomingMessage {
-  const { body, headers, source, ...rest } = given
-  const bytes = body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body) ?? '')
-  return { ...rest, body: bytes, headers: headers ?? {}, source: source ?? 'deliver' }
+function toIncoming({ codecOf }: Engine<unknown>, given: MessageToDeliver): IncomingMessage {
+  const { body, headers, source, type = '', ...rest } = given
+  const bytes = body instanceof Uint8Array ? body : (encodeBody(body, type, codecOf(type)) ?? new Uint8Array())
+  return { ...rest, type: given.type, body: bytes, headers: headers ?? {}, source: source ?? 'deliver' }
 }

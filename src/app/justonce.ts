@@ -122,7 +122,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     },
 
     async publish(type, body, { tx, ...given } = {}) {
-      const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now() })
+      const codec = engine.codecOf(type)
+      const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now(), codec })
       await checkPublished(engine, message)
       if (tx === undefined) await sendNow(destinations.of(message.type), message)
       else await destinations.storeForOthers(tx, message)

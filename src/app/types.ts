@@ -50,7 +50,7 @@ export interface DeliveryOutcome {
   readonly refused?: Error
 }
 
-/** A message as `deliver` takes it: the body may be a value, which is then encoded as JSON. */
+/** A message as `deliver` takes it: the body may be a value, which is then encoded as `publish` would do it. */
 export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readonly body?: unknown }
 
 export interface App<S extends Store, Map extends object> {

@@ -1,5 +1,6 @@
 export type { AfterJson } from './after-json.ts'
 export type { Clock } from './clock.ts'
+export type { Codec } from './codec.ts'
 export type { Events, JustonceEvent } from './events.ts'
 export type { Hints } from './hints.ts'
 export type {

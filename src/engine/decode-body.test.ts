@@ -32,7 +32,7 @@ test.each([
   const error = refusalOf(body)
   expect(error.code).toBe('BODY_NOT_JSON')
   expect(error.message).toContain(`The body (${body.length} bytes, beginning `)
-  expect(error.message).toContain('Publish JSON encoded as UTF-8.')
+  expect(error.message).toContain('Publish JSON encoded as UTF-8')
   expect(error.cause).toBeInstanceOf(Error)
 })
 

@@ -2,15 +2,39 @@ import type { Clock, IncomingMessage, Message } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
 import { JustonceError } from '../errors/index.ts'
 import { decodeBody } from './decode-body.ts'
+import { decodeWith, isThenable } from './decode-with.ts'
 import type { Engine } from './engine.ts'
 import type { Handler } from './handler.ts'
-import { rememberSentBody, rememberSentText, sentBody } from './identify.ts'
+import { rememberSentBody, rememberSentBytes, rememberSentText, sentBody } from './identify.ts'
+import { inTime, type Timed } from './in-time.ts'
 import { describeIssues, type StandardResult, type StandardSchema } from './standard-schema.ts'
 import type { Run } from './work.ts'
 
-export function decodeMessage(incoming: IncomingMessage): Message {
-  const { body, inexact } = decodeBody(incoming.body)
-  const message = {
+export type DecodingSite = Pick<Engine<never>, 'clock' | 'codecOf'>
+
+/** A promise only where a codec answers with one. */
+export function decodeMessage({ clock, codecOf }: DecodingSite, incoming: IncomingMessage): Message | Promise<Message> {
+  const codec = codecOf(incoming.type as string)
+  if (codec === undefined) {
+    const { body, inexact } = decodeBody(incoming.body)
+    const message = messageWith(incoming, body)
+    if (inexact !== undefined) rememberSentText(message, inexact)
+    return message
+  }
+  const decoded = decodeWith(clock, codec, incoming)
+  return isThenable(decoded)
+    ? (decoded.then((body) => fromBytes(incoming, body)) as Promise<Message>)
+    : fromBytes(incoming, decoded)
+}
+
+function fromBytes(incoming: IncomingMessage, body: unknown): Message {
+  const message = messageWith(incoming, body)
+  rememberSentBytes(message, incoming.body)
+  return message
+}
+
+function messageWith(incoming: IncomingMessage, body: unknown): Message {
+  return {
     id: incoming.id ?? '',
     type: incoming.type as string,
     body,
@@ -21,14 +45,12 @@ export function decodeMessage(incoming: IncomingMessage): Message {
     source: incoming.source,
     position: incoming.position,
   }
-  if (inexact !== undefined) rememberSentText(message, inexact)
-  return message
 }
 
 /** The message of a run as it was when it was prepared. */
 export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, work }: Run<Tx>): Message | Promise<Message> {
-  const message = decodeMessage(work.delivery.message)
-  const schema = engine.schemaOf(message.type)
+  const message = decodeMessage(engine, work.delivery.message)
+  const schema = engine.schemaOf(work.delivery.message.type as string)
   return schema === undefined && handler.schema === undefined
     ? message
     : decodeBySchemas(engine, message, schema, handler)
@@ -36,10 +58,11 @@ export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, work }: Run<Tx>):
 
 async function decodeBySchemas<Tx>(
   { clock }: Engine<Tx>,
-  message: Message,
+  decoding: Message | Promise<Message>,
   schema: StandardSchema | undefined,
   handler: Handler<Tx>,
 ): Promise<Message> {
+  const message = await decoding
   const fitted = await fitHandler(clock, handler, await fitType(clock, schema, message), sentBody(message))
   if (fitted.failure !== undefined) throw fitted.failure.error
   return fitted.message
@@ -80,11 +103,6 @@ export async function fitHandler<Tx>(
   }
 }
 
-interface Timed {
-  readonly clock: Clock
-  readonly withinMs: number
-}
-
 async function validate(timed: Timed, schema: StandardSchema, value: unknown, what: string): Promise<unknown> {
   let result: StandardResult<unknown> | undefined
   try {
@@ -102,17 +120,6 @@ async function validate(timed: Timed, schema: StandardSchema, value: unknown, wh
     message: `The body does not fit the schema of ${what}: ${describeIssues(result.issues)}.`,
     details: { issues: result.issues },
   })
-}
-
-/** Undefined: not in time. One that never answers must not hold up all that come after its message. */
-async function inTime<T>({ clock, withinMs }: Timed, pending: Promise<T>): Promise<T | undefined> {
-  const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>()
-  const timer = clock.timer(withinMs, () => resolve(undefined))
-  try {
-    return await Promise.race([pending, timeIsUp])
-  } finally {
-    timer.cancel()
-  }
 }
 
 function withBody(message: Message, body: unknown, sent: unknown): Message {

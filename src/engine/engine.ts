@@ -1,4 +1,4 @@
-import type { Clock, Events, OutgoingMessage, Store } from '../contracts/index.ts'
+import type { Clock, Codec, Events, OutgoingMessage, Store } from '../contracts/index.ts'
 import type { Around } from './around.ts'
 import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
@@ -22,6 +22,8 @@ export interface Engine<Tx> {
   /** All names under which messages may be parked here, former ones included. */
   readonly handlerNames: readonly string[]
   schemaOf(type: string): StandardSchema | undefined
+  /** What reads and writes bodies of a type; undefined: they are JSON. */
+  codecOf(type: string): Codec | undefined
   /** Sets context for one message, for example a tenant, before each of its handlers. */
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
   /** Wraps every call of a handler. */

@@ -6,6 +6,7 @@ import { JustonceError } from '../errors/index.ts'
 
 const sentBodies = new WeakMap<Message, unknown>()
 const sentTexts = new WeakMap<Message, string>()
+const sentBytes = new WeakMap<Message, Uint8Array>()
 
 /** Keeps what was sent beside a message whose body a schema has changed. */
 export function rememberSentBody(message: Message, sent: unknown): void {
@@ -17,9 +18,16 @@ export function rememberSentText(message: Message, text: string): void {
   sentTexts.set(message, text)
 }
 
+/** The same for one that a codec has decoded: its bytes are compared. */
+export function rememberSentBytes(message: Message, bytes: Uint8Array): void {
+  sentBytes.set(message, bytes)
+}
+
 /** The body as it was sent, only to be compared with others: a schema or JavaScript may have made something else of it. */
 export function sentBody(message: Message): unknown {
   if (sentBodies.has(message)) return sentBodies.get(message)
+  const bytes = sentBytes.get(message)
+  if (bytes !== undefined) return { sha256: hash('sha256', bytes, 'hex') }
   const text = sentTexts.get(message)
   return text === undefined ? message.body : parseExactly(text)
 }

@@ -90,7 +90,7 @@ const diagnostics = channel('justonce')
 const events: Pick<Events, 'emit'> = { emit: (event) => diagnostics.publish(event) }
 const hooks = new Hooks(systemClock, events)
 const nowhere = { check: noPublish, store: noPublish, committed: () => {} }
-const site = { clock: systemClock, events, schemaOf: () => undefined }
+const site = { clock: systemClock, events, schemaOf: () => undefined, codecOf: () => undefined }
 
 function checkOnceKey(key: OnceKey): void {
   checkOptions(key, ['handler', 'key', 'content', 'waitMs', 'timeoutMs'], 'once()')

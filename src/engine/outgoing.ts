@@ -1,10 +1,9 @@
-import type { OutgoingMessage } from '../contracts/index.ts'
+import type { Codec, Headers, OutgoingMessage } from '../contracts/index.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
 import { derivedId, timeOfUuidV7, uuidv7 } from '../ids/index.ts'
 import { checkKey } from './check-envelope.ts'
+import { encodeBody } from './encode-body.ts'
 import type { PublishOptions } from './handler.ts'
-
-const encoder = new TextEncoder()
 
 /** How many messages of each type a run has published so far. */
 export type OrdinalIds = Map<string, number>
@@ -22,13 +21,14 @@ export interface OutgoingRequest {
   /** The cause may happen twice, so the id is derived from it instead of made anew. */
   readonly weak?: boolean
   readonly now: Date
+  readonly codec?: Codec | undefined
 }
 
 export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
-  const { type, body, options, now } = request
+  const { type, body, options, now, codec } = request
   if (options !== undefined) checkPublishOptions(options)
-  const text = JSON.stringify(body)
-  if (typeof type !== 'string' || type === '' || text === undefined) {
+  const bytes = typeof type === 'string' && type !== '' ? encodeBody(body, type, codec) : undefined
+  if (bytes === undefined) {
     throw new JustonceError('OPTION_INVALID', {
       message: `publish(${JSON.stringify(type)}, …) needs a type and a body that JSON can hold; the body is ${typeof body}.`,
     })
@@ -36,7 +36,13 @@ export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
   const id = options?.id ?? outgoingId(request)
   checkKey(id, 'The id of a message to publish')
   const { headers = {}, key, expiresAt } = options ?? {}
-  return { id, type, body: encoder.encode(text), headers, key, sentAt: now, expiresAt }
+  return { id, type, body: bytes, headers: withContentType(headers, codec), key, sentAt: now, expiresAt }
+}
+
+function withContentType(headers: Headers, codec: Codec | undefined): Headers {
+  if (codec?.contentType === undefined) return headers
+  const isSaid = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+  return isSaid ? headers : { ...headers, 'content-type': codec.contentType }
 }
 
 function checkPublishOptions(options: PublishOptions): void {

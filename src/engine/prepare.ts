@@ -4,6 +4,7 @@ import { fingerprintOf } from '../encoding/fingerprint.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { checkEnvelope, checkKey } from './check-envelope.ts'
 import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-message.ts'
+import { isThenable } from './decode-with.ts'
 import type { Engine } from './engine.ts'
 import { lateness } from './expiry.ts'
 import type { Handler } from './handler.ts'
@@ -19,7 +20,7 @@ export type Prepared<Tx> =
 
 /**
  * Decodes, validates and routes one delivery. Never throws: a message that cannot be handled is refused with its reason.
- * Answers at once where no schema has to be asked: a promise for every message would cost more than the rest of this.
+ * Answers at once where no schema and no codec has to be waited for: a promise for every message would cost more than the rest of this.
  */
 export function prepare<Tx>(
   engine: Engine<Tx>,
@@ -34,9 +35,9 @@ export function prepare<Tx>(
     checkType(handlers, delivery.message)
     checkIdentity(handlers, delivery.message)
     const schema = engine.schemaOf(delivery.message.type as string)
-    const message = decodeMessage(delivery.message)
-    if (schema !== undefined || handlers.some((handler) => handler.schema !== undefined)) {
-      return prepareBySchemas(engine, delivery, origin, message, schema, handlers)
+    const message = decodeMessage(engine, delivery.message)
+    if (isThenable(message) || schema !== undefined || handlers.some((handler) => handler.schema !== undefined)) {
+      return prepareLater(engine, delivery, origin, message, schema, handlers)
     }
     const fitted = handlers.map((handler) => ({ handler, message, failure: undefined }))
     return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => fingerprintOf(sentBody(message))) }
@@ -153,15 +154,16 @@ function fateOf<Tx>(
   return { expired: false, failure: error === undefined ? failure : { error } }
 }
 
-async function prepareBySchemas<Tx>(
+async function prepareLater<Tx>(
   engine: Engine<Tx>,
   delivery: Delivery,
   origin: Origin,
-  message: Message,
+  decoding: Message | Promise<Message>,
   schema: StandardSchema | undefined,
   handlers: readonly Handler<Tx>[],
 ): Promise<Prepared<Tx>> {
   try {
+    const message = await decoding
     // Of what was sent, and before any schema has touched it: a default that a schema puts in, or a changed schema,
     // must not make a second copy look like another message.
     const sent = sentBody(message)

@@ -7,7 +7,7 @@ import { encodeOutgoing, type OrdinalIds } from './outgoing.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What publishing takes. */
-export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf'> {
+export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'> {
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<never>, 'check'>
 }
@@ -81,7 +81,8 @@ export class CallProducts {
     if (weak) this.#ids ??= new Map()
     // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
     const now = this.#site.clock.now()
-    const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now })
+    const codec = this.#site.codecOf(type)
+    const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now, codec })
     const check = checkPublished(this.#site, message)
     // At once, so that the order is that of the calls. One that does not fit fails the handler, and leaves with nobody.
     this.outgoing.push(message)

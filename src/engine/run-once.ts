@@ -18,7 +18,7 @@ import { CallProducts, type PublishingSite } from './run-context.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /** What a call of `once` needs. */
-export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'hooks'> {
+export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'hooks'> {
   readonly store: Store<Tx>
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<Tx>, 'check' | 'store' | 'committed'>
@@ -74,7 +74,7 @@ export async function onceInOwnTransaction<Tx, Value>(
 }
 
 export async function onceJoined<Tx, Value>(
-  site: Pick<OnceSite<Tx>, 'clock' | 'events' | 'schemaOf'>,
+  site: Pick<OnceSite<Tx>, 'clock' | 'events' | 'schemaOf' | 'codecOf'>,
   store: JoinedStore<Tx>,
   key: OnceKey,
   work: Work<Tx, Value>,

@@ -22,7 +22,15 @@ export const catalog = {
   },
   BODY_NOT_JSON: {
     title: 'The body of a message is not JSON',
-    fix: 'Publish JSON encoded as UTF-8.',
+    fix: 'Publish JSON encoded as UTF-8, or give the app a codec for this type.',
+  },
+  BODY_NOT_DECODED: {
+    title: 'The codec of a type could not read the body of a message',
+    fix: 'Look at the cause: the sender may encode differently, or the codec lacks a schema. Correct it, then redrive the dead letter.',
+  },
+  BODY_NOT_ENCODED: {
+    title: 'The codec of a type could not write a body, or answered with something that is not bytes',
+    fix: 'Let encode(value, type) return a Uint8Array at once; load schemas before the app starts.',
   },
   BODY_TOO_LARGE: {
     title: 'The body of a message is larger than maxBodyBytes',

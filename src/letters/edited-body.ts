@@ -1,6 +1,7 @@
 import type { PackedMessage, StoredParkedMessage } from '../contracts/index.ts'
 import { unpackMessage } from '../encoding/packed-message.ts'
 import { unrouted } from '../encoding/unrouted.ts'
+import { encodeBody } from '../engine/encode-body.ts'
 import type { Engine } from '../engine/engine.ts'
 import { prepare } from '../engine/prepare.ts'
 import { isRowOf, rowKeyOf } from '../engine/work.ts'
@@ -12,7 +13,7 @@ export async function editedMessage<Tx>(
   letter: StoredParkedMessage,
   body: unknown,
 ): Promise<PackedMessage> {
-  const edited: PackedMessage = { envelope: letter.message.envelope, body: encode(body) }
+  const edited: PackedMessage = { envelope: letter.message.envelope, body: encode(engine, letter.type, body) }
   const prepared = await prepare(engine, { message: unpackMessage(edited) }, { letter })
   if (prepared.kind === 'refused') throw invalid(prepared.refusal.error.message, prepared.refusal.error)
   const own = engine.handlerNamed(letter.handler)
@@ -32,16 +33,16 @@ export async function editedMessage<Tx>(
   return edited
 }
 
-function encode(body: unknown): Uint8Array {
+function encode<Tx>({ codecOf }: Engine<Tx>, type: string, body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
-  let text: string | undefined
+  let bytes: Uint8Array | undefined
   try {
-    text = JSON.stringify(body)
+    bytes = encodeBody(body, type, codecOf(type))
   } catch (cause) {
-    throw invalid('It cannot be written as JSON.', cause)
+    throw invalid('It cannot be encoded.', cause)
   }
-  if (text === undefined) throw invalid(`A ${typeof body} cannot be written as JSON.`)
-  return new TextEncoder().encode(text)
+  if (bytes === undefined) throw invalid(`A ${typeof body} cannot be written as JSON.`)
+  return bytes
 }
 
 function invalid(why: string, cause?: unknown): JustonceError {

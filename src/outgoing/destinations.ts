@@ -27,7 +27,7 @@ export interface DestinationsOptions {
 export class Destinations {
   readonly all: readonly Destination[]
   readonly #options: DestinationsOptions
-  readonly #routes: RouteTable
+  readonly #routes: RouteTable<string>
   readonly #relays = new Map<string, () => void>()
 
   constructor(options: DestinationsOptions) {

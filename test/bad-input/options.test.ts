@@ -19,7 +19,7 @@ const on = (...given: unknown[]) => {
   const app = openApp()
   ;(app.on as (...values: unknown[]) => void)('note.created', ...given)
 }
-const run = () => {}
+function run() {}
 
 test.each([
   [
@@ -45,6 +45,36 @@ test.each([
     'schema is "never". Known are: install, check.',
   ],
   ['a hook that is none', { beforeEach: {} }, 'OPTION_INVALID', 'beforeEach is [object Object], not a function.'],
+  [
+    'a codec that is text',
+    { codec: 'avro' },
+    'OPTION_INVALID',
+    'codec is avro, but must be a codec, or codecs by type.',
+  ],
+  [
+    'a codec that only reads',
+    { codec: { decode: run } },
+    'OPTION_INVALID',
+    'codec.encode is undefined, not a function.',
+  ],
+  [
+    'a codec of a type that is none',
+    { codec: { 'a.b': 5 } },
+    'OPTION_INVALID',
+    'codec["a.b"] wants an object of options, not 5.',
+  ],
+  [
+    'a codec with a misspelt member',
+    { codec: { decode: run, encode: run, type: 'a' } },
+    'OPTION_UNKNOWN',
+    'codec has no option "type".',
+  ],
+  [
+    'a codec for a pattern that is none',
+    { codec: { '*.a': { decode: run, encode: run } } },
+    'OPTION_INVALID',
+    'codec "*.a" is neither a type nor prefix.* nor *.',
+  ],
   ['two places for transports', { from: memoryTransport() }, 'OPTION_INVALID', 'short for both'],
   ['no store', { store: undefined }, 'OPTION_INVALID', 'was given no store'],
 ])('justonce() with %s is refused', (_, options, code, text) => {

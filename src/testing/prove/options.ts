@@ -23,7 +23,7 @@ export interface ProveOptions<
   /** Options that the real app has: schemas, `beforeEach`. */
   readonly app?: Pick<
     AppOptions<S, Map>,
-    'messages' | 'beforeEach' | 'unknownTypes' | 'maxBodyBytes' | 'maxHeaderBytes'
+    'messages' | 'codec' | 'beforeEach' | 'unknownTypes' | 'maxBodyBytes' | 'maxHeaderBytes'
   >
   /** Returns what counts as the effect, instead of the content of all your tables. */
   observe?(db: TxOf<S>, place: ScratchPlace): unknown

@@ -1,4 +1,6 @@
+import { decideCodecs } from '../../app/codec-options.ts'
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import { encodeBody } from '../../engine/encode-body.ts'
 import { toIncoming } from '../../transports/memory/message-to-send.ts'
 import { type Comparing, type Difference, differencesBetween, unsteadyColumns } from './compare.ts'
 import { explanations } from './explanations.ts'
@@ -50,7 +52,12 @@ export class Prover<S extends Store> {
   constructor(options: UntypedOptions<S>, template: ScratchTemplate<S>) {
     this.options = options
     this.#template = template
-    this.messages = options.messages.map((message) => toIncoming(message, 'prove'))
+    const codecOf = decideCodecs(options.app?.codec)
+    this.messages = options.messages.map((message) => {
+      const codec = message.body instanceof Uint8Array ? undefined : codecOf(message.type)
+      const body = codec === undefined ? message.body : encodeBody(message.body, message.type, codec)
+      return toIncoming({ ...message, body }, 'prove')
+    })
     this.ignored = new Set(options.ignore ?? [])
   }
 

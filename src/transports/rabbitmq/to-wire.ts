@@ -50,6 +50,10 @@ export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage 
     ...(byteLength(message.id) <= shortBytes && { messageId: message.id }),
     ...(byteLength(message.type) <= shortBytes && { type: message.type }),
   }
+  const contentType = message.headers['content-type'] ?? 'application/json'
+  if (byteLength(contentType) > shortBytes)
+    throw refused(message, `has a content-type of more than ${shortBytes} bytes`)
+  size += byteLength(contentType)
   for (const text of Object.values(short)) size += byteLength(text) + 1
   return {
     headerFrameBytes: size + restOfFrameBytes,
@@ -59,7 +63,7 @@ export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage 
     options: {
       persistent: true,
       mandatory: true,
-      contentType: 'application/json',
+      contentType,
       ...short,
       ...(seconds >= 0 && { timestamp: seconds }),
       headers: attributes,
