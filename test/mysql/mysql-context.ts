@@ -54,6 +54,7 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
       )
       await admin.query(`UPDATE justonce_meta SET ${columns.join(', ')}`)
       await admin.query(`UPDATE justonce_leases SET held_until = held_until - (${ms})`)
+      await admin.query(`UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0`)
     },
     backUp: () => dumped(admin, databases[0]),
     createSecondPlace: () => admin.query(`CREATE DATABASE ${databases[1]}`),

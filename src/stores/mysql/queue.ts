@@ -18,6 +18,9 @@ interface Due {
   readonly bytes: number
 }
 
+/** Whoever waits for no time must not wait for a clock that was ahead when it was stored. */
+const atOnce = 0
+
 /** There is no way to hear of what others have sent, so whoever takes polls. */
 export function mysqlQueue<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
@@ -41,7 +44,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       if (messages.length === 0) return
       const rows = messages.map(
         ({ key, message }) =>
-          `(${keyValue(queue)}, ${key === undefined ? 'NULL' : laneOf(key)}, ${nowMs}, ${nowMs}, ${bytes(message.envelope)}, ${bytes(message.body)})`,
+          `(${keyValue(queue)}, ${key === undefined ? 'NULL' : laneOf(key)}, ${atOnce}, ${nowMs}, ${bytes(message.envelope)}, ${bytes(message.body)})`,
       )
       await inOne(tx, async (runner) => {
         for (const chunk of inChunks(rows))
@@ -88,7 +91,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     async hide(queue, taken, visibilityMs) {
       await change(queue, taken, `visible_at = ${laterMs(visibilityMs)}`)
     },
-    release: (queue, taken) => change(queue, taken, `visible_at = ${nowMs}, deliveries = deliveries - 1`),
+    release: (queue, taken) => change(queue, taken, `visible_at = ${atOnce}, deliveries = deliveries - 1`),
     async count(queue) {
       const rows = await short.read(
         `SELECT COALESCE(SUM(visible_at <= ${nowMs}), 0), COALESCE(SUM(visible_at > ${nowMs}), 0), ${nowMs} - MIN(sent_at)

@@ -15,11 +15,13 @@ export function postgresQueue<Tx>(
   { queue: table }: Tables,
 ): Queue<Tx> {
   const sent = '(extract(epoch FROM known.sent_at) * 1000000)::bigint'
+  // Whoever waits for no time must not wait for a clock that was ahead when it was stored.
+  const atOnce = `'-infinity'::timestamptz`
   const later = (ms: string) => `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const send = prepared(
     'send',
-    `INSERT INTO ${table} (queue, lane, envelope, body)
-     SELECT $1::text, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
+    `INSERT INTO ${table} (queue, visible_at, lane, envelope, body)
+     SELECT $1::text, ${atOnce}, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
        WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
   )
   // The first look leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
@@ -58,7 +60,7 @@ export function postgresQueue<Tx>(
      WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
   const hide = statement(`UPDATE ${table} AS known SET visible_at = ${later('$5')} ${held}`)
   const release = statement(
-    `UPDATE ${table} AS known SET visible_at = statement_timestamp(), deliveries = known.deliveries - 1 ${held}`,
+    `UPDATE ${table} AS known SET visible_at = ${atOnce}, deliveries = known.deliveries - 1 ${held}`,
   )
   const count = statement(
     `SELECT count(*) FILTER (WHERE visible_at <= statement_timestamp()),

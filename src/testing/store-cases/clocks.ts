@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
+import { countsOf, queueOf, send, take, textsOf } from './queue-steps.ts'
 import { aDay, born, claimAll, removeAll, retentionOf, verdicts } from './retention-steps.ts'
 
 const keepMs = 10 * aDay
@@ -115,6 +116,19 @@ export const clockCases: readonly StoreCase[] = [
       assert.equal(await removeAll(store, after(present(horizon, 'the horizon'), -3_600_000)), 0)
       assert.deepEqual(verdicts(await claimAll(store, born('m1', after(now, -5 * aDay)))), ['processed'])
       assert.equal(await retentionOf(store).horizon(), undefined)
+    },
+  },
+  {
+    name: 'clock: what was sent, or given back, while it was ahead can be taken when it is right again',
+    needs: ['queue', 'clock'],
+    async run({ store, rival, moveClock }) {
+      await moveClock?.(aDay)
+      await send(store, 'q1')
+      await queueOf(store).release('notes', await take(store, 1))
+      await send(store, 'q2')
+      await moveClock?.(-aDay)
+      assert.deepEqual(await countsOf(rival), { ready: 2, hidden: 0 })
+      assert.deepEqual(textsOf(await take(rival, 10)), ['q1', 'q2'])
     },
   },
 ]
