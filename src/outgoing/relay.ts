@@ -3,11 +3,12 @@ import { unpackOutgoing } from '../encoding/packed-message.ts'
 import { Loop } from '../loops/loop.ts'
 import { listenForNews } from '../queues/listening.ts'
 import type { Destination } from './destinations.ts'
+import { keepTaken } from './keep-taken.ts'
 import { refusedLetter } from './refused-letter.ts'
 
 export interface RelayOptions {
   readonly batch: number
-  /** Longer than any publish should take: after it another relay may send the same messages, under the same ids. */
+  /** When a relay has been silent for so long, another one may send the same messages, under the same ids. */
   readonly leaseMs: number
   /** A backstop: normally a commit wakes it. */
   readonly pollMs: number
@@ -96,13 +97,15 @@ export class Relay {
 
   /** What may have been sent is given back, so that it is the first to be sent again: nothing else overtakes it. */
   async #publish(taken: readonly Taken[]): Promise<readonly PublishResult[]> {
-    const { store, destination } = this.#parts
+    const { store, destination, clock } = this.#parts
     const messages = taken.flatMap(({ message }) => message ?? [])
+    const queued = taken.map((each) => each.queued)
+    const keeping = { queue: store.queue, name: destination.queue, leaseMs: this.#options.leaseMs, clock }
     try {
-      const results = messages.length === 0 ? [] : [...(await destination.publisher.publish(messages))]
+      const publish = async () => (messages.length === 0 ? [] : destination.publisher.publish(messages))
+      const results = [...(await keepTaken(queued, keeping, publish))]
       return taken.map(({ message }) => (message === undefined ? unreadable : (results.shift() as PublishResult)))
     } catch (error) {
-      const queued = taken.map((each) => each.queued)
       // If that fails, too, they are there again when their time is up.
       await store.queue.release(destination.queue, queued).catch(() => {})
       throw error

@@ -213,6 +213,48 @@ test('messages for a destination that nobody serves stay there, and somebody is 
   expect(living.ids()).toEqual([])
 })
 
+test('what a slow broker is still being sent is not sent by other processes as well', async () => {
+  const { clock, open } = oneDatabase()
+  const received: string[] = []
+  const slow: Publisher = {
+    destination: 'slow',
+    async publish(messages) {
+      for (const { id } of messages) {
+        await clock.sleep(2_000)
+        received.push(id)
+      }
+      return messages.map(() => ({ kind: 'sent' }))
+    },
+    async close() {},
+  }
+  const apps = [open({ to: slow }), open({ to: slow }), open({ to: slow })]
+  for (const { app } of apps) await app.start()
+  const ids = Array.from({ length: 50 }, (_, i) => `m${i}`)
+  await apps[0]?.store.transaction(async (tx) => {
+    for (const id of ids) await apps[0]?.app.publish('note.tagged', {}, { tx, id, key: 'k' })
+  })
+  await clock.advance(150_000)
+  expect(received).toEqual(ids)
+})
+
+test('a process that never hears from its broker again does not keep what it has taken for ever', async () => {
+  const { clock, open } = oneDatabase()
+  const { promise: heard, resolve: hear } = Promise.withResolvers<void>()
+  const [deaf, other] = [place('events'), place('events')]
+  const publish: Publisher['publish'] = (messages) => heard.then(() => deaf.publisher.publish(messages))
+  const first = open({ to: { ...deaf.publisher, publish } })
+  await first.app.start()
+  await first.publish('note.tagged', 'm1')
+  await clock.advance(0)
+  await open({ to: other.publisher }).app.start()
+  await clock.advance(60_000)
+  expect(other.ids()).toEqual([])
+  await clock.advance(600_000)
+  expect(other.ids()).toEqual(['m1'])
+  hear()
+  await clock.advance(0)
+})
+
 test('that nobody sends what waits is told by processes that do not send, even if the destination is theirs', async () => {
   const { clock, open, events } = oneDatabase()
   const { app, publish } = open({ to: place('events').publisher, only: 'retries' })
