@@ -23,11 +23,12 @@ export async function keepTaken<T>(
   let renewal: { cancel(): void } | undefined
   let renewing: Promise<void> = Promise.resolve()
   let hasEnded = false
+  const renew = async (): Promise<void> => queue.hide(name, taken, leaseMs)
   const renewLater = (): void => {
     if (hasEnded || clock.monotonicMs() > until) return
     // A third of the time, so that one failed renewal does not lose anything.
     renewal = clock.timer(leaseMs / 3, () => {
-      renewing = queue.hide(name, taken, leaseMs).then(renewLater, renewLater)
+      renewing = renew().then(renewLater, renewLater)
     })
   }
   renewLater()
