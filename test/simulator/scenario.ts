@@ -4,7 +4,7 @@ import { type PlannedFault, planFaults } from './faults.ts'
 import { type ClockPlan, jumping } from './jumping.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
-import { type RestorePlan, restored, restoredLog } from './restored.ts'
+import { type RestorePlan, restored } from './restored.ts'
 import { type RetentionPlan, retained } from './retained.ts'
 
 export const behaviours = [
@@ -90,7 +90,6 @@ export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)
   if (seed % 17 === 2) return jumping(timeless)
-  if (seed % 31 === 30) return restoredLog(timeless)
   return scenario
 }
 
