@@ -4,12 +4,11 @@ import { JustonceError } from '../errors/index.ts'
 
 /** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
 export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Subscriber): void {
-  const { name, capabilities, dedup = 'id' } = transport
-  const isExclusive = capabilities.positions === 'exclusive' && transport.reread !== undefined
-  if (dedup !== 'id' && (!isExclusive || store.positions === undefined || store.parts === undefined)) {
-    const who = isExclusive ? store.name : name
+  const { name, capabilities, positions } = transport
+  const { dedup = 'id' } = positions ?? {}
+  if (dedup !== 'id' && (store.positions === undefined || store.parts === undefined)) {
     throw new JustonceError('POSITIONS_NEEDED', {
-      message: `${name} has dedup: '${dedup}', but ${who} cannot do that.`,
+      message: `${name} has dedup: '${dedup}', but ${store.name} cannot do that.`,
     })
   }
   for (const handler of handlers) {

@@ -29,7 +29,7 @@ export function warnOfRetention(
     compare(subscriber.name, await subscriber.redeliversForMs?.())
   for (const subscriber of from) {
     // Otherwise what is delivered again is known by its position, and needs no record.
-    if ((subscriber.dedup ?? 'id') === 'id') void ask(subscriber).catch(() => {})
+    if ((subscriber.positions?.dedup ?? 'id') === 'id') void ask(subscriber).catch(() => {})
   }
   if (retention.timeless === undefined && handlers.length > 0 && handlers.every(({ born }) => born.name === 'none')) {
     warn('RETENTION_WITHOUT_TIME', `retention.days is ${retention.days}, but nothing will be removed.`)

@@ -2,7 +2,7 @@ import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
 import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
-import type { Clock, Delivery, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
+import type { Clock, Delivery, Positioned, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
 import { operableEngine, redriver } from '../letters/index.ts'
@@ -144,10 +144,10 @@ function retriesAtOnce({ capabilities }: Store, { consumer, from }: RunningOptio
 }
 
 function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
-  const { dedup = 'id', group = subscriber.name } = subscriber
+  const { positions } = subscriber
+  const isKept = positions !== undefined && positions.dedup !== 'id'
   return {
-    dedup,
-    positions: dedup === 'id' ? undefined : { group, reread: (deliveries) => reread(engine, subscriber, deliveries) },
+    positions: isKept ? { ...positions, reread: (deliveries) => reread(engine, positions, deliveries) } : undefined,
     inside: insideOf(engine.store, subscriber),
     acknowledge: (deliveries) => settle(engine, subscriber, deliveries, { kind: 'done' }),
   }
@@ -156,9 +156,9 @@ function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
 /** What was parked comes from the store. */
 const nobodyToTell: Source = { inside: undefined, acknowledge: async () => {} }
 
-async function reread(engine: Engine<unknown>, subscriber: Subscriber, deliveries: readonly Delivery[]): Promise<void> {
+async function reread(engine: Engine<unknown>, positions: Positioned, deliveries: readonly Delivery[]): Promise<void> {
   try {
-    await subscriber.reread?.(deliveries)
+    await positions.reread(deliveries)
   } catch (error) {
     engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
   }

@@ -114,9 +114,10 @@ test('a comparison that is lost is no attempt: what is read again is not suspect
   const reread: (string | undefined)[] = []
   const positions = {
     group: 'group',
+    dedup: 'position' as const,
     reread: async (lost: readonly Delivery[]) => void reread.push(...lost.map(({ message }) => message.id)),
   }
-  const { arrive, database, store, ran, eventsOf } = openConsumer(0, {}, { positions, dedup: 'position' })
+  const { arrive, database, store, ran, eventsOf } = openConsumer(0, {}, { positions })
   const placed = (id: string, from: number): Delivery => ({
     ...delivery(id, 'a', suspected),
     lane: '0',

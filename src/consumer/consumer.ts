@@ -1,4 +1,4 @@
-import type { Delivery, Subscriber, TransportNotice } from '../contracts/index.ts'
+import type { Delivery, Restore, Subscriber, TransportNotice } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import { lostWith } from '../engine/partition-moves.ts'
@@ -109,7 +109,7 @@ export class Consumer<Tx> {
     this.#engine.events.emit({ kind: 'transport-notice', transport: this.#transport.name, code, message })
 
   /** Where positions are kept in the store, partitions begin where that says. */
-  #restore(): Parameters<Subscriber['deliveries']>[0]['restore'] {
+  #restore(): Restore | undefined {
     const { positions: kept } = this.#source
     const { positions: stored } = this.#engine.store
     if (kept === undefined || stored === undefined) return undefined

@@ -43,7 +43,7 @@ export type {
   WaitingMessages,
   WantedMessages,
 } from './parking.ts'
-export type { Partition, Position, PositionMove, Positions } from './positions.ts'
+export type { Partition, Place, Position, Positioned, PositionMove, Positions, Restore } from './positions.ts'
 export type { MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
 export type { Raised, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
@@ -66,7 +66,6 @@ export type {
   Appetite,
   Delivery,
   InsideTransaction,
-  Place,
   Publisher,
   PublishResult,
   QueueInStore,

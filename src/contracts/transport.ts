@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingMessage } from './message.ts'
-import type { Partition, Position } from './positions.ts'
+import type { Place, Positioned, Restore } from './positions.ts'
 
 /** One arrival of a message. It belongs to the connection that brought it and is settled once. */
 export interface Delivery {
@@ -20,21 +20,10 @@ export interface Delivery {
    * delivered again, so whoever has not begun it lets it go. One signal for all that came through the same one.
    */
   readonly ended?: AbortSignal | undefined
-  /** Given by transports whose positions are exclusive; the source of the message is the source of the partition. */
+  /** Given by transports with positions; the source of the message is the source of the partition. */
   readonly place?: Place | undefined
-}
-
-/**
- * Where a delivery stands in its partition. Deliveries of one reading form a chain, from what `restore` has answered on:
- * each begins where the one before it ends. So a row of them that begins where the store stands can be neither somebody
- * else's nor a second copy.
- */
-export interface Place {
-  readonly partition: string
-  /** Where reading stood before it; undefined: at the beginning, with nothing stored. */
-  readonly from: Position | undefined
-  /** Where to go on when it has been handled. Positions grow, but not always by one. */
-  readonly to: Position
+  /** The transport's own: what it needs to settle it. Nobody else looks into it, and it comes back with the delivery. */
+  readonly receipt?: unknown
 }
 
 export type Settlement =
@@ -53,8 +42,6 @@ export interface TransportCapabilities {
   readonly keepsBehind?: boolean | undefined
   /** What a delivery tells about earlier deliveries of its message. */
   readonly deliveryCount: 'count' | 'flag' | 'none'
-  /** `exclusive`: a partition has one consumer at a time, who reads it in order, and can be told where to begin. */
-  readonly positions?: 'exclusive' | undefined
 }
 
 /** How much a consumer wants to have unsettled, from moment to moment. */
@@ -117,15 +104,10 @@ export interface Publisher {
 export interface Subscriber {
   readonly name: string
   readonly capabilities: TransportCapabilities
-  /**
-   * How copies of a message are recognised: by its id (default), by its position, or by both. `position` and `both` need
-   * exclusive positions, and a store that keeps them.
-   */
-  readonly dedup?: 'id' | 'position' | 'both' | undefined
   /** More than this it does not want to be unsettled, or to wait for longer: what its broker would take back. */
   readonly inFlight?: { readonly messages?: number; readonly bytes?: number; readonly ageMs?: number } | undefined
-  /** Names the consumer whose positions these are (a consumer group). */
-  readonly group?: string | undefined
+  /** Not given: it has no positions that a store could keep. */
+  readonly positions?: Positioned | undefined
   /**
    * How long after its first delivery the broker may deliver a message again; undefined: not known. Asked once, when the
    * app has started, and not waited for, because a broker that has to be asked may be away.
@@ -146,14 +128,8 @@ export interface Subscriber {
     readonly maxBytes?: number | undefined
     /** For transports that others share: no more than this should be unsettled either. Not given: as many as may be. */
     readonly appetite?: Appetite | undefined
-    /**
-     * Given where positions are kept in the store: asked for each partition that is assigned, or to be read again, before
-     * anything of it is delivered; reading begins there instead of where the broker says. A position of another incarnation stops it with
-     * `SOURCE_REPLACED`.
-     * You must: let the broker keep where reading of a partition began of which it knows nothing, and begin there again when it
-     * has forgotten what it knew (a restored backup); ask again now and then about partitions in which nothing happens.
-     */
-    readonly restore?: ((partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>) | undefined
+    /** Given where positions are kept in the store. */
+    readonly restore?: Restore | undefined
     /** Called with what should be known about the broker while reading goes on. It never throws. */
     readonly notice?: ((notice: TransportNotice) => void) | undefined
   }): AsyncIterable<readonly Delivery[]>
@@ -162,12 +138,6 @@ export interface Subscriber {
    * Rejects when the broker could not be told; the engine treats that as "will come again".
    */
   settle(deliveries: readonly Delivery[], settlement: Settlement): Promise<void>
-  /**
-   * Where positions are exclusive. The store does not stand where these deliveries begin: somebody else has moved on.
-   * Settles whatever was read of their partitions without telling the broker; those that are still ours are read again,
-   * from where `restore` says. A delivery of an earlier reading is silently skipped.
-   */
-  reread?(deliveries: readonly Delivery[]): Promise<void>
   readonly inside?: InsideTransaction | undefined
   close(): Promise<void>
 }

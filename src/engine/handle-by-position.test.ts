@@ -15,11 +15,12 @@ async function openConsumer(options: Options = {}, dedup: 'position' | 'both' = 
   const reread: string[] = []
   const positions = {
     group: 'group',
+    dedup,
     async reread(deliveries: readonly Delivery[]) {
       reread.push(...deliveries.map(({ message }) => message.id ?? ''))
     },
   }
-  const source = { ...opened.source, positions, dedup }
+  const source = { ...opened.source, positions }
   const at = (next: number) => (next === 0 ? undefined : { next: String(next), incarnation: 'one' })
   /** From one position to another. */
   const deliver = (

@@ -38,7 +38,7 @@ export async function itemsOf<Tx>(
     const before = last.get(partition)
     if (before !== undefined && !follows(delivery, before)) stopped.add(partition)
     last.set(partition, delivery)
-    const mark = source.dedup === 'position' ? markOf(delivery) : undefined
+    const mark = source.positions.dedup === 'position' ? markOf(delivery) : undefined
     const origin = { mark, ...suspicionOf(delivery) }
     const prepared = await prepare(engine, delivery, origin)
     if (stopped.has(partition)) report.again.push(delivery)

@@ -1,8 +1,10 @@
-import type { Delivery, InsideTransaction } from '../contracts/index.ts'
+import type { Delivery, InsideTransaction, Positioned } from '../contracts/index.ts'
 import type { RunOutcome } from './work.ts'
 
 export interface StoredPositions {
   readonly group: string
+  /** `both`: a message that comes under two positions is recognised by its id, too. */
+  readonly dedup: Positioned['dedup']
   /** Has their partitions read again from where the store stands. Must not reject. */
   reread(deliveries: readonly Delivery[]): Promise<void>
 }
@@ -13,8 +15,6 @@ export interface Source {
   readonly inside: InsideTransaction | undefined
   /** Present when the positions of what was handled are kept in the store. */
   readonly positions?: StoredPositions | undefined
-  /** The same as a record: with it a message that comes under two positions is recognised by its id, too. */
-  readonly dedup?: 'id' | 'position' | 'both' | undefined
   /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Told what became of each run, once that is committed. */

@@ -5,8 +5,8 @@ export const brokerCatalog = {
     fix: 'To start over, remove the stored positions of this group and topic. Until then the topic is not read.',
   },
   POSITIONS_NEEDED: {
-    title: 'A transport should recognise copies by their position, but it or the store cannot',
-    fix: "Use dedup: 'id', or a transport with exclusive positions and a store that keeps them and has parts.",
+    title: 'A transport should recognise copies by their position, but the store cannot keep positions',
+    fix: "Use dedup: 'id', or a store that keeps positions and has parts.",
   },
   BROKER_UNREACHABLE: {
     title: 'The broker cannot be reached',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Delivery, OutgoingMessage, Transport } from '../contracts/index.ts'
+import type { Delivery, OutgoingMessage, Restore, Transport } from '../contracts/index.ts'
 import type { TransportCaseContext } from './transport-case.ts'
 
 const encoder = new TextEncoder()
@@ -40,7 +40,7 @@ export function startReading(
   context: TransportCaseContext,
   transport: Transport,
   maxInFlight = 100,
-  restore?: Parameters<Transport['deliveries']>[0]['restore'],
+  restore?: Restore,
 ): Reading {
   const patienceMs = context.patienceMs ?? 10_000
   const stopping = new AbortController()

@@ -26,8 +26,8 @@ const needs: Record<
   'lane-order': { met: ({ capabilities }) => capabilities.order === 'lane', without: 'the transport has no lanes' },
   inside: { met: ({ inside }) => inside !== undefined, without: 'the transport does not live in a store' },
   positions: {
-    met: ({ capabilities }) => capabilities.positions === 'exclusive',
-    without: 'the transport has no exclusive positions',
+    met: ({ positions }) => positions !== undefined,
+    without: 'the transport has no positions',
   },
   death: {
     met: (_, { connectMortal }) => connectMortal !== undefined,

@@ -30,7 +30,7 @@ describe.skipIf(!kafka.available)('positions in Kafka', () => {
       { partition: '0', from: at('2'), to: at('3') },
     ])
     expect(taken[0]?.place?.to.incarnation).toBe(await topicId())
-    expect(transport).toMatchObject({ dedup: 'position', group: topic.group, capabilities: { positions: 'exclusive' } })
+    expect(transport).toMatchObject({ positions: { dedup: 'position', group: topic.group } })
   })
 
   test('a partition of which nothing is stored begins where the group is', async () => {

@@ -73,7 +73,7 @@ export const positionCases: readonly TransportCase[] = [
     async run(context) {
       const { transport, reading, taken, putStoreAfter } = await readAll(context)
       putStoreAfter(taken[1]!)
-      await transport.reread?.(taken.slice(0, 1))
+      await transport.positions?.reread(taken.slice(0, 1))
       const again = await reading.take(2)
       assert.deepEqual(idsOf(again), ['m3', 'm4'])
       assert.deepEqual(startsOf(again), endsOf(taken).slice(1, 3))
@@ -85,9 +85,9 @@ export const positionCases: readonly TransportCase[] = [
     async run(context) {
       const { transport, reading, taken, putStoreAfter } = await readAll(context)
       putStoreAfter(taken[1]!)
-      await transport.reread?.(taken)
+      await transport.positions?.reread(taken)
       assert.deepEqual(idsOf(await reading.take(2)), ['m3', 'm4'])
-      await transport.reread?.(taken)
+      await transport.positions?.reread(taken)
       await transport.settle(taken, { kind: 'release' })
       await transport.publish([outgoing('m5', { key: 'a' })])
       assert.deepEqual(idsOf(await reading.take(1)), ['m5'])

@@ -1,4 +1,4 @@
-import type { Partition, Position, Transport } from '../../contracts/index.ts'
+import type { Partition, Position, Restore } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { type Begun, begunIn, noteOf } from './begun.ts'
 import type { TopicPartitions } from './client-shapes.ts'
@@ -12,7 +12,7 @@ export interface BeginningOptions {
   readonly settings: KafkaSettings
   readonly member: GroupMember
   readonly fetcher: Fetcher
-  readonly restore: Parameters<Transport['deliveries']>[0]['restore']
+  readonly restore: Restore | undefined
   readonly suspects: number
 }
 

@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock/index.ts'
-import type { Transport, TransportCapabilities } from '../../contracts/index.ts'
+import type { Delivery, Transport, TransportCapabilities } from '../../contracts/index.ts'
 import { quiet } from '../../errors/index.ts'
 import { givenTime } from './given-time.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
@@ -28,7 +28,9 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     order: settings.lanes === 'key' ? 'key' : 'lane',
     keepsBehind: settings.lanes === 'key',
     deliveryCount: 'none',
-    positions: settings.lanes === 'key' ? undefined : 'exclusive',
+  }
+  const reread = async (deliveries: readonly Delivery[]): Promise<void> => {
+    for (const session of sessions) session.reread(deliveries)
   }
   const end = async (session: Session, ending: Promise<void>): Promise<void> => {
     await ending.catch(settings.onError)
@@ -39,8 +41,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     name: `kafka:${settings.topics.join(',')}`,
     destination: `kafka:${settings.publishTo}`,
     capabilities,
-    dedup: options.dedup ?? 'id',
-    group: settings.group,
+    positions: settings.lanes === 'key' ? undefined : { group: settings.group, dedup: options.dedup ?? 'id', reread },
     redeliversForMs() {
       asking ??= knownRetentionMs(settings, closing.signal)
       return asking
@@ -66,9 +67,6 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     },
     async settle(deliveries, settlement) {
       await Promise.all([...sessions].map((session) => session.settle(deliveries, settlement)))
-    },
-    async reread(deliveries) {
-      for (const session of sessions) session.reread(deliveries)
     },
     publish: async (messages) => (messages.length === 0 ? [] : publisher.publish(messages)),
     async close() {

@@ -1,4 +1,3 @@
-import type { Delivery } from '../../contracts/index.ts'
 import type { FetchedRecord } from './committed-records.ts'
 
 /** One fetched record, from when it came until everything before it is settled too. */
@@ -11,7 +10,8 @@ export interface Slot {
   readonly next: bigint
   readonly suspect: boolean
   readonly ledger: PartitionLedger
-  delivery: Delivery | undefined
+  /** Of the delivery that it is out with. */
+  receipt: object | undefined
   state: 'waiting' | 'out' | 'done'
 }
 
@@ -119,7 +119,7 @@ export class PartitionLedger {
       const suspect = this.#suspects > 0
       if (suspect) this.#suspects--
       const from = this.#last
-      this.#slots.push({ fetched, from, next: after, suspect, ledger: this, delivery: undefined, state: 'waiting' })
+      this.#slots.push({ fetched, from, next: after, suspect, ledger: this, receipt: undefined, state: 'waiting' })
       this.#last = after
     }
     this.#waiting += records.length
@@ -154,7 +154,7 @@ export class PartitionLedger {
     slot.state = 'done'
     this.#bytes -= bytesOf(slot.fetched)
     slot.fetched = undefined
-    slot.delivery = undefined
+    slot.receipt = undefined
     this.#out--
     this.#advance()
   }
@@ -163,7 +163,7 @@ export class PartitionLedger {
     const key = keyOf(slot)
     if (key !== undefined) this.#back.add(key)
     slot.state = 'waiting'
-    slot.delivery = undefined
+    slot.receipt = undefined
     this.#out--
     this.#waiting++
   }

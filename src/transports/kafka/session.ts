@@ -1,4 +1,4 @@
-import type { Delivery, Settlement, Transport } from '../../contracts/index.ts'
+import type { Delivery, Restore, Settlement } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { type Changes, changes } from './changes.ts'
 import { asSetupError, isTopicRefused, isUnknownTopic, unreachable } from './client-errors.ts'
@@ -15,7 +15,13 @@ import { TopicWatch } from './topic-watch.ts'
 export interface SessionOptions {
   readonly maxInFlight: number
   readonly maxBytes?: number | undefined
-  readonly restore: Parameters<Transport['deliveries']>[0]['restore']
+  readonly restore: Restore | undefined
+}
+
+/** The slot that a delivery came from, which the next delivery of it has, too. */
+interface Receipt {
+  readonly slot: Slot
+  readonly session: Session
 }
 
 /** One membership in the group, from the beginning of a reading until all that it delivered is settled. */
@@ -31,7 +37,6 @@ export class Session {
   readonly #partitions: AssignedPartitions
   readonly #topics: TopicWatch
   readonly #changed: Changes = changes()
-  readonly #slots = new WeakMap<Delivery, Slot>()
   #state: 'reading' | 'handing-over' | 'handed-over' = 'reading'
   #handingOver: Promise<void> | undefined
   #isRetiring = false
@@ -100,10 +105,9 @@ export class Session {
 
   async settle(deliveries: readonly Delivery[], { kind }: Settlement): Promise<void> {
     const touched = new Set<PartitionLedger>()
-    for (const delivery of deliveries) {
-      const slot = this.#slots.get(delivery)
-      this.#slots.delete(delivery)
-      if (slot === undefined || !slot.ledger.isOurs) continue
+    for (const receipt of this.#receiptsOf(deliveries)) {
+      const { slot } = receipt
+      if (slot.receipt !== receipt || !slot.ledger.isOurs) continue
       if (kind === 'done') slot.ledger.done(slot)
       else slot.ledger.giveBack(slot)
       touched.add(slot.ledger)
@@ -116,8 +120,12 @@ export class Session {
   }
 
   reread(deliveries: readonly Delivery[]): void {
-    const ledgers = new Set(deliveries.flatMap((delivery) => this.#slots.get(delivery)?.ledger ?? []))
+    const ledgers = new Set(this.#receiptsOf(deliveries).map(({ slot }) => slot.ledger))
     this.#partitions.reread([...ledgers].filter(({ isOurs }) => isOurs))
+  }
+
+  #receiptsOf(deliveries: readonly Delivery[]): readonly Receipt[] {
+    return deliveries.map(({ receipt }) => receipt as Receipt).filter(({ session }) => session === this)
   }
 
   /** Leaves the group as soon as everything that was delivered is settled: until then nobody else may have it. */
@@ -179,15 +187,15 @@ export class Session {
       from: from === undefined ? undefined : position(from),
       to: position(next),
     }
-    const delivery: Delivery = {
+    const receipt: Receipt = { slot, session: this }
+    slot.receipt = receipt
+    return {
       message: readRecord(fetched, ledger, this.#settings.reading),
       redelivered: suspect,
       ended: ledger.ended,
       ...(this.#settings.lanes === 'partition' && { lane: ledger.lane, place }),
+      receipt,
     }
-    slot.delivery = delivery
-    this.#slots.set(delivery, slot)
-    return delivery
   }
 
   #withRoom(): readonly PartitionLedger[] {

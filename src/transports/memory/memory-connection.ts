@@ -15,35 +15,34 @@ interface Reader {
   unsettled: number
 }
 
+interface Holding {
+  readonly entry: Entry
+  readonly reader: Reader
+}
+
 /** One process's view of the messages: what it holds goes back when it closes. */
 export function memoryConnection({ broker, name, clock, order, visibilityMs }: MemoryConnectionOptions): Transport {
-  const held = new Map<Delivery, { readonly entry: Entry; readonly reader: Reader }>()
+  const held = new Set<Holding>()
   // Replaced by close(): readers of an earlier one end, and what it held is no longer here to be settled.
   let incarnation = new AbortController()
 
   /** Forgets those that are still held and answers their entries. */
-  const letGo = (deliveries: Iterable<Delivery>): Entry[] => {
-    const entries: Entry[] = []
-    for (const delivery of deliveries) {
-      const holding = held.get(delivery)
-      if (holding === undefined) continue
-      held.delete(delivery)
-      holding.reader.unsettled--
-      entries.push(holding.entry)
-    }
-    return entries
+  const letGo = (holdings: readonly Holding[]): Entry[] => {
+    const ours = holdings.filter((holding) => held.delete(holding))
+    for (const { reader } of ours) reader.unsettled--
+    return ours.map(({ entry }) => entry)
   }
 
   const hold = (entries: readonly Entry[], reader: Reader): readonly Delivery[] => {
     const deliveries = entries.map((entry) => {
       const lane = order === 'lane' ? laneOf(entry.message) : undefined
       const { signal: ended } = incarnation
-      const delivery = { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1, ended }
-      held.set(delivery, { entry, reader })
-      return delivery
+      const receipt: Holding = { entry, reader }
+      held.add(receipt)
+      return { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1, ended, receipt }
     })
     reader.unsettled += deliveries.length
-    if (visibilityMs !== undefined) clock.timer(visibilityMs, () => broker.giveBack(letGo(deliveries)))
+    if (visibilityMs !== undefined) clock.timer(visibilityMs, () => broker.giveBack(letGo(deliveries.map(receiptOf))))
     return deliveries
   }
 
@@ -67,7 +66,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
       }
     },
     async settle(deliveries, settlement) {
-      const entries = letGo(deliveries)
+      const entries = letGo(deliveries.map(receiptOf))
       if (settlement.kind === 'done') broker.remove(entries)
       else broker.giveBack(entries)
     },
@@ -78,7 +77,11 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
     async close() {
       incarnation.abort()
       incarnation = new AbortController()
-      broker.giveBack(letGo([...held.keys()]))
+      broker.giveBack(letGo([...held]))
     },
   }
+}
+
+function receiptOf({ receipt }: Delivery): Holding {
+  return receipt as Holding
 }

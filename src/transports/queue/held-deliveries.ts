@@ -11,6 +11,7 @@ interface Held {
   readonly ticket: string
   readonly deliveries: number
   readonly reader: Reader
+  readonly bytes: number
   /** On its way to be settled: still unsettled, but no longer ours to hide. */
   settling: boolean
 }
@@ -27,7 +28,8 @@ export interface HeldDeliveriesOptions<Tx> {
 
 /** What has been delivered and is not settled; kept hidden from others for as long as this process lives. */
 export interface HeldDeliveries {
-  add(delivery: Delivery, queued: QueuedMessage, reader: Reader): void
+  /** Answers with the receipt of its delivery. */
+  add(queued: QueuedMessage, reader: Reader): object
   tickets(deliveries: readonly Delivery[]): readonly string[]
   forget(deliveries: readonly Delivery[]): void
   /**
@@ -43,15 +45,15 @@ export interface HeldDeliveries {
 
 export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeliveries {
   const { queue, name, visibilityMs, clock, onError, onRoom } = options
-  const held = new Map<Delivery, Held>()
+  const held = new Set<Held>()
   let renewal: { cancel(): void } | undefined
   let renewing: Promise<void> = Promise.resolve()
 
   const present = (deliveries: readonly Delivery[]): Held[] =>
-    deliveries.flatMap((delivery) => held.get(delivery) ?? [])
+    deliveries.map(({ receipt }) => receipt as Held).filter((each) => held.has(each))
 
   const renew = async (): Promise<void> => {
-    const taken = [...held.values()].filter(({ settling }) => !settling).map(toTicket)
+    const taken = [...held].filter(({ settling }) => !settling).map(toTicket)
     if (taken.length > 0) await queue.hide(name, taken, visibilityMs).catch(onError)
   }
 
@@ -65,52 +67,52 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     })
   }
 
-  const forget = (deliveries: readonly Delivery[]): void => {
-    for (const delivery of deliveries) {
-      const each = held.get(delivery)
-      if (each === undefined) continue
-      held.delete(delivery)
+  const forget = (given: readonly Held[]): void => {
+    for (const each of given) {
+      if (!held.delete(each)) continue
       each.reader.unsettled--
-      each.reader.bytes -= delivery.message.body.byteLength
+      each.reader.bytes -= each.bytes
     }
     onRoom()
   }
 
-  const settle: HeldDeliveries['settle'] = async (deliveries, how) => {
-    const settling = deliveries.filter((delivery) => held.get(delivery)?.settling === false)
-    if (settling.length === 0) return 0
-    const taken = present(settling)
+  const settle = async (given: readonly Held[], how: (taken: readonly QueueTicket[]) => Promise<void>) => {
+    const taken = given.filter(({ settling }) => !settling)
+    if (taken.length === 0) return 0
     for (const each of taken) each.settling = true
     try {
       await how(taken.map(toTicket))
-      return settling.length
+      return taken.length
     } finally {
-      forget(settling)
+      forget(taken)
     }
   }
 
-  const giveBack = (deliveries: readonly Delivery[]): Promise<number> =>
-    settle(deliveries, async (taken) => {
+  const giveBack = (given: readonly Held[]): Promise<number> =>
+    settle(given, async (taken) => {
       // A renewal that is under way would hide again what is given back.
       await renewing
       await queue.release(name, taken)
     })
 
   return {
-    add(delivery, { ticket, deliveries }, reader) {
-      held.set(delivery, { ticket, deliveries, reader, settling: false })
+    add({ ticket, deliveries, message }, reader) {
+      const bytes = message.body.byteLength
+      const receipt: Held = { ticket, deliveries, reader, bytes, settling: false }
+      held.add(receipt)
       reader.unsettled++
-      reader.bytes += delivery.message.body.byteLength
+      reader.bytes += bytes
       renewLater()
+      return receipt
     },
     tickets: (deliveries) => present(deliveries).map(({ ticket }) => ticket),
-    forget,
-    settle,
-    giveBack,
+    forget: (deliveries) => forget(present(deliveries)),
+    settle: (deliveries, how) => settle(present(deliveries), how),
+    giveBack: (deliveries) => giveBack(present(deliveries)),
     async giveBackAll() {
       renewal?.cancel()
       renewal = undefined
-      return giveBack([...held.keys()])
+      return giveBack([...held])
     },
   }
 }

@@ -71,11 +71,10 @@ async function take<Tx>(
   { reader, limit, signal, maxBytes, ended }: Omit<ReadingLimits, 'maxInFlight'> & { reader: Reader; limit: number },
 ): Promise<readonly Delivery[]> {
   const taken = await queue.take(name, { limit, visibilityMs, ...(maxBytes !== undefined && { maxBytes }) })
-  const deliveries = taken.map((queued) => {
-    const delivery = toDelivery(queued, source, ended)
-    held.add(delivery, queued, reader)
-    return delivery
-  })
+  const deliveries = taken.map((queued) => ({
+    ...toDelivery(queued, source, ended),
+    receipt: held.add(queued, reader),
+  }))
   if (!signal.aborted) return deliveries
   await held.giveBack(deliveries).catch(onError)
   return []

@@ -23,7 +23,7 @@ function recordingChannel() {
 
 test('consumers that are begun at the same time each get their own prefetch', async () => {
   const { channel, begun } = recordingChannel()
-  const options = { clock: systemClock, inOrder: false, hold: () => {}, whyLost: () => undefined }
+  const options = { clock: systemClock, inOrder: false, whyLost: () => undefined }
   const incarnation = new Incarnation(channel, options)
   const shape = { source: 'rabbitmq:notes', inOrder: false, routingKeyAsType: false }
   const subscription = { toDelivery: (message: Parameters<typeof toDelivery>[0]) => toDelivery(message, shape) }

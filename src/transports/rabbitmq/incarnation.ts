@@ -1,6 +1,6 @@
 import type { Clock, Delivery } from '../../contracts/index.ts'
 import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
-import { OpenTags, type Receipt } from './open-tags.ts'
+import { type Answer, OpenTags } from './open-tags.ts'
 import { orGiveUp } from './or-give-up.ts'
 import { Rungs } from './rungs.ts'
 
@@ -29,8 +29,12 @@ export interface IncarnationOptions {
   readonly inOrder: boolean
   /** What the client said when the connection was lost. */
   whyLost(): unknown
-  /** Told what each delivery came from, so that it can be settled here and nowhere else. */
-  hold(delivery: Delivery, message: AmqpMessage, incarnation: Incarnation): void
+}
+
+/** What a delivery came from: it can be settled there and nowhere else. */
+export interface Receipt {
+  readonly message: AmqpMessage
+  readonly incarnation: Incarnation
 }
 
 /**
@@ -132,9 +136,9 @@ export class Incarnation {
     return undefined
   }
 
-  acknowledge(messages: readonly AmqpMessage[]): void {
+  acknowledge(given: readonly AmqpMessage[]): void {
     if (this.hasEnded) return
-    this.#forget(messages)
+    const messages = this.#letGo(given)
     this.#acknowledged(this.#open.done(messages))
     // More are not held back: they count as unsettled, and nothing would come any more.
     const mostUntold = Math.min(...this.#rungs.map(({ rungs }) => rungs.prefetch / 2))
@@ -146,9 +150,9 @@ export class Incarnation {
     this.#closeIfDone()
   }
 
-  release(messages: readonly AmqpMessage[]): void {
+  release(given: readonly AmqpMessage[]): void {
+    const messages = this.#letGo(given)
     if (this.hasEnded || messages.length === 0) return
-    this.#forget(messages)
     if (!this.#options.inOrder) this.#giveBack(messages)
     // What came after these would overtake them: only a closed channel gives everything back in order.
     else if (!this.#left) void this.close()
@@ -184,10 +188,9 @@ export class Incarnation {
     readonly message: AmqpMessage
     readonly subscription: Subscription
   }): Delivery {
-    const delivery = { ...subscription.toDelivery(message), ended: this.#over.signal }
     this.#inHands.add(message)
-    this.#options.hold(delivery, message, this)
-    return delivery
+    const receipt: Receipt = { message, incarnation: this }
+    return { ...subscription.toDelivery(message), ended: this.#over.signal, receipt }
   }
 
   /** A quorum queue of RabbitMQ 4 does not count this as a failed delivery, where it counts a reject. */
@@ -197,8 +200,8 @@ export class Incarnation {
     }
   }
 
-  #acknowledged(receipts: readonly Receipt[]): void {
-    for (const { message, allUpTo } of receipts) this.#tell(() => this.#channel.ack(message, allUpTo))
+  #acknowledged(answers: readonly Answer[]): void {
+    for (const { message, allUpTo } of answers) this.#tell(() => this.#channel.ack(message, allUpTo))
   }
 
   #tellTheRest(): void {
@@ -207,8 +210,9 @@ export class Incarnation {
     if (!this.hasEnded) this.#acknowledged(this.#open.rest())
   }
 
-  #forget(messages: readonly AmqpMessage[]): void {
-    for (const message of messages) this.#inHands.delete(message)
+  /** Nothing is settled twice. */
+  #letGo(messages: readonly AmqpMessage[]): readonly AmqpMessage[] {
+    return messages.filter((message) => this.#inHands.delete(message))
   }
 
   #closeIfDone(): void {

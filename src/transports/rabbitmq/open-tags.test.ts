@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AmqpMessage } from './client-shapes.ts'
-import { OpenTags, type Receipt } from './open-tags.ts'
+import { type Answer, OpenTags } from './open-tags.ts'
 
 const message = (deliveryTag: number): AmqpMessage => ({
   content: new Uint8Array(),
@@ -9,7 +9,7 @@ const message = (deliveryTag: number): AmqpMessage => ({
   properties: {},
 })
 
-const told = (receipts: readonly Receipt[]) =>
+const told = (receipts: readonly Answer[]) =>
   receipts.map(({ message: { fields }, allUpTo }) => `${fields.deliveryTag}${allUpTo ? ' and before' : ''}`)
 
 function opened(count: number) {
@@ -70,7 +70,7 @@ test('in whatever order and groups, the broker forgets what was done, in the end
       const { open } = opened(30)
       const atBroker = new Set(Array.from({ length: 30 }, (_, index) => index + 1))
       const [done, back] = [new Set<number>(), new Set<number>()]
-      const tell = (receipts: readonly Receipt[]): void => {
+      const tell = (receipts: readonly Answer[]): void => {
         for (const { message: last, allUpTo } of receipts) {
           // The broker closes the channel when it is told of what it does not know.
           expect(atBroker.has(last.fields.deliveryTag)).toBe(true)

@@ -1,7 +1,7 @@
 import type { AmqpMessage } from './client-shapes.ts'
 
-/** One acknowledgement on the wire. */
-export interface Receipt {
+/** What the broker is told, on the wire. */
+export interface Answer {
   readonly message: AmqpMessage
   /** It stands for all earlier ones of the channel too. */
   readonly allUpTo: boolean
@@ -32,10 +32,10 @@ export class OpenTags {
   }
 
   /**
-   * These are done. Answers how the broker is to be told of all that have nothing unsettled before them: one receipt
-   * stands for them, where a receipt for each would cost the broker more than everything else it does for a message.
+   * These are done. Answers how the broker is to be told of all that have nothing unsettled before them: one answer
+   * stands for them, where one for each would cost the broker more than everything else it does for a message.
    */
-  done(messages: readonly AmqpMessage[]): readonly Receipt[] {
+  done(messages: readonly AmqpMessage[]): readonly Answer[] {
     for (const message of messages) {
       const { deliveryTag } = message.fields
       if (this.#open.delete(deliveryTag)) this.#untold.set(deliveryTag, message)
@@ -52,15 +52,15 @@ export class OpenTags {
     return last === undefined ? [] : [{ message: last, allUpTo: together > 1 }]
   }
 
-  /** A receipt for each of the others: what is before them takes too long. */
-  rest(): readonly Receipt[] {
-    const receipts = [...this.#untold.values()].map((message) => ({ message, allUpTo: false }))
+  /** One for each of the others: what is before them takes too long. */
+  rest(): readonly Answer[] {
+    const answers = [...this.#untold.values()].map((message) => ({ message, allUpTo: false }))
     this.#untold.clear()
-    return receipts
+    return answers
   }
 
   /** These go back. One by one: the broker has not been told of everything before them. */
-  giveBack(messages: readonly AmqpMessage[]): readonly Receipt[] {
+  giveBack(messages: readonly AmqpMessage[]): readonly Answer[] {
     return messages
       .filter(({ fields }) => this.#open.delete(fields.deliveryTag))
       .map((message) => ({ message, allUpTo: false }))

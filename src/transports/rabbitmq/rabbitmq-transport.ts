@@ -4,7 +4,7 @@ import { type JustonceError, quiet } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
-import { Incarnation, type Subscription } from './incarnation.ts'
+import { Incarnation, type Receipt, type Subscription } from './incarnation.ts'
 import { newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { orGiveUp } from './or-give-up.ts'
@@ -28,11 +28,6 @@ interface Reading {
   told(error: JustonceError): void
 }
 
-interface Held {
-  readonly message: AmqpMessage
-  readonly incarnation: Incarnation
-}
-
 /**
  * RabbitMQ, with quorum and classic queues, through `amqplib` or a client of its shape.
  *
@@ -50,7 +45,6 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   // Two connections: while the broker is short of memory it stops reading from those that publish, and
   // acknowledgements must still get through.
   const [incoming, outgoing] = [newLink(connecting), newLink(connecting)]
-  const held = new WeakMap<Delivery, Held>()
   const incarnations = new Set<Incarnation>()
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
   let closing = new AbortController()
@@ -83,13 +77,9 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     ]
   }
 
-  const hold = (delivery: Delivery, message: AmqpMessage, incarnation: Incarnation): void => {
-    held.set(delivery, { message, incarnation })
-  }
-
   const subscribe = async (reading: Reading): Promise<Incarnation> => {
     const { connection, channel } = await incoming.open((opened) => opened.createChannel())
-    const incarnation = new Incarnation(channel, { clock, inOrder, hold, whyLost: incoming.whyLost })
+    const incarnation = new Incarnation(channel, { clock, inOrder, whyLost: incoming.whyLost })
     incarnations.add(incarnation)
     try {
       await declareTopology(channel, options)
@@ -152,7 +142,9 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       }
     },
     async settle(deliveries, { kind }) {
-      for (const [incarnation, messages] of letGo(held, deliveries)) {
+      const receipts = deliveries.map(({ receipt }) => receipt as Receipt)
+      for (const [incarnation, given] of Map.groupBy(receipts, (receipt) => receipt.incarnation)) {
+        const messages = given.map(({ message }) => message)
         if (kind === 'done') incarnation.acknowledge(messages)
         else incarnation.release(messages)
       }
@@ -166,18 +158,4 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       await Promise.all([reading.then(() => incoming.close()), publisher.close().then(() => outgoing.close())])
     },
   }
-}
-
-/** Forgets those that are still held and answers where they came from: nothing is settled twice. */
-function letGo(held: WeakMap<Delivery, Held>, deliveries: readonly Delivery[]): Map<Incarnation, AmqpMessage[]> {
-  const messages = new Map<Incarnation, AmqpMessage[]>()
-  for (const delivery of deliveries) {
-    const each = held.get(delivery)
-    if (each === undefined) continue
-    held.delete(delivery)
-    const others = messages.get(each.incarnation)
-    if (others === undefined) messages.set(each.incarnation, [each.message])
-    else others.push(each.message)
-  }
-  return messages
 }

@@ -30,14 +30,16 @@ const late: Refusal = { status: 503, reason: 'not-settled-in-time' }
 export function waitingRequests(): WaitingRequests {
   const readers = new Set<Reader>()
   // A delivery stays here until it is settled, also when its request was answered long ago: it still takes room.
-  const held = new Map<Delivery, Waiting>()
+  const held = new Set<Waiting>()
 
-  const letGo = (delivery: Delivery, refusal: Refusal | undefined): void => {
-    const waiting = held.get(delivery)
-    if (waiting === undefined) return
-    held.delete(delivery)
+  const answer = (waiting: Waiting, refusal: Refusal | undefined): void => {
+    if (!held.delete(waiting)) return
     waiting.reader.unsettled--
     waiting.answer(refusal)
+  }
+
+  const letGo = (delivery: Delivery, refusal: Refusal | undefined): void => {
+    answer(delivery.receipt as Waiting, refusal)
   }
 
   const end = (reader: Reader): void => {
@@ -86,37 +88,38 @@ export function waitingRequests(): WaitingRequests {
     },
     close() {
       for (const reader of [...readers]) end(reader)
-      for (const delivery of [...held.keys()]) letGo(delivery, released)
+      for (const waiting of [...held]) answer(waiting, released)
     },
   }
 }
 
 function hold(
-  held: Map<Delivery, Waiting>,
+  held: Set<Waiting>,
   reader: Reader,
   message: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
-  const delivery: Delivery = { message }
   const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
-  const onLate = (): void => {
-    const place = reader.arrived.indexOf(delivery)
-    // Nobody has begun with it, and its sender comes again: then it need not be done now.
-    if (place !== -1) {
-      reader.arrived.splice(place, 1)
-      held.delete(delivery)
-      reader.unsettled--
-    }
-    resolve(late)
-  }
-  signal.addEventListener('abort', onLate, { once: true })
-  held.set(delivery, {
+  const waiting: Waiting = {
     reader,
     answer(refusal) {
       signal.removeEventListener('abort', onLate)
       resolve(refusal)
     },
-  })
+  }
+  const delivery: Delivery = { message, receipt: waiting }
+  const onLate = (): void => {
+    const place = reader.arrived.indexOf(delivery)
+    // Nobody has begun with it, and its sender comes again: then it need not be done now.
+    if (place !== -1) {
+      reader.arrived.splice(place, 1)
+      held.delete(waiting)
+      reader.unsettled--
+    }
+    resolve(late)
+  }
+  signal.addEventListener('abort', onLate, { once: true })
+  held.add(waiting)
   reader.unsettled++
   reader.arrived.push(delivery)
   reader.wake()

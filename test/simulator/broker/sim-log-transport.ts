@@ -8,7 +8,7 @@ import { watchHeartbeat } from './watch-heartbeat.ts'
 /** How often the store is asked about partitions in which nothing happens. */
 const lookMs = 5_000
 
-interface LogDelivery extends Delivery {
+interface LogReceipt {
   readonly reading: Reading
   readonly offset: number
 }
@@ -20,7 +20,7 @@ interface Reading {
   offset: number | undefined
   /** Where the last delivery ends. */
   from: Position | undefined
-  readonly unsettled: Set<LogDelivery>
+  readonly unsettled: Set<LogReceipt>
   /** What was settled out of order, until what is before it is settled, too. */
   readonly settled: Set<number>
 }
@@ -99,9 +99,9 @@ export function simLogTransport(
     return [...readings.values()]
   }
 
-  function read(connection: Connection, maxInFlight: number): LogDelivery[] {
+  function read(connection: Connection, maxInFlight: number): Delivery[] {
     const readings = readingsOf(connection)
-    const taken: LogDelivery[] = []
+    const taken: Delivery[] = []
     let room = maxInFlight - readings.reduce((sum, { unsettled }) => sum + unsettled.size, 0)
     for (const reading of readings) {
       const { partition, offset } = reading
@@ -111,16 +111,23 @@ export function simLogTransport(
       reading.offset = offset + messages.length
       room -= messages.length
     }
-    for (const delivery of taken) delivery.reading.unsettled.add(delivery)
     return taken
+  }
+
+  async function reread(deliveries: readonly Delivery[]): Promise<void> {
+    const connection = current
+    if (connection === undefined || connection.link.isLost) return
+    const readings = new Set(readingsOf(connection))
+    const given = new Set(deliveries.map(({ receipt }) => (receipt as LogReceipt).reading))
+    const overtaken = [...given].filter((reading) => readings.has(reading))
+    await begin(overtaken.map(({ partition }) => partition)).catch(() => connection.link.lose('cannot restore'))
   }
 
   return {
     name: 'simulated log',
     destination: 'simulated elsewhere',
-    dedup,
-    group: 'sim',
-    capabilities: { order: 'lane', deliveryCount: 'none', positions: 'exclusive' },
+    positions: { group: 'sim', dedup, reread },
+    capabilities: { order: 'lane', deliveryCount: 'none' },
     async *deliveries({ signal, maxInFlight, restore }) {
       signal.addEventListener('abort', rouse)
       while (!signal.aborted) {
@@ -146,23 +153,15 @@ export function simLogTransport(
       const connection = current
       if (connection === undefined || connection.link.isLost) return
       const readings = new Set(readingsOf(connection))
-      const mine = (deliveries as LogDelivery[]).filter(
-        (delivery) => readings.has(delivery.reading) && delivery.reading.unsettled.delete(delivery),
-      )
+      const mine = deliveries
+        .map(({ receipt }) => receipt as LogReceipt)
+        .filter((receipt) => readings.has(receipt.reading) && receipt.reading.unsettled.delete(receipt))
       rouse()
       if (settlement.kind !== 'done' || mine.length === 0) return
       const commits = mine.map(watermark)
       await connection.link.call('ack', () => {
         for (const { partition, next } of commits) log.commit(connection.session, partition, next)
       })
-    },
-    async reread(deliveries) {
-      const connection = current
-      if (connection === undefined || connection.link.isLost) return
-      const readings = new Set(readingsOf(connection))
-      const given = new Set((deliveries as LogDelivery[]).map(({ reading }) => reading))
-      const overtaken = [...given].filter((reading) => readings.has(reading))
-      await begin(overtaken.map(({ partition }) => partition)).catch(() => connection.link.lose('cannot restore'))
     },
     publish: (messages) => publishTo(log, process, network, messages),
     async close() {
@@ -175,17 +174,19 @@ function newReading(partition: number): Reading {
   return { partition, offset: undefined, from: undefined, unsettled: new Set(), settled: new Set() }
 }
 
-function deliveryOf(reading: Reading, offset: number, message: Delivery['message']): LogDelivery {
+function deliveryOf(reading: Reading, offset: number, message: Delivery['message']): Delivery {
   const { partition, from } = reading
   const to = { next: String(offset + 1), incarnation: 'one' }
   reading.from = to
   const place = { partition: String(partition), from, to }
   // The log does not say what has been delivered before: whatever is read first may have been.
-  return { message, lane: `sim/${partition}`, redelivered: true, place, reading, offset }
+  const receipt: LogReceipt = { reading, offset }
+  reading.unsettled.add(receipt)
+  return { message, lane: `sim/${partition}`, redelivered: true, place, receipt }
 }
 
 /** Commits only what is settled without a gap. */
-function watermark({ reading, offset }: LogDelivery): { readonly partition: number; readonly next: number } {
+function watermark({ reading, offset }: LogReceipt): { readonly partition: number; readonly next: number } {
   const { partition, settled, unsettled } = reading
   settled.add(offset)
   const open = [...unsettled].map((each) => each.offset)

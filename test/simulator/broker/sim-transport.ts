@@ -6,7 +6,7 @@ import type { BrokerSession, Queued, SimBroker } from './sim-broker.ts'
 import { publishTo } from './sim-publish.ts'
 import { watchHeartbeat } from './watch-heartbeat.ts'
 
-interface SimDelivery extends Delivery {
+interface SimReceipt {
   readonly queued: Queued
   readonly incarnation: object
 }
@@ -66,7 +66,7 @@ export function simTransport(
             connect(maxInFlight, (queued) => {
               // Where the broker does not tell, whatever may have lain with a dead process is suspect.
               const isSuspect = tells === 'none' && since++ < maxInFlight
-              arrived.push({ ...toDelivery(queued, incarnation, tells, isSuspect), ended: over.signal } as SimDelivery)
+              arrived.push({ ...toDelivery(queued, incarnation, tells, isSuspect), ended: over.signal })
               wake()
             })
             incarnations.set(incarnation, current as NonNullable<typeof current>)
@@ -87,10 +87,11 @@ export function simTransport(
       }
     },
     async settle(deliveries, settlement) {
-      const mine = (deliveries as SimDelivery[]).filter(({ incarnation }) => incarnations.get(incarnation) === current)
+      const receipts = deliveries.map(({ receipt }) => receipt as SimReceipt)
+      const mine = receipts.filter(({ incarnation }) => incarnations.get(incarnation) === current)
       if (mine.length === 0 || current === undefined || current.link.isLost) return
       const { link, session } = current
-      const queued = mine.map((delivery) => delivery.queued)
+      const queued = mine.map((receipt) => receipt.queued)
       await link.call(steps[settlement.kind], () => {
         if (settlement.kind === 'done') broker.acknowledge(session, queued)
         else broker.giveBack(session, queued)
@@ -112,11 +113,11 @@ function toDelivery(
   incarnation: object,
   tells: 'count' | 'flag' | 'none',
   isSuspect: boolean,
-): SimDelivery {
+): Delivery {
+  const receipt: SimReceipt = { queued, incarnation }
   return {
     message: queued.message,
-    queued,
-    incarnation,
+    receipt,
     count: tells === 'count' ? queued.deliveries : undefined,
     redelivered: tells === 'none' ? isSuspect : queued.deliveries > 1,
   }

@@ -45,7 +45,10 @@ export const brokenPositions: readonly Exhibit[] = [
     caughtAs: 'STUCK',
     shape: 'log by position',
     frozenAt: 'query',
-    program: onTransport((transport) => ({ ...transport, reread: async () => {} })),
+    program: onTransport(({ positions, ...transport }) => ({
+      ...transport,
+      ...(positions && { positions: { ...positions, reread: async () => {} } }),
+    })),
   },
   {
     name: 'a-forgotten-position-is-where-the-group-is',
