@@ -69,15 +69,12 @@ export interface Inbox<Tx> {
   release(tx: Tx, keys: readonly InboxKey[]): Promise<void>
   /** Changes records that exist: stores results, marks failures as parked and retried ones as processed. */
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
-  /** Reads one record in its own short transaction; for people and tests, never for a decision to run. */
-  find(key: RecordKey): Promise<InboxRecord | undefined>
-  /** The same for many, one answer each. */
-  findMany(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>
+  /** Reads records in a short transaction of their own, one answer each; for people and tests, never for a decision to run. */
+  find(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>
   /**
-   * Removes a record on purpose, so that the message may run again, and changes the epoch, so that no cache still says
-   * otherwise. Resolves to whether there was one. One whose state is `parked` stays: its parked row owns it.
+   * Removes records on purpose, so that their messages may run again, and changes the epoch to one that was never there before,
+   * so that no cache still says otherwise. Resolves to how many there were. One whose state is `parked` stays: its parked row
+   * owns it. Without any key it changes the epoch alone: for people who know that records are gone.
    */
-  forget(tx: Tx, key: RecordKey): Promise<boolean>
-  /** Changes the epoch to one that was never there before: for people who know that records are gone. */
-  newEpoch(tx: Tx): Promise<void>
+  forget(tx: Tx, keys: readonly RecordKey[]): Promise<number>
 }

@@ -3,6 +3,7 @@ import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { MemoryDatabase } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { recordOf } from '../testing/sample-records.ts'
 import { claimRequests, isRecorded } from './claim.ts'
 import type { DeliveryMode, Handler } from './handler.ts'
 import type { Run } from './work.ts'
@@ -57,7 +58,7 @@ test('a copy that is skipped as too old changes no record, also none that was co
   await first.handle(note('m1'))
   await second.handle(note('m1'))
   expect(second.eventsOf('expired').map(({ key }) => key)).toEqual(['m1'])
-  expect((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state).toBe('processed')
+  expect((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state).toBe('processed')
 })
 
 test('while processes with the old and the new name of a handler run together, one of them does the work', async () => {

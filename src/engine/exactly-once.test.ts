@@ -5,6 +5,7 @@ import { openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { MemoryStore, MemoryTx } from '../stores/memory/index.ts'
+import { recordOf } from '../testing/sample-records.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
 import { emptyReport } from './report.ts'
@@ -98,7 +99,7 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
   expect(await store.parking.count()).toBe(0)
   for (const name of expected) {
     const [handler = '', key = ''] = name.split(' ')
-    expect(await store.inbox.find({ handler, key })).toMatchObject({ state: 'processed' })
+    expect(await recordOf(store, { handler, key })).toMatchObject({ state: 'processed' })
   }
 
   /** As the consumer does it: what was not begun or is held comes again, and so does all that an outage left. */

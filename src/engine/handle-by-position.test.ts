@@ -4,6 +4,7 @@ import { openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { recordOf } from '../testing/sample-records.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
 
@@ -50,7 +51,7 @@ test('effects and the position commit together; there is no record for each mess
   await take(deliver('m1', [0, 1]), deliver('m2', [1, 5]), deliver('n1', [0, 1], { partition: '1' }))
   expect(effects()).toEqual({ m1: 1, m2: 1, n1: 1 })
   expect([await stored('0'), await stored('1')]).toEqual(['5', '1'])
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toBeUndefined()
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toBeUndefined()
   expect(acknowledged()).toEqual(['m1', 'm2', 'n1'])
 })
 
@@ -202,7 +203,7 @@ test('what somebody else has handled by its position is not claimed: it may be w
   for (const { on } of [behind, ahead]) on('note.created', { name: 'tag-note', born: inThreeDays }, tag)
   await behind.take(behind.deliver('m1', [0, 1]))
   await ahead.take(ahead.deliver('m1', [0, 1]))
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toBeUndefined()
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toBeUndefined()
   await clock.advance(3 * 86_400_000)
   await ahead.retry()
   expect(ahead.effects()).toEqual({ m1: 1 })

@@ -3,6 +3,7 @@ import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { JustonceError } from '../errors/index.ts'
 import { type MemoryStore, memoryStore } from '../stores/memory/index.ts'
+import { recordOf } from '../testing/sample-records.ts'
 
 const ids = (deliveries: readonly { readonly message: { readonly id?: string | undefined } }[]) =>
   deliveries.map(({ message }) => message.id)
@@ -28,9 +29,9 @@ test('a batch that overruns gives back what it has not begun, claims included', 
   const report = await handle(note('m1'), note('m2'), note('m3'), note('m4'))
   expect(acknowledged()).toEqual(['m1', 'm2'])
   expect(ids(report.again)).toEqual(['m3', 'm4'])
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm2' })).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm2' })).toMatchObject({ state: 'processed' })
   for (const handler of ['tag-note', 'label-note']) {
-    expect(await store.inbox.find({ handler, key: 'm3' })).toBeUndefined()
+    expect(await recordOf(store, { handler, key: 'm3' })).toBeUndefined()
   }
   await handle(note('m3'), note('m4'))
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1, m4: 1 })

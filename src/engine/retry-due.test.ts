@@ -7,6 +7,7 @@ import { unpackOutgoing } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { overriding } from '../testing/overriding.ts'
+import { recordOf } from '../testing/sample-records.ts'
 import { abandonLetters } from './abandon-letters.ts'
 import { type Reservation, reservedForMs } from './reservation.ts'
 import { reserveBehind, reserveDue, retryInOrder } from './retry-due.ts'
@@ -47,7 +48,7 @@ test('when it is due and succeeds, its row is gone, its record is processed, and
   expect(await retry()).toBe(true)
   expect(effects()).toEqual({ m1: 1 })
   expect(await store.parking.count()).toBe(0)
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toMatchObject({
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toMatchObject({
     state: 'processed',
     result: '{"tagged":"m1"}',
   })
@@ -276,7 +277,7 @@ test('what has waited for its time and still stands behind another of its key is
   const taken = await reserveDue(engine, { limit: 1 })
   await retryInOrder(engine, source, [head, ...behind])
   expect(effects()).toEqual({})
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm2' })).toBeUndefined()
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm2' })).toBeUndefined()
   await retryInOrder(engine, source, taken)
   await clock.advance(reservedForMs)
   await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))

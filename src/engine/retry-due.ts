@@ -222,7 +222,7 @@ async function findCopy<Tx>(
   if (!isParkedUnclaimed(letter) || isUnborn(run)) return none
   const { store } = engine
   const keys = [run.handler.name, ...run.handler.formerly].map((handler) => ({ handler, key: run.key }))
-  const records = await store.inbox.findMany(keys)
+  const records = await store.inbox.find(keys)
   const same = records.filter((record) => record !== undefined && sameFingerprint(record.fingerprint, run.fingerprint))
   const processed = same.find((record) => record?.state === 'processed')
   if (processed !== undefined) return { ...none, elsewhere: { kind: 'duplicate', record: processed } }

@@ -3,6 +3,7 @@ import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { isJustonceError } from '../errors/index.ts'
 import { timeOfUuidV7, uuidv7 } from '../ids/index.ts'
+import { recordOf } from '../testing/sample-records.ts'
 
 test('what a handler publishes or registers after it has settled is refused and told, not silently lost', async () => {
   const { on, handle, eventsOf, published } = openEngine()
@@ -99,7 +100,7 @@ test('a result that is kept is there as JSON, and nothing counts as null', async
   await handle(note('m1'), note('m2'))
   const results = ['tag-note m1', 'tag-note m2', 'count-notes m1'].map(async (name) => {
     const [handler = '', key = ''] = name.split(' ')
-    return (await store.inbox.find({ handler, key }))?.result
+    return (await recordOf(store, { handler, key }))?.result
   })
   expect(await Promise.all(results)).toEqual(['{"at":"1970-01-01T00:00:00.000Z"}', 'null', undefined])
 })

@@ -67,6 +67,6 @@ async function recordsOf<Tx>(
 ): Promise<readonly (InboxRecord | undefined)[]> {
   const records: (InboxRecord | undefined)[] = []
   for (let start = 0; start < keys.length; start += recordsAtOnce)
-    records.push(...(await store.inbox.findMany(keys.slice(start, start + recordsAtOnce))))
+    records.push(...(await store.inbox.find(keys.slice(start, start + recordsAtOnce))))
   return records
 }

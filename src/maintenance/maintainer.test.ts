@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { JustonceEvent, Retention } from '../contracts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { recordOf } from '../testing/sample-records.ts'
 import { gate } from '../testing/waiting.ts'
 import { type MaintainerOptions, maintainer as newMaintainer } from './maintainer.ts'
 
@@ -39,7 +40,7 @@ function open() {
       const born = bornDaysAgo === undefined ? undefined : new Date(clock.now().getTime() - bornDaysAgo * aDay)
       return store.inbox.claim(tx, [{ handler: 'tag-note', key, fingerprint: undefined, born }])
     })
-  const has = async (key: string) => (await store.inbox.find({ handler: 'tag-note', key })) !== undefined
+  const has = async (key: string) => (await recordOf(store, { handler: 'tag-note', key })) !== undefined
   return { clock, store, done, events, start, claim, has }
 }
 

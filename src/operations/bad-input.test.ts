@@ -3,6 +3,7 @@ import { note, openApp } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import type { ErrorCode, LetterFilter, LetterSelection, RedriveOptions, Signature } from '../index.ts'
 import { isJustonceError } from '../index.ts'
+import { recordOf } from '../testing/sample-records.ts'
 
 async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
   try {
@@ -24,7 +25,7 @@ async function untouched() {
       expect(await opened.store.parking.list()).toEqual(before)
       expect(await opened.store.audit.list(10)).toEqual([])
       expect(await opened.store.redrives.list(10)).toEqual([])
-      expect(await opened.store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
+      expect(await recordOf(opened.store, letter('m1'))).toMatchObject({ state: 'parked' })
     },
   }
 }
@@ -164,7 +165,7 @@ test('what waits for an attempt is refused where it is named, and left out where
   expect(await codeOf(letters.redrive('all', ana))).toBe('LETTERS_NONE_FOUND')
   expect(await codeOf(letters.discard('all', ana))).toBe('LETTERS_NONE_FOUND')
   expect(await codeOf(app.operations.records.forget(letter('m1'), ana))).toBe('RECORD_PARKED')
-  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
+  expect(await recordOf(store, letter('m1'))).toMatchObject({ state: 'parked' })
   expect(await app.operations.audit()).toEqual([])
 })
 
@@ -244,6 +245,6 @@ test('a letter that is lost between the look and the transaction undoes the disc
   })
   expect(await codeOf(letters.discard([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
   expect(await dead()).toEqual(['m1', 'm2'])
-  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'parked' })
+  expect(await recordOf(store, letter('m1'))).toMatchObject({ state: 'parked' })
   expect(await app.operations.audit()).toEqual([])
 })

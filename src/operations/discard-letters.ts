@@ -65,7 +65,7 @@ async function sharedRecords<Tx>(
   const shared = new Map<string, Map<string, RecordKey[]>>()
   for (let start = 0; start < others.length; start += atOnce) {
     const some = others.slice(start, start + atOnce)
-    const records = await site.store.inbox.findMany(some)
+    const records = await site.store.inbox.find(some)
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
       const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()

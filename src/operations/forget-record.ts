@@ -19,9 +19,7 @@ export async function forgetRecord<Tx>(
   const { store } = site
   const records = underAllNames(site, key)
   const isForgotten = await store.transaction(async (tx) => {
-    let count = 0
-    for (const each of records) if (await store.inbox.forget(tx, each)) count++
-    if (count === 0) return false
+    if ((await store.inbox.forget(tx, records)) === 0) return false
     await store.audit.append(tx, [{ action: 'forget', by, why, subject: JSON.stringify(key) }])
     return true
   })
@@ -29,7 +27,7 @@ export async function forgetRecord<Tx>(
     site.changed({ kind: 'record-forgotten' })
     return true
   }
-  if ((await store.inbox.findMany(records)).some((record) => record?.state === 'parked')) {
+  if ((await store.inbox.find(records)).some((record) => record?.state === 'parked')) {
     throw new JustonceError('RECORD_PARKED', {
       message: `The record of handler ${key.handler} for ${JSON.stringify(key.key)} belongs to a parked message.`,
       details: { ...key },

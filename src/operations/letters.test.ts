@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
-import { parkedMessage } from '../testing/sample-records.ts'
+import { parkedMessage, recordOf } from '../testing/sample-records.ts'
 
 test('a letter that cannot be read hides neither itself nor the others', async () => {
   const { app, store, mend, rounds } = await withLetters(['m1'])
@@ -154,7 +154,7 @@ test('discarded letters are gone, their copies are duplicates, and it is known w
   const { app, letters, handle, mend, runs, store, clock, dead } = await withLetters(['m1', 'm2', 'm3'])
   mend()
   expect(await letters.discard(letter('m1'), { by: 'ana', why: 'a test' })).toBe(1)
-  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'discarded' })
+  expect(await recordOf(store, letter('m1'))).toMatchObject({ state: 'discarded' })
   expect(await app.operations.audit()).toEqual([
     { action: 'discard', by: 'ana', why: 'a test', at: clock.now(), subject: { letters: [letter('m1')] } },
   ])
@@ -175,7 +175,7 @@ test('a handler without records can have its letters discarded', async () => {
   })
   await handle(note('m1'))
   expect(await app.operations.letters.discard('all', ana)).toBe(1)
-  expect(await store.inbox.find(letter('m1'))).toBeUndefined()
+  expect(await recordOf(store, letter('m1'))).toBeUndefined()
 })
 
 test('a record that is forgotten lets the message run again, and it is known who did it', async () => {

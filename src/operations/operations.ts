@@ -26,7 +26,7 @@ export function operations<Tx>(store: Store<Tx>, app: Partial<Omit<Site<Tx>, 'st
     retries: retryOperations(site),
     outgoing: outgoingOperations(store),
     records: {
-      find: async (key) => await store.inbox.find(checkKey(key)),
+      find: async (key) => await (await store.inbox.find([checkKey(key)]))[0],
       forget: async (key, signature) => await forgetRecord(operable(site), key, signature),
     },
     audit: (limit) => auditedActions(site, limit),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
+import { recordOf } from '../testing/sample-records.ts'
 
 test('what is redriven runs and is done; its record, its events and its end say so', async () => {
   const { letters, mend, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
@@ -32,7 +33,7 @@ test('what is redriven runs and is done; its record, its events and its end say 
   await rounds()
   expect(effects()).toEqual({ m1: 1, m3: 1 })
   expect(await dead()).toEqual(['m2'])
-  expect(await store.inbox.find(letter('m1'))).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, letter('m1'))).toMatchObject({ state: 'processed' })
   expect(eventsOf('redrive-ended')).toEqual([{ kind: 'redrive-ended', id, state: 'finished' }])
   expect(await letters.redrives()).toMatchObject([{ id, state: 'finished', selected: 2 }])
   expect(await app.operations.audit()).toMatchObject([

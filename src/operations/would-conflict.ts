@@ -16,6 +16,6 @@ export async function wouldConflict<Tx>(
       return handlers.namesOf(letter.handler).map((handler) => ({ letter, handler, key }))
     })
   if (asked.length === 0) return new Set()
-  const records = await store.inbox.findMany(asked)
+  const records = await store.inbox.find(asked)
   return new Set(asked.filter((_, index) => records[index] !== undefined).map(({ letter }) => letter))
 }

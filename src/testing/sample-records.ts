@@ -1,9 +1,11 @@
 import type {
   ClaimRequest,
+  Inbox,
   InboxRecord,
   MessageToQueue,
   NewParkedMessage,
   PackedMessage,
+  RecordKey,
   Store,
 } from '../contracts/index.ts'
 
@@ -17,6 +19,14 @@ export function request(key: string, fingerprint?: Uint8Array): ClaimRequest {
 export async function claim<Tx>(store: Store<Tx>, tx: Tx, key: string): Promise<InboxRecord | undefined> {
   const { existing } = await store.inbox.claim(tx, [request(key)])
   return existing[0]
+}
+
+/** The record of one key, as it is committed. */
+export async function recordOf(
+  { inbox }: { readonly inbox: Pick<Inbox<never>, 'find'> },
+  key: RecordKey,
+): Promise<InboxRecord | undefined> {
+  return (await inbox.find([key]))[0]
 }
 
 /** Claims one key and, if it is ours, writes one effect of the same name; what a handler amounts to. */

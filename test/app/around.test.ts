@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Around, PermanentError } from '../../src/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
 test('around wraps every call of a handler, in its own asynchronous context', async () => {
@@ -88,5 +89,5 @@ test('the result of a handler is kept although around returns nothing', async ()
   })
   app.on('note.created', { name: 'tag-note', keepResult: true }, () => ({ tags: 3 }))
   await handle(note('m1'))
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toMatchObject({ result: '{"tags":3}' })
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toMatchObject({ result: '{"tags":3}' })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
 test('at most once: it runs after the acknowledgement, and its record is there by then', async () => {
@@ -15,7 +16,7 @@ test('at most once: it runs after the acknowledgement, and its record is there b
   await handle(note('m1'))
   expect(seen).toEqual([['m1'], 'hook'])
   expect(effects()).toEqual({ m1: 1, 'pinged m1': 1 })
-  expect(await store.inbox.find({ handler: 'ping', key: 'm1' })).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, { handler: 'ping', key: 'm1' })).toMatchObject({ state: 'processed' })
   expect(eventsOf('processed').map(({ handler }) => handler)).toEqual(['ping', 'count'])
 })
 
@@ -71,7 +72,7 @@ test('at least once: tx and publish, but no record: every copy runs', async () =
   await handle(note('m1'))
   await handle(note('m1'))
   expect(effects()).toEqual({ m1: 2 })
-  expect(await store.inbox.find({ handler: 'refresh', key: 'm1' })).toBeUndefined()
+  expect(await recordOf(store, { handler: 'refresh', key: 'm1' })).toBeUndefined()
   expect(eventsOf('duplicate')).toEqual([])
 })
 

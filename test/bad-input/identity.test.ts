@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { byContent, byPosition } from '../../src/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { note, openApp, write } from '../app/open-app.ts'
 
 test('identify makes messages without an id possible, and two with the same key one', async () => {
@@ -16,7 +17,7 @@ test('identify makes messages without an id possible, and two with the same key 
     { id: 'm9', type: 'order.placed', body: { order: 'o2' } },
   )
   expect(effects()).toEqual({ o1: 1, o2: 1 })
-  expect(await store.inbox.find({ handler: 'charge', key: 'o1' })).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, { handler: 'charge', key: 'o1' })).toMatchObject({ state: 'processed' })
 })
 
 test('without an id all handlers of a type need identify', async () => {
@@ -106,7 +107,7 @@ test('the same id with other content is a conflict: kept once for each content, 
   expect((event?.error as Error | undefined)?.message).toMatch(
     /Handler tag-note has already seen the key m1 .* set fingerprint: 'none'/,
   )
-  expect(await store.inbox.find({ handler: 'tag-note', key: 'm1' })).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toMatchObject({ state: 'processed' })
 })
 
 test.each([

@@ -34,14 +34,14 @@ bindBrokenStores([
   {
     name: 'has no new epoch for an operator',
     caught: renewed,
-    break: inbox(() => ({ newEpoch: async () => {} })),
+    break: inbox(({ forget }) => ({ forget: async (tx, keys) => (keys.length === 0 ? 0 : await forget(tx, keys)) })),
   },
   {
     name: 'changes the epoch beside the transaction',
     caught: renewed,
     on: 'simulated',
-    break: inbox(({ newEpoch }, store) => ({
-      newEpoch: () => store.transaction((tx) => newEpoch(tx)),
+    break: inbox(({ forget }, store) => ({
+      forget: (_, keys) => store.transaction((tx) => forget(tx, keys)),
     })),
   },
   {

@@ -89,9 +89,12 @@ bindBrokenStores([
           for (const { key } of requests) dates.set(key, new Date())
           return await claim(tx, requests)
         },
-        async find(key) {
-          const record = await find(key)
-          return record && { ...record, processedAt: dates.get(key.key) ?? record.processedAt }
+        async find(keys) {
+          const records = await find(keys)
+          const dateOf = (place: number) => dates.get(keys[place]?.key ?? '')
+          return records.map(
+            (record, place) => record && { ...record, processedAt: dateOf(place) ?? record.processedAt },
+          )
         },
       }
     }),

@@ -161,12 +161,12 @@ bindBrokenStores([
   {
     name: 'does not find old records without their time',
     caught: 'retention: a record born long ago is found, changed and forgotten by its key alone',
-    break: inbox(() => ({ find: async () => undefined })),
+    break: inbox(() => ({ find: async (keys) => keys.map(() => undefined) })),
   },
   {
     name: 'does not forget old records without their time',
     caught: 'retention: a record born long ago is found, changed and forgotten by its key alone',
-    break: inbox(() => ({ forget: async () => false })),
+    break: inbox(() => ({ forget: async () => 0 })),
   },
   {
     name: 'does not release a claim without its time',

@@ -11,6 +11,7 @@ import {
   type ReachedPoint,
 } from '../../src/testing/index.ts'
 import { overriding } from '../../src/testing/overriding.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
 
 const opened: { close(): Promise<void> }[] = []
@@ -64,7 +65,7 @@ test('what dies before the commit leaves nothing, after it everything', async ()
       store.inbox.claim(tx, [{ handler: 'count', key: 'm1', fingerprint: undefined }]),
     )
     await expect(claim).rejects.toThrow('died')
-    counts[point] = (await inner.inbox.find({ handler: 'count', key: 'm1' })) === undefined ? 0 : 1
+    counts[point] = (await recordOf(inner, { handler: 'count', key: 'm1' })) === undefined ? 0 : 1
   }
   expect(counts).toEqual({ 'after-claim': 0, 'before-commit': 0, 'after-commit': 1 })
 })

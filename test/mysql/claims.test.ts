@@ -2,6 +2,7 @@ import mysql from 'mysql2'
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { gate, hold, staysPending } from '../../src/testing/waiting.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -68,7 +69,7 @@ describe.skipIf(!mariadb.available)('claims in InnoDB', () => {
       const joined = store.within(connection)
       const work = joined.savepoint(() => joined.inbox.claim(connection, [request('alone')]))
       await expect(work).rejects.toMatchObject({ code: 'TX_NOT_OPEN' })
-      expect(await store.inbox.find(request('alone'))).toBeUndefined()
+      expect(await recordOf(store, request('alone'))).toBeUndefined()
     } finally {
       connection.release()
     }
@@ -114,7 +115,7 @@ describe.skipIf(!mariadb.available)('claims in InnoDB', () => {
     expect(odd.capabilities.connections).toBe(2)
     const key = { handler: 'tag-note', key: ':id ? ü', fingerprint: Uint8Array.of(0, 255) }
     expect((await odd.transaction((tx) => odd.inbox.claim(tx, [key]))).existing).toEqual([undefined])
-    expect((await store.inbox.find(key))?.fingerprint).toEqual(Buffer.of(0, 255))
+    expect((await recordOf(store, key))?.fingerprint).toEqual(Buffer.of(0, 255))
     expect((await odd.transaction((tx) => odd.inbox.claim(tx, [key]))).existing[0]?.state).toBe('processed')
     const lease = await odd.leases.acquire('maintainer', 60_000)
     expect(await odd.leases.renew('maintainer', lease?.fence ?? -1, 60_000)).toBe(true)

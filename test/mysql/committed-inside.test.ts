@@ -2,6 +2,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { once } from '../../src/engine/once.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { gate } from '../../src/testing/waiting.ts'
 import { type MariadbServer, startMariadb } from '../servers/mariadb.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -87,7 +88,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     work.catch(() => {})
     await asleep()
     const rival = mysqlStore({ pool })
-    expect((await rival.inbox.find(request('k1')))?.state).toBeUndefined()
+    expect((await recordOf(rival, request('k1')))?.state).toBeUndefined()
     await pool.query(`KILL ${threads[0]}`)
     await expect(work).rejects.toThrow()
     expect(await claimedAnew('k1', 'k2')).toEqual([true, true])
@@ -176,7 +177,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
       await store.lend(tx, quietly).tx.query('CALL harmless()')
       await store.inbox.update(tx, [{ ...request('h2'), state: 'parked' }])
     })
-    const records = await store.inbox.findMany(['h1', 'h2'].map(request))
+    const records = await store.inbox.find(['h1', 'h2'].map(request))
     expect(records.map((record) => record?.state)).toEqual(['processed', 'parked'])
   })
 
@@ -234,7 +235,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
       const query = connection.query.bind(connection) as (...given: unknown[]) => Promise<unknown>
       // The process may die before any of them.
       const looking = async (...given: unknown[]) => {
-        if (isLooking) seen.push((await store.inbox.find(request('a1')))?.state)
+        if (isLooking) seen.push((await recordOf(store, request('a1')))?.state)
         return await query(...given)
       }
       return Object.assign(connection, { query: looking })
@@ -270,7 +271,7 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
     const query = connection.query.bind(connection) as (...given: unknown[]) => Promise<unknown>
     // The process may die before any of them.
     const looking = async (...given: unknown[]) => {
-      seen.push((await store.inbox.find(request('j2')))?.state)
+      seen.push((await recordOf(store, request('j2')))?.state)
       return await query(...given)
     }
     await connection.beginTransaction()

@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { type MariadbServer, startMariadb } from '../servers/mariadb.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { newPool } from './mysql-context.ts'
@@ -49,7 +50,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
     })
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(broken).toMatchObject({ code: 'TX_ENDED' })
-    expect(await store.inbox.findMany(keys.map(request))).toEqual([undefined, undefined])
+    expect(await store.inbox.find(keys.map(request))).toEqual([undefined, undefined])
     expect(await countOf(`${name} later`)).toBe(0)
   })
 
@@ -65,7 +66,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
       { lockTimeoutMs: 1 },
     )
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
-    expect((await store.inbox.find(request('r1')))?.state).toBe('processed')
+    expect((await recordOf(store, request('r1')))?.state).toBe('processed')
   })
 
   test('a lock timeout that has ended the transaction breaks the loan, and nothing of it is left', async () => {
@@ -84,7 +85,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(trouble).toBe('conflict')
     expect([await countOf('before'), await countOf('after')]).toEqual([0, 0])
-    expect(await store.inbox.find(request('t1'))).toBeUndefined()
+    expect(await recordOf(store, request('t1'))).toBeUndefined()
   })
 
   test('a procedure that only writes is part of the transaction', async () => {
@@ -94,7 +95,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
       await loan.tx.query('CALL harmless()')
       expect(loan.broken()).toBeUndefined()
     })
-    expect((await store.inbox.find(request('h1')))?.state).toBe('processed')
+    expect((await recordOf(store, request('h1')))?.state).toBe('processed')
   })
 
   test('a killed server undoes what was open, keeps what was committed, and is unavailable meanwhile', async () => {
@@ -109,8 +110,8 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
     expect(store.classify(await store.ping().catch((error: unknown) => error))).toBe('unavailable')
     await server.restart()
     await store.ping()
-    expect((await store.inbox.find(request('kept')))?.state).toBe('processed')
-    expect(await store.inbox.find(request('undone'))).toBeUndefined()
+    expect((await recordOf(store, request('kept')))?.state).toBe('processed')
+    expect(await recordOf(store, request('undone'))).toBeUndefined()
     const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request('undone')]))
     expect(existing).toEqual([undefined])
   })

@@ -1,6 +1,7 @@
 import type { PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newPool } from './mysql-context.ts'
@@ -84,9 +85,9 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     const { pool, store } = open()
     const { store: other } = open()
     await pool.query('SET autocommit = 0')
-    expect(await store.inbox.find(request('late'))).toBeUndefined()
+    expect(await recordOf(store, request('late'))).toBeUndefined()
     await other.transaction((tx) => other.inbox.claim(tx, [request('late')]))
-    expect((await store.inbox.find(request('late')))?.state).toBe('processed')
+    expect((await recordOf(store, request('late')))?.state).toBe('processed')
     await store.suspects.begin(['s1'])
     expect(await other.suspects.look(['s1'])).toEqual([1])
     const [rows] = await pool.query<RowDataPacket[]>('SELECT @@autocommit AS a')
@@ -126,7 +127,7 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     await expect(work).rejects.toMatchObject({ code: 'STORE_CANNOT' })
     const fits = 'x'.repeat(1_024)
     await store.transaction((tx) => store.inbox.claim(tx, [request(fits)]))
-    expect((await store.inbox.find(request(fits)))?.state).toBe('processed')
-    expect(await store.inbox.find(request('x'.repeat(1_025)))).toBeUndefined()
+    expect((await recordOf(store, request(fits)))?.state).toBe('processed')
+    expect(await recordOf(store, request('x'.repeat(1_025)))).toBeUndefined()
   })
 })

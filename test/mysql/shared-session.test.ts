@@ -2,6 +2,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { once } from '../../src/engine/once.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { askMysql, createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newPool } from './mysql-context.ts'
@@ -101,7 +102,7 @@ describe.skipIf(!mariadb.available)('a session that others change', () => {
     })
     expect([await count('notes', 'm1'), await count('notes', 'm1', other)]).toEqual([0, 1])
     expect([await count('notes', 'm2'), await count('notes', 'm2', other)]).toEqual([1, 0])
-    expect((await store.inbox.find(request('m2')))?.result).toBe('1')
+    expect((await recordOf(store, request('m2')))?.result).toBe('1')
     expect(await count('justonce_inbox', 'm1', other)).toBe(0)
     const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
     expect(rows[0]?.name).not.toBe(other)
@@ -210,8 +211,8 @@ describe.skipIf(!mariadb.available)('a session that others change', () => {
       await store.transaction((tx) => store.inbox.claim(tx, [request(name)]))
       const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request(name)]))
       expect(existing[0]?.state).toBe('processed')
-      expect((await store.inbox.find(request(name)))?.state).toBe('processed')
-      await store.transaction((tx) => store.inbox.forget(tx, request(name)))
+      expect((await recordOf(store, request(name)))?.state).toBe('processed')
+      await store.transaction((tx) => store.inbox.forget(tx, [request(name)]))
       await store.ping()
       const [rows] = await pool.query<RowDataPacket[]>(`SELECT @@${name} AS value LIMIT 1`)
       expect(rows[0]?.value).toBe(value)

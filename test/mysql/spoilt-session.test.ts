@@ -2,7 +2,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
-import { parkedMessage } from '../../src/testing/sample-records.ts'
+import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { askMysql, createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -49,7 +49,7 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
     const elsewhere = mysqlStore({ pool: other })
     await elsewhere.transaction((tx) => elsewhere.inbox.claim(tx, [request('of another')]))
     await other.end()
-    expect((await store.inbox.find(request('of another')))?.state).toBe('processed')
+    expect((await recordOf(store, request('of another')))?.state).toBe('processed')
     await leave('BEGIN', 'SELECT * FROM notes')
     await ask(`UPDATE notes SET n = 3 WHERE name = 'read'`)
     const read = await store.transaction(
@@ -61,7 +61,7 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
   test('a transaction that was left open: what was written in it is not committed with ours', async () => {
     await leave('BEGIN', `INSERT INTO notes VALUES ('stray #', 0)`)
     for (const key of ['s1', 's2']) await store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
-    expect((await store.inbox.findMany(['s1', 's2'].map(request))).map((record) => record?.state)).toEqual([
+    expect((await store.inbox.find(['s1', 's2'].map(request))).map((record) => record?.state)).toEqual([
       'processed',
       'processed',
     ])
@@ -93,7 +93,7 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
       ids.map((id) => ({ name: id })),
     )
     expect(events.filter(({ kind }) => kind === 'parked' || kind === 'stuck')).toEqual([])
-    for (const record of await store.inbox.findMany(ids.map(request)))
+    for (const record of await store.inbox.find(ids.map(request)))
       expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(86_400_000)
   })
 

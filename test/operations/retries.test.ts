@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../src/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { note, openApp } from '../app/open-app.ts'
 
 const ana = { by: 'ana', why: 'it is back' }
@@ -65,7 +66,7 @@ test('what is retried now runs now, its attempts counted on, and it is known who
   await clock.advance(0)
   expect(attempts).toEqual([['m1', 2]])
   expect(await script.retries.get(retry('m1'))).toBeUndefined()
-  expect(await store.inbox.find(retry('m1'))).toMatchObject({ state: 'processed' })
+  expect(await recordOf(store, retry('m1'))).toMatchObject({ state: 'processed' })
   expect(await script.retries.get(retry('m2'))).toMatchObject({ attempts: 1 })
   expect(await script.audit()).toMatchObject([{ action: 'retry', ...ana, subject: { retries: [retry('m1')] } }])
 })

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClaimRequest } from '../../src/driver.ts'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newPool } from './pg-context.ts'
@@ -50,7 +51,7 @@ describe.skipIf(!postgres.available)('claims after a claim of which most was kno
     })
     expect([...(record?.fingerprint ?? [])]).toEqual([1, 2, 3])
     expect(record?.result).toBe('{"a":1}')
-    expect(record?.processedAt).toEqual((await store.inbox.find(request('with-result')))?.processedAt)
+    expect(record?.processedAt).toEqual((await recordOf(store, request('with-result')))?.processedAt)
   })
 
   test('of two racing transactions one is first and the other finds its record', async () => {

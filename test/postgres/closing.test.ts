@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newSql } from './js-context.ts'
@@ -39,7 +40,7 @@ describe.skipIf(!postgres.available)('a client that is used up', () => {
     const uses = [
       // postgres.js goes on reserving connections after its end, and makes new ones for it.
       ...(client === 'pg' ? [() => store.transaction(async () => 'never')] : []),
-      () => store.inbox.find(request),
+      () => recordOf(store, request),
       () => store.queue.take('notes', { limit: 1, visibilityMs: 1 }),
       () => store.schema.check(),
       () => store.ping(),
@@ -57,7 +58,7 @@ describe.skipIf(!postgres.available)('a client that is used up', () => {
     await store.schema.install()
     await store.close()
     await expect(store.transaction(async () => 'never')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
-    await expect(store.inbox.find(request)).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    await expect(recordOf(store, request)).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   })
 
   test.each(clients)('$client: whoever gives up waiting for it takes no connection with them', async ({ open }) => {

@@ -7,6 +7,7 @@ import type { Loan } from '../../src/contracts/index.ts'
 import { isJustonceError } from '../../src/errors/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StoreCaseContext } from '../../src/testing/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newSql, openJsContext } from './js-context.ts'
@@ -176,6 +177,6 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
     })
     await expect(transaction).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' })
     expect([...(await sql`SELECT * FROM alone_effects`)]).toEqual([])
-    expect(await store.inbox.find(request)).toBeUndefined()
+    expect(await recordOf(store, request)).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { justonce, once } from '../../src/index.ts'
-import { parkedMessage, request } from '../../src/testing/sample-records.ts'
+import { parkedMessage, recordOf, request } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -73,7 +73,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: the opening of a tran
         })
         .catch(() => {})
       proxy.pass()
-      expect(await store.inbox.find(request('m1'))).toBeUndefined()
+      expect(await recordOf(store, request('m1'))).toBeUndefined()
       expect(await effects()).toEqual([])
     })
 

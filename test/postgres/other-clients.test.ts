@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { storeCases } from '../../src/testing/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { bindStoreCases } from '../conformance/bind-store-cases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -31,7 +32,7 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
     await store.schema.install()
     const request = { handler: 'tag-note', key: 'm1', fingerprint: Uint8Array.of(0, 92, 255) }
     await store.transaction((tx) => store.inbox.claim(tx, [request]))
-    const record = await store.inbox.find(request)
+    const record = await recordOf(store, request)
     expect([...(record?.fingerprint ?? [])]).toEqual([0, 92, 255])
     expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(1_800_000)
     const message = { envelope: Uint8Array.of(0, 1), body: Uint8Array.of(92, 255) }
@@ -49,7 +50,7 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
     const claim = () => store.transaction((tx) => store.inbox.claim(tx, [request]))
     expect((await claim()).existing).toEqual([undefined])
     expect((await claim()).existing).toMatchObject([{ state: 'processed' }])
-    const record = await store.inbox.find(request)
+    const record = await recordOf(store, request)
     expect([...(record?.fingerprint ?? [])]).toEqual([0, 92, 255])
     expect(Math.abs((record?.processedAt.getTime() ?? 0) - Date.now())).toBeLessThan(1_800_000)
   })
@@ -64,8 +65,8 @@ describe.skipIf(!postgres.available)('clients that are set up in another way', (
       const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request]))
       expect(existing).toEqual([undefined])
     }
-    await stores[0]?.transaction(async (tx) => stores[0]?.inbox.forget(tx, request))
-    expect(await stores[0]?.inbox.find(request)).toBeUndefined()
-    expect(await stores[1]?.inbox.find(request)).toMatchObject({ state: 'processed' })
+    await stores[0]?.transaction(async (tx) => stores[0]?.inbox.forget(tx, [request]))
+    expect(await recordOf(stores[0]!, request)).toBeUndefined()
+    expect(await recordOf(stores[1]!, request)).toMatchObject({ state: 'processed' })
   })
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Loan } from '../../src/contracts/index.ts'
 import { isJustonceError } from '../../src/errors/index.ts'
 import type { StoreCaseContext } from '../../src/testing/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { openPgContext } from './pg-context.ts'
@@ -148,7 +149,7 @@ describe.skipIf(!postgres.available)('what a handler is lent of pg', () => {
     })
     await expect(transaction).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(await effects.count('sealed')).toBe(0)
-    expect(await store.inbox.find({ ...request, key: 'sealed' })).toBeUndefined()
+    expect(await recordOf(store, { ...request, key: 'sealed' })).toBeUndefined()
   })
 
   test('a call that nobody awaits and that fails is told by settled(), not by the process', async () => {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { hold } from '../../src/testing/waiting.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -116,7 +117,7 @@ describe.skipIf(!postgres.available)('the days of the inbox', () => {
     await admin.query(`ALTER TABLE ${schema}.justonce_inbox DETACH PARTITION ${schema}.${oldest} CONCURRENTLY`)
     expect(await removeOld()).toEqual({ removed: 1, more: false })
     expect(await partsOf(admin, schema)).toHaveLength(1)
-    expect(await store.inbox.find(born('kept', undefined))).toMatchObject({ state: 'processed' })
+    expect(await recordOf(store, born('kept', undefined))).toMatchObject({ state: 'processed' })
   })
 
   test('two that remove at once do not hinder each other', async () => {
@@ -201,7 +202,7 @@ describe.skipIf(!postgres.available)('the days of the inbox', () => {
     expect(verdicts(await claim(modest, born('m1', daysFromNow(1))))).toEqual(['first'])
     const stored = { ...born('m1', daysFromNow(1)), state: 'expired', result: undefined } as const
     await modest.transaction((tx) => modest.inbox.update(tx, [stored]))
-    expect(await modest.inbox.find(stored)).toMatchObject({ state: 'expired' })
+    expect(await recordOf(modest, stored)).toMatchObject({ state: 'expired' })
     await admin.query(`DROP OWNED BY ${schema}; DROP ROLE ${schema}`)
   })
 
@@ -227,6 +228,6 @@ describe.skipIf(!postgres.available)('the days of the inbox', () => {
     expect(await remove()).toEqual({ removed: 499, more: false })
     await held.commit()
     expect(await remove()).toEqual({ removed: 0, more: false })
-    expect(await store.inbox.find(first!)).toMatchObject({ state: 'parked' })
+    expect(await recordOf(store, first!)).toMatchObject({ state: 'parked' })
   })
 })

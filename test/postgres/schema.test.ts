@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newPool, newSchema } from './pg-context.ts'
@@ -25,7 +26,7 @@ describe.skipIf(!postgres.available)('the tables', () => {
     const missing = { code: 'SCHEMA_MISSING' }
     await expect(store.schema.check()).rejects.toMatchObject(missing)
     await expect(store.transaction((tx) => store.inbox.claim(tx, [request]))).rejects.toMatchObject(missing)
-    await expect(store.inbox.find(request)).rejects.toMatchObject(missing)
+    await expect(recordOf(store, request)).rejects.toMatchObject(missing)
     await expect(store.ping()).rejects.toMatchObject(missing)
   })
 
@@ -87,7 +88,7 @@ describe.skipIf(!postgres.available)('the tables', () => {
     await theirs.queue.send(undefined, 'notes', [
       { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: 'k1' },
     ])
-    expect(await theirs.transaction((tx) => theirs.inbox.forget(tx, request))).toBe(true)
+    expect(await theirs.transaction((tx) => theirs.inbox.forget(tx, [request]))).toBe(1)
     await modest.end()
     await pool.query(`DROP OWNED BY ${schema}; DROP ROLE ${schema}`)
   })

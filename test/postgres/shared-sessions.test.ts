@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { justonce, once } from '../../src/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
@@ -90,7 +91,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others 
     for (const path of ['tenant_a', 'tenant_b, home', 'pg_catalog']) {
       await shared.query(`SET search_path TO ${path}`)
       expect((await charge()).status).toBe('duplicate')
-      expect(await shared.store.inbox.find({ handler: 'charge', key: 'k1' })).toMatchObject({ state: 'processed' })
+      expect(await recordOf(shared.store, { handler: 'charge', key: 'k1' })).toMatchObject({ state: 'processed' })
     }
     expect(await elsewhere()).toEqual([])
   })

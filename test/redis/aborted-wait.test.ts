@@ -36,7 +36,7 @@ describe.skipIf(!redis.available)('a transaction that gives up while it waits fo
       expect(await asking.promise).toBe('given up')
       const free = store.transaction((tx) => store.inbox.claim(tx, [request]), { lockTimeoutMs: 5_000 })
       expect((await free).existing).toEqual([undefined])
-      await store.transaction((tx) => store.inbox.forget(tx, request))
+      await store.transaction((tx) => store.inbox.forget(tx, [request]))
     }
   })
 })

@@ -2,13 +2,13 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isJustonceError } from '../../src/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
-import { parkedMessage } from '../../src/testing/sample-records.ts'
+import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
 import { requireServer } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
 
 const redis = await requireServer('redis')
 const request = (key: string) => ({ handler: 'tag-note', key, fingerprint: undefined })
-const recordOf = (tag: string, key: string): string => `justonce:{${tag}}:inbox:${JSON.stringify(['tag-note', key])}`
+const recordKey = (tag: string, key: string): string => `justonce:{${tag}}:inbox:${JSON.stringify(['tag-note', key])}`
 
 describe.skipIf(!redis.available)('claims in Redis', () => {
   let client: TestClient
@@ -26,15 +26,15 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
       await store.inbox.claim(tx, [request('m1'), request('m2')])
       await tx.command('INCR', counter)
       // As when the lease runs out while the process is frozen.
-      await client.del(recordOf(tag, 'm2'))
+      await client.del(recordKey(tag, 'm2'))
       await rival.transaction((other) => rival.inbox.claim(other, [request('m2')]))
     })
     const error = await frozen.catch((reason: unknown) => reason)
     expect(isJustonceError(error, 'CLAIM_LOST')).toBe(true)
     expect(store.classify(error)).toBe('conflict')
     expect(await client.get(counter)).toBeNull()
-    expect(await store.inbox.find(request('m1'))).toBeUndefined()
-    expect((await store.inbox.find(request('m2')))?.state).toBe('processed')
+    expect(await recordOf(store, request('m1'))).toBeUndefined()
+    expect((await recordOf(store, request('m2')))?.state).toBe('processed')
   })
 
   test('nor can what was done with a parked message, or under an order key, whose lock went to a rival', async () => {
@@ -73,13 +73,13 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
       await new Promise(() => {})
     })
     await claimed.promise
-    const ttl = await client.pTTL(recordOf(tag, 'm1'))
+    const ttl = await client.pTTL(recordKey(tag, 'm1'))
     expect(ttl).toBeGreaterThan(50_000)
     expect(ttl).toBeLessThanOrEqual(60_000)
     const store = isolatedStore(client, tag)
     const early = store.transaction((tx) => store.inbox.claim(tx, [request('m1')]), { lockTimeoutMs: 50 })
     expect(store.classify(await early.catch((error: unknown) => error))).toBe('conflict')
-    await client.pExpire(recordOf(tag, 'm1'), 1)
+    await client.pExpire(recordKey(tag, 'm1'), 1)
     const { existing } = await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
     expect(existing).toEqual([undefined])
   })
@@ -87,7 +87,7 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
   test('a claim is renewed for as long as its transaction is open', async () => {
     const tag = freshTag()
     const store = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 300 })
-    const key = recordOf(tag, 'm1')
+    const key = recordKey(tag, 'm1')
     await store.transaction(async (tx) => {
       await store.inbox.claim(tx, [request('m1')])
       // It lasts longer than it did a moment ago, which only a renewal can bring about, and twice.
@@ -99,7 +99,7 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
         if (after > before) renewals++
       }
     })
-    expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+    expect((await recordOf(store, request('m1')))?.state).toBe('processed')
   })
 
   test('records live as long as was said, parked ones until they are done', async () => {
@@ -109,10 +109,10 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
       await store.inbox.claim(tx, [request('m1'), request('m2')])
       await store.inbox.update(tx, [{ ...request('m2'), state: 'parked' }])
     })
-    expect(await client.pTTL(recordOf(tag, 'm1'))).toBeGreaterThan(aDayMs - 60_000)
-    expect(await client.pTTL(recordOf(tag, 'm2'))).toBe(-1)
+    expect(await client.pTTL(recordKey(tag, 'm1'))).toBeGreaterThan(aDayMs - 60_000)
+    expect(await client.pTTL(recordKey(tag, 'm2'))).toBe(-1)
     await store.transaction((tx) => store.inbox.update(tx, [{ ...request('m2'), state: 'processed' }]))
-    expect(await client.pTTL(recordOf(tag, 'm2'))).toBeGreaterThan(aDayMs - 60_000)
+    expect(await client.pTTL(recordKey(tag, 'm2'))).toBeGreaterThan(aDayMs - 60_000)
   })
 
   /** Sends every script twice, as a client does that has lost the connection before the first answer came. */
@@ -171,7 +171,7 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
       await Promise.all(fields.map((field) => tx.command('HSET', `effects:{${tag}}`, field, '1')))
     })
     expect(await client.hLen(`effects:{${tag}}`)).toBe(fields.length)
-    expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+    expect((await recordOf(store, request('m1')))?.state).toBe('processed')
     expect(asked.filter((name) => name === 'COMMAND')).toHaveLength(1)
   })
 

@@ -107,7 +107,7 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     await one.handle('m1')
     await filled(1)
     const key = { handler: 'tag-note', key: 'm1' }
-    expect(await one.store.transaction((tx) => one.store.inbox.forget(tx, key))).toBe(true)
+    expect(await one.store.transaction((tx) => one.store.inbox.forget(tx, [key]))).toBe(1)
     await other.app.start()
     await other.handle('m2')
     await other.handle('m1')

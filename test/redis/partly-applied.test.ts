@@ -50,7 +50,7 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     const rows = await store.parking.list()
     expect(rows.map(({ key, state, reason }) => [key, state, reason])).toEqual([['m2', 'dead', 'PARTLY_APPLIED']])
     expect(rows[0]?.errors).toContain('WRONGTYPE')
-    const records = await store.inbox.findMany(['m1', 'm2', 'm3'].map((id) => ({ handler: 'tag-note', key: id })))
+    const records = await store.inbox.find(['m1', 'm2', 'm3'].map((id) => ({ handler: 'tag-note', key: id })))
     expect(records.map((record) => record?.state)).toEqual(['processed', 'parked', 'processed'])
   })
 

@@ -8,6 +8,7 @@ import {
   type RedisClient,
   redisStore,
 } from '../../src/stores/redis/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { requireServer } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
 
@@ -65,7 +66,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
         await claimAndCount()
         await raw(client, 'SELECT', '2')
         await claimAndCount()
-        expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+        expect((await recordOf(store, request('m1')))?.state).toBe('processed')
         const lease = await store.leases.acquire('tidying', 60_000)
         await raw(client, 'SELECT', '3')
         expect(await store.leases.acquire('tidying', 60_000)).toBeUndefined()
@@ -89,7 +90,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
         const store = openStore(client, tag, { database: 4 })
         await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
         await raw(client, 'SELECT', '0')
-        expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+        expect((await recordOf(store, request('m1')))?.state).toBe('processed')
         await raw(client, 'SELECT', '4')
         await raw(client, 'FLUSHDB')
       }))
@@ -110,7 +111,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
         expect(store.classify(error)).toBe('unavailable')
         await raw(client, 'DISCARD')
         expect(await outside.get(`effects:{${tag}}`)).toBeNull()
-        expect((await store.inbox.find(request('m2')))?.state).not.toBe('processed')
+        expect((await recordOf(store, request('m2')))?.state).not.toBe('processed')
       }))
   })
 
@@ -120,8 +121,8 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
     const client = await connected(redis.url.replace('redis://', `redis://${tag}:secret@`))
     const store = openStore(client, tag)
     await store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
-    expect((await openStore(outside, tag).inbox.find(request('m1')))?.state).toBe('processed')
-    await expect(openStore(client, tag, { database: 2 }).inbox.find(request('m1'))).rejects.toThrow(/can't run/)
+    expect((await recordOf(openStore(outside, tag), request('m1')))?.state).toBe('processed')
+    await expect(recordOf(openStore(client, tag, { database: 2 }), request('m1'))).rejects.toThrow(/can't run/)
     client.destroy()
     await outside.sendCommand(['ACL', 'DELUSER', tag])
   })
@@ -174,7 +175,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
     const key = `justonce:{${tag}}:inbox:${JSON.stringify(['tag-note', 'm1'])}`
     const work = store.transaction((tx) => tx.command('DEL', key))
     await expect(work).rejects.toSatisfy((error) => isJustonceError(error, 'STORE_CANNOT'))
-    expect((await store.inbox.find(request('m1')))?.state).toBe('processed')
+    expect((await recordOf(store, request('m1')))?.state).toBe('processed')
   })
 
   test('what only publishes is a write, too', async () => {

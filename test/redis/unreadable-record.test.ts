@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
-import { parkedMessage } from '../../src/testing/sample-records.ts'
+import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
 import { requireServer } from '../servers/require.ts'
 import { connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
 
@@ -57,8 +57,8 @@ describe.skipIf(!redis.available)('a record that cannot be read', () => {
   test('people who ask for it are given its name', async () => {
     const { store, name } = await open('garbage')
     const unreadable = { code: 'RECORD_UNREADABLE', message: expect.stringContaining(name) }
-    await expect(store.inbox.find(request('bad'))).rejects.toMatchObject(unreadable)
-    await expect(store.transaction((tx) => store.inbox.forget(tx, request('bad')))).rejects.toMatchObject(unreadable)
+    await expect(recordOf(store, request('bad'))).rejects.toMatchObject(unreadable)
+    await expect(store.transaction((tx) => store.inbox.forget(tx, [request('bad')]))).rejects.toMatchObject(unreadable)
   })
 
   test('of a message that is retried: nothing of the attempt is applied', async () => {

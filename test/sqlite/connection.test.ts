@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { type Library, libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
 let folder: ReturnType<typeof scratchFolder>
@@ -41,7 +42,7 @@ describe('the file of a store', () => {
     await store.schema.install()
     before()
     await store.transaction((tx) => store.inbox.claim(tx, [claim]))
-    const found = await store.inbox.find(claim)
+    const found = await recordOf(store, claim)
     await store.close()
     return found
   }
@@ -82,7 +83,7 @@ describe('a connection that was given up to the store', () => {
       ])
       expect(tx.prepare('SELECT 7').get()).toEqual([7n])
     })
-    expect((await store.inbox.find(claim))?.processedAt.getTime()).toBeGreaterThan(0)
+    expect((await recordOf(store, claim))?.processedAt.getTime()).toBeGreaterThan(0)
     const [taken] = await store.queue.take('notes', { limit: 1, visibilityMs: 1000 })
     expect(taken).toEqual({
       ticket: expect.any(String),
@@ -196,7 +197,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       const error = await work.catch((reason: unknown) => reason)
       expect(error).toMatchObject({ code: 'STORE_CLOSED' })
       expect(store.classify(error)).toBe('unavailable')
-      expect(await store.inbox.find(claim)).toBeUndefined()
+      expect(await recordOf(store, claim)).toBeUndefined()
       expect((await store.transaction((tx) => store.inbox.claim(tx, [claim]))).existing).toEqual([undefined])
       await store.close()
     })

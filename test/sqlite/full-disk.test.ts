@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SqliteStore } from '../../src/stores/sqlite/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { type Library, libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
 const big = new Uint8Array(64 * 1024)
@@ -40,7 +41,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       const { key, error, committed } = await firstFailure(store)
       expect(error).toMatchObject({ code: 'STORE_FULL' })
       expect(store.classify(error)).toBe('unavailable')
-      expect(await store.inbox.find({ handler: 'h', key })).toBeUndefined()
+      expect(await recordOf(store, { handler: 'h', key })).toBeUndefined()
       expect(await store.queue.count('notes')).toMatchObject({ ready: committed, hidden: 0 })
       native?.exec('PRAGMA max_page_count = 100000')
       await park(key, store)
@@ -82,7 +83,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
         const { key, error, committed } = await firstFailure(store)
         expect(store.classify(error)).toBe('unavailable')
         expect(error).toMatchObject({ code: 'STORE_FULL' })
-        expect(await store.inbox.find({ handler: 'h', key })).toBeUndefined()
+        expect(await recordOf(store, { handler: 'h', key })).toBeUndefined()
         expect(await store.queue.count('notes')).toMatchObject({ ready: committed, hidden: 0 })
         rmSync(ballast)
         await store.ping()

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Loan } from '../../src/contracts/index.ts'
 import type { SqliteStore } from '../../src/stores/sqlite/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { type Library, libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
 interface IterableStatement {
@@ -55,7 +56,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('a l
     })
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(names()).toEqual([])
-    expect(await store.inbox.find({ handler: 'h', key: 'm1' })).toBeUndefined()
+    expect(await recordOf(store, { handler: 'h', key: 'm1' })).toBeUndefined()
   })
 
   it('what an aborted transaction has left running does not land in the next one on the same connection', async () => {

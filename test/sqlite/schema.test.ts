@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
 describe('the schema of the SQLite store', () => {
@@ -23,7 +24,7 @@ describe('the schema of the SQLite store', () => {
   it('is missing, then installed, then too new for code that does not know it', async () => {
     const store = sqliteStore({ path })
     await expect(store.schema.check()).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
-    await expect(store.inbox.find({ handler: 'h', key: 'm1' })).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
+    await expect(recordOf(store, { handler: 'h', key: 'm1' })).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
     await expect(store.transaction((tx) => store.inbox.claim(tx, []))).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
     await store.schema.install()
     await store.schema.check()

@@ -23,7 +23,7 @@ export const newEpochCommand: Command = {
     try {
       await reaching(store, async () => {
         await store.schema.check()
-        await store.transaction((tx) => store.inbox.newEpoch(tx))
+        await store.transaction((tx) => store.inbox.forget(tx, []))
       })
       out.write(`The ${store.name} store has a new epoch: no cache goes by what it knew before.\n`)
       return 0

@@ -41,27 +41,20 @@ export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
         database.inbox.set(rowKey(key), { ...record, state, result, processedAt: new Date(database.now()) })
       }
     },
-    find: (key) => transactions.read((database) => committedRecord(database, key)),
-    findMany: (keys) => transactions.read((database) => keys.map((key) => committedRecord(database, key))),
-    async forget(tx, key) {
+    find: (keys) => transactions.read((database) => keys.map((key) => committedRecord(database, key))),
+    async forget(tx, keys) {
       const { database } = transactionOf(tx)
-      const record = database.inbox.get(rowKey(key))
-      if (record === undefined || record.state === 'parked') return false
-      database.inbox.delete(rowKey(key))
-      changeEpoch(database)
-      return true
+      database.epoch.set('epoch', String(database.nextNumber()))
+      const known = keys.filter((key) => (database.inbox.get(rowKey(key))?.state ?? 'parked') !== 'parked')
+      for (const key of known) database.inbox.delete(rowKey(key))
+      return known.length
     },
-    newEpoch: async (tx) => changeEpoch(transactionOf(tx).database),
   }
 }
 
 function committedRecord(database: MemoryDatabase, key: RecordKey): InboxRecord | undefined {
   const record = database.inbox.committed(rowKey(key))
   return record && copyOf(record)
-}
-
-function changeEpoch(database: MemoryDatabase): void {
-  database.epoch.set('epoch', String(database.nextNumber()))
 }
 
 function epochOf(database: MemoryDatabase): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import { recordOf } from '../../testing/sample-records.ts'
 import { MemoryDatabase, memoryStore } from './index.ts'
 
 describe('memoryStore()', () => {
@@ -56,7 +57,7 @@ describe('memoryStore()', () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     await store.transaction((tx) => store.inbox.claim(tx, [{ handler: 'h', key: 'm1', fingerprint: undefined }]))
-    expect((await store.inbox.find({ handler: 'h', key: 'm1' }))?.processedAt).toEqual(clock.now())
+    expect((await recordOf(store, { handler: 'h', key: 'm1' }))?.processedAt).toEqual(clock.now())
     await store.queue.send(undefined, 'notes', [
       { message: { envelope: new Uint8Array(), body: new Uint8Array() }, key: undefined },
     ])

@@ -80,21 +80,17 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
         )
       }
     },
-    async find(key) {
-      return (await look({ run: onceRead }, inbox, [key], { locked: false })).records.get(nameOf(key))
-    },
-    async findMany(keys) {
+    async find(keys) {
       const { records } = await look({ run: onceRead }, inbox, keys, { locked: false })
       return keys.map((key) => records.get(nameOf(key)))
     },
-    async forget(tx, key) {
+    async forget(tx, keys) {
       const runner = transactions.runner(tx)
-      const { count } = await runner.run(`DELETE FROM ${inbox} WHERE ${isOneOf([key])} AND state <> 'parked'`)
-      if (count > 0) await runner.run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
-      return count > 0
-    },
-    async newEpoch(tx) {
-      await transactions.runner(tx).run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
+      let removed = 0
+      for (const key of keys)
+        removed += (await runner.run(`DELETE FROM ${inbox} WHERE ${isOneOf([key])} AND state <> 'parked'`)).count
+      await runner.run(`UPDATE ${meta} SET epoch = ${newEpoch()}`)
+      return removed
     },
   }
 

@@ -36,9 +36,7 @@ export interface InboxStatements {
   readonly epoch: Statement
   /** Rounded up: who was born before it to the millisecond is refused by the claim as well. */
   readonly horizon: Statement
-  readonly find: Statement
   readonly forget: Statement
-  readonly newEpoch: Statement
 }
 
 export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStatements {
@@ -132,12 +130,10 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
     ),
     epoch: statement(`SELECT ${epoch}`),
     horizon: statement(`SELECT ceil(extract(epoch FROM horizon) * 1000) FROM ${meta}`),
-    find: statement(`SELECT ${record} FROM ${inbox} WHERE handler = $1::text AND key = $2::text`),
     forget: statement(
-      `WITH gone AS (DELETE FROM ${inbox} WHERE handler = $1::text AND key = $2::text AND state <> 'p' RETURNING 1)
-       UPDATE ${meta} SET epoch = ${newEpoch} WHERE EXISTS (SELECT FROM gone)`,
+      `WITH gone AS (DELETE FROM ${inbox} AS known USING ${keys} WHERE ${isSame} AND known.state <> 'p' RETURNING 1)
+       UPDATE ${meta} SET epoch = ${newEpoch} RETURNING (SELECT count(*) FROM gone)`,
     ),
-    newEpoch: statement(`UPDATE ${meta} SET epoch = ${newEpoch}`),
   }
 }
 

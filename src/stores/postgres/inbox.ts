@@ -8,7 +8,7 @@ import type { ClaimStatements, InboxStatements, TwoWays } from './inbox-statemen
 import { locate, lookAt, runAmong } from './look.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import type { Partitions } from './partitions.ts'
-import { nameOf, recordIn, stateCodes } from './record-cells.ts'
+import { nameOf, stateCodes } from './record-cells.ts'
 
 export interface InboxParts<Tx> {
   readonly source: Pick<ConnectionSource<Tx>, 'runAlone'>
@@ -38,11 +38,7 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
         textArray(some.map(({ result }) => result)),
       ])
     },
-    async find({ handler, key }) {
-      const { rows } = await source.runAlone(statements.find, [handler, key])
-      return rows[0] && recordIn(rows[0])
-    },
-    async findMany(keys) {
+    async find(keys) {
       const found = await lookAt(alone, statements.look, keys.map(withoutBorn))
       const places = [...keys.keys()].filter((place) => found[place] === undefined)
       const located = await locate(
@@ -54,12 +50,10 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       for (const [index, { place }] of located.entries()) found[place] = records[index]
       return found
     },
-    async forget(tx, { handler, key }) {
-      const { count } = await transactions.runner(tx).run(statements.forget, [handler, key])
-      return count > 0
-    },
-    async newEpoch(tx) {
-      await transactions.runner(tx).run(statements.newEpoch, [])
+    async forget(tx, keys) {
+      const names = [textArray(keys.map(({ handler }) => handler)), textArray(keys.map(({ key }) => key))]
+      const { rows } = await transactions.runner(tx).run(statements.forget, names)
+      return Number(rows[0]?.[0])
     },
   }
 }

@@ -15,7 +15,7 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
     const found = await connection.callEach(['MGET'], keys.map(nameOf))
     return found.map((value) => (value === null ? undefined : text(value)))
   }
-  const findMany = async (keys: readonly RecordKey[]): Promise<(InboxRecord | undefined)[]> =>
+  const find = async (keys: readonly RecordKey[]): Promise<(InboxRecord | undefined)[]> =>
     (await values(keys)).map((value, place) => readRecord(value, nameOf(keys[place] as RecordKey)))
 
   return {
@@ -49,19 +49,18 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
       const { steps } = factory.transactionOf(tx)
       for (const change of changes) steps.push({ kind: 'update', change })
     },
-    async find(key) {
-      return (await findMany([key]))[0]
-    },
-    findMany,
-    async forget(tx, key) {
+    find,
+    async forget(tx, keys) {
       const { steps } = factory.transactionOf(tx)
-      const [value] = await values([key])
-      const record = readRecord(value, nameOf(key))
-      if (record === undefined || (record.state === 'parked' && !isPartly(value))) return false
-      steps.push({ kind: 'forget', name: rowName(key) })
-      return true
+      const found = await values(keys)
+      const known = keys.filter((key, place) => {
+        const record = readRecord(found[place], nameOf(key))
+        return record !== undefined && (record.state !== 'parked' || isPartly(found[place]))
+      })
+      for (const key of known) steps.push({ kind: 'forget', name: rowName(key) })
+      steps.push({ kind: 'epoch' })
+      return known.length
     },
-    newEpoch: async (tx) => void factory.transactionOf(tx).steps.push({ kind: 'epoch' }),
   }
 }
 

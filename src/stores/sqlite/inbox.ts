@@ -52,15 +52,12 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
       for (const { handler, key, state, result } of changes)
         statements.run(updateRecord, state, result ?? null, handler, key)
     },
-    find: (key) => reader.read((statements) => findRecord(statements, key)),
-    findMany: (keys) => reader.read((statements) => keys.map((key) => findRecord(statements, key))),
-    async forget(tx, { handler, key }) {
+    find: (keys) => reader.read((statements) => keys.map((key) => findRecord(statements, key))),
+    async forget(tx, keys) {
       const statements = statementsIn(tx)
-      const removed = statements.run(forgetRecord, handler, key) === 1
-      if (removed) changeEpoch(statements)
-      return removed
+      changeEpoch(statements)
+      return keys.reduce((count, { handler, key }) => count + statements.run(forgetRecord, handler, key), 0)
     },
-    newEpoch: async (tx) => void changeEpoch(statementsIn(tx)),
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, countsOf, engineCase, later, note } from './bench.ts'
@@ -15,7 +16,7 @@ export const expiryCases: readonly StoreCase[] = [
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note('m1', { expiresAt: longAgo() }), note('m2', { expiresAt: inAnHour() }), note('m3'))
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 0, m2: 1, m3: 1 })
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'expired')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'expired')
       assert.equal(await store.parking.count(), 0)
       assert.deepEqual(
         events.flatMap((event) => (event.kind === 'expired' ? event.key : [])),
@@ -57,7 +58,7 @@ export const expiryCases: readonly StoreCase[] = [
       })
       await handle(note('m1', { expiresAt: new Date(Date.now() + 300) }))
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the expiry')
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'expired')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'expired')
       assert.ok(runs <= 2, 'it ran again')
       assert.equal(await effects.count('m1'), 0)
     },

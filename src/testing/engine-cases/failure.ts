@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { PermanentError } from '../../errors/index.ts'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, isAllSent, largestBatch, later, note } from './bench.ts'
@@ -82,7 +83,7 @@ export const failureCases: readonly StoreCase[] = [
       await stop()
       assert.equal(largestBatch(events), 5)
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4', 'm5'), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
-      assert.equal((await store.inbox.find(parkedKey('m3')))?.state, 'parked')
+      assert.equal((await recordOf(store, parkedKey('m3')))?.state, 'parked')
       const rows = await store.parking.list()
       assert.deepEqual(
         rows.map(({ key, state, attempts, reason }) => [key, state, attempts, reason]),
@@ -130,7 +131,7 @@ export const failureCases: readonly StoreCase[] = [
       await handle(note('m1'))
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
       assert.equal(await effects.count('m1'), 1)
-      assert.equal((await store.inbox.find(parkedKey('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, parkedKey('m1')))?.state, 'processed')
       const before = runs
       await handle(note('m1'))
       assert.equal(runs, before)
@@ -239,7 +240,7 @@ export const failureCases: readonly StoreCase[] = [
       await handle(...['m1', 'm2', 'm3', 'm4'].map((id) => note(id)))
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'm4'), { m1: 1, m2: 0, m3: 0, m4: 1 })
       assert.deepEqual((await store.parking.list()).map(({ key }) => key).sort(), ['m2', 'm3'])
-      assert.equal((await store.inbox.find(parkedKey('m1')))?.result, '{"id":"m1"}')
+      assert.equal((await recordOf(store, parkedKey('m1')))?.result, '{"id":"m1"}')
       assert.ok(await isAllSent(store))
     },
   }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { PermanentError } from '../../errors/index.ts'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, engineCase, later, note } from './bench.ts'
@@ -36,7 +37,7 @@ export const futureCases: readonly StoreCase[] = [
       }, 'another look, and another wait')
       assert.equal((await store.parking.list())[0]?.attempts, 0)
       assert.equal(await effects.count(id), 0)
-      assert.equal(await store.inbox.find({ handler: 'tag-note', key: id }), undefined)
+      assert.equal(await recordOf(store, { handler: 'tag-note', key: id }), undefined)
       assert.equal(transport.settled().length, 3)
     },
   }),
@@ -88,9 +89,9 @@ export const futureCases: readonly StoreCase[] = [
         async () => ((await store.parking.count({ state: 'dead' })) === 1 ? true : undefined),
         'its death',
       )
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'parked')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'parked')
       await due.app.operations.letters.discard('all', { by: 'ana' })
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'discarded')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'discarded')
     },
   }),
   engineCase({
@@ -113,7 +114,7 @@ export const futureCases: readonly StoreCase[] = [
         await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its attempt')
         await due.handle(note(id))
         assert.equal(await effects.count(`${name} ${id}`), 1)
-        assert.equal((await store.inbox.find({ handler: name, key: id }))?.state, 'processed')
+        assert.equal((await recordOf(store, { handler: name, key: id }))?.state, 'processed')
       }
     },
   }),
@@ -220,7 +221,7 @@ export const futureCases: readonly StoreCase[] = [
       await due.handle(note(waits, { key: 'k' }), note(fails))
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [1, 1])
       for (const key of [waits, fails])
-        assert.equal((await store.inbox.find({ handler: 'tag-note', key }))?.state, 'processed')
+        assert.equal((await recordOf(store, { handler: 'tag-note', key }))?.state, 'processed')
     },
   }),
   engineCase({
@@ -279,7 +280,7 @@ export const futureCases: readonly StoreCase[] = [
         [1, 1, 0],
       )
       for (const key of [done, failing])
-        assert.equal((await store.inbox.find({ handler: 'tag-note', key }))?.state, 'processed')
+        assert.equal((await recordOf(store, { handler: 'tag-note', key }))?.state, 'processed')
       await behind.stop()
       // The copies that were too early for the wrong clock wait for a right one, and end there.
       await rightAgain.handle()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { present } from '../sample-records.ts'
+import { present, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
@@ -128,7 +128,7 @@ export const handlerMisuseCases: readonly StoreCase[] = [
       await stop()
       assert.equal(largestBatch(events), 3)
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 0, m3: 1 })
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'processed')
       assert.deepEqual(
         (await store.parking.list()).map(({ key, reason }) => [key, reason]),
         [['m2', 'TX_CONTROL']],

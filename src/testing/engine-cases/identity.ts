@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
 import { byContent } from '../../engine/identify.ts'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { gate, hold } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
@@ -133,7 +134,7 @@ export const identityCases: readonly StoreCase[] = [
           ['dead', 'KEY_REUSED'],
         ],
       )
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'processed')
     },
   }),
   engineCase({
@@ -142,7 +143,7 @@ export const identityCases: readonly StoreCase[] = [
       const { app: notes, handle } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note('m1'), note('m2'))
-      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, { handler: 'tag-note', key: 'm1' })), true)
+      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, [{ handler: 'tag-note', key: 'm1' }])), 1)
       // Whatever is claimed next brings word of the new epoch.
       await handle(note('m3'))
       await handle(note('m1'), note('m2'))
@@ -173,7 +174,7 @@ export const identityCases: readonly StoreCase[] = [
       await handle(note('m1'))
       await handle(note('m1'))
       assert.equal(await effects.count('m1'), 2)
-      assert.equal(await store.inbox.find({ handler: 'refresh', key: 'm1' }), undefined)
+      assert.equal(await recordOf(store, { handler: 'refresh', key: 'm1' }), undefined)
     },
   }),
   engineCase({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from '../../engine/once.ts'
 import { isJustonceError } from '../../errors/index.ts'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate, hold } from '../waiting.ts'
 import { engineCase } from './bench.ts'
@@ -95,7 +96,7 @@ export const onceCases: readonly StoreCase[] = [
       })
       assert.equal(await failureOf(failing, 'work that throws'), sorry)
       assert.equal(await effects.count('e1'), 0)
-      assert.equal(await store.inbox.find(charge), undefined)
+      assert.equal(await recordOf(store, charge), undefined)
       assert.equal((await once(store, charge, (tx) => effects.write(tx, 'e1'))).status, 'processed')
       assert.equal(await effects.count('e1'), 1)
     },
@@ -135,7 +136,7 @@ export const onceCases: readonly StoreCase[] = [
       })
       await failureOf(call, 'a commit from inside')
       assert.equal(await effects.count('e1'), 0)
-      assert.equal(await store.inbox.find(charge), undefined)
+      assert.equal(await recordOf(store, charge), undefined)
     },
   }),
   engineCase({
@@ -205,7 +206,7 @@ export const onceCases: readonly StoreCase[] = [
         await failureOf(call, 'a bad statement')
         await effects.write(tx, 'after')
       })
-      assert.equal(await store.inbox.find(charge), undefined)
+      assert.equal(await recordOf(store, charge), undefined)
       assert.deepEqual([await effects.count('e1'), await effects.count('after')], [0, 1])
     },
   }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { none } from '../../engine/backoff.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { parkedMessage } from '../sample-records.ts'
+import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, gate } from '../waiting.ts'
 import { type Bench, type BenchApp, countsOf, engineCase, note } from './bench.ts'
@@ -84,7 +84,7 @@ export const redriveCases: readonly StoreCase[] = [
         if (isBroken) throw new JustonceError('TOO_OLD_TO_KNOW', { message: 'from a once() inside' })
       })
       await handle(note('m1'))
-      const record = await store.inbox.find({ handler: 'tag-note', key: 'm1' })
+      const record = await recordOf(store, { handler: 'tag-note', key: 'm1' })
       assert.equal(record?.state, 'parked')
       isBroken = false
       await notes.operations.letters.redrive('all', ana)
@@ -269,7 +269,7 @@ export const redriveCases: readonly StoreCase[] = [
       const { store, effects } = bench
       const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
       assert.equal(await notes.operations.letters.discard({ handler: 'tag-note', key: 'm1' }, ana), 1)
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: 'm1' }))?.state, 'discarded')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'discarded')
       mend()
       await handle(note('m1'), note('m3'))
       assert.deepEqual(runs, ['m3'])

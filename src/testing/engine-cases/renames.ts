@@ -9,7 +9,7 @@ const ana = { by: 'ana', why: 'it is mended' } as const
 
 /** What the records say under both names, the new one first. */
 async function statesOf({ inbox }: BenchStore, key: string): Promise<readonly (string | undefined)[]> {
-  const records = await inbox.findMany([renamed.name, ...renamed.formerly].map((handler) => ({ handler, key })))
+  const records = await inbox.find([renamed.name, ...renamed.formerly].map((handler) => ({ handler, key })))
   return records.map((record) => record?.state)
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { memoryTransport } from '../../transports/memory/index.ts'
+import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { type BenchApp, engineCase, later, note } from './bench.ts'
@@ -40,7 +41,7 @@ export const retentionCases: readonly StoreCase[] = [
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note(old))
       assert.equal(await effects.count(old), 0)
-      assert.equal(await store.inbox.find({ handler: 'tag-note', key: old }), undefined)
+      assert.equal(await recordOf(store, { handler: 'tag-note', key: old }), undefined)
       assert.equal(await store.parking.count(), 0)
       assert.deepEqual(
         events.flatMap((event) => (event.kind === 'expired' ? event.key : [])),
@@ -159,9 +160,9 @@ export const retentionCases: readonly StoreCase[] = [
       tagNotes(second, effects)
       await second.handle()
       const gone = async () =>
-        (await store.inbox.find({ handler: 'tag-note', key: ids[0] as string })) ? undefined : true
+        (await recordOf(store, { handler: 'tag-note', key: ids[0] as string })) ? undefined : true
       await eventually(gone, 'the removal')
-      const records = await store.inbox.findMany(ids.map((key) => ({ handler: 'tag-note', key })))
+      const records = await store.inbox.find(ids.map((key) => ({ handler: 'tag-note', key })))
       assert.deepEqual(
         records.map((record) => record?.state),
         [undefined, 'processed', 'processed'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { claim, claimAndWrite, request } from '../sample-records.ts'
+import { claim, claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate, hold, staysPending } from '../waiting.ts'
 
@@ -23,7 +23,7 @@ export const abortCases: readonly StoreCase[] = [
       await hasWritten.opened
       abort.abort()
       await failureOf(work, 'an aborted transaction')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
       assert.equal(await effects.count('m1'), 1)
@@ -91,7 +91,7 @@ export const abortCases: readonly StoreCase[] = [
         { signal: AbortSignal.abort() },
       )
       await failureOf(work, 'an aborted transaction')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
     },

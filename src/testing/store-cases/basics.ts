@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { JustonceError } from '../../errors/index.ts'
-import { claimAndWrite, request } from '../sample-records.ts'
+import { claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -29,7 +29,7 @@ export const basicCases: readonly StoreCase[] = [
       await claimAndWrite(context, rival, 'm1')
       await rival.close()
       await failureOf(claimAndWrite(context, rival, 'm2'), 'a claim of a closed store')
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
       assert.equal(await claimAndWrite(context, store, 'm2'), undefined)
       assert.equal(await effects.count('m2'), 1)
     },

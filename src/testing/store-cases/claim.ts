@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { claim, claimAndWrite, handler, request } from '../sample-records.ts'
+import { claim, claimAndWrite, handler, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { despiteConflicts, hold, staysPending } from '../waiting.ts'
 
@@ -11,7 +11,7 @@ export const claimCases: readonly StoreCase[] = [
     async run({ store }) {
       const answer = await store.transaction((tx) => store.inbox.claim(tx, [request('m1', fingerprint)]))
       assert.deepEqual(answer.existing, [undefined])
-      const record = await store.inbox.find(request('m1'))
+      const record = await recordOf(store, request('m1'))
       assert.equal(record?.state, 'processed')
       assert.deepEqual([...(record?.fingerprint ?? [])], [...fingerprint])
       assert.equal(record?.result, undefined)
@@ -36,7 +36,7 @@ export const claimCases: readonly StoreCase[] = [
       await staysPending(second, 'the rival')
       await first.commit()
       const [existing] = (await second).existing
-      const found = await store.inbox.find(request('m1'))
+      const found = await recordOf(store, request('m1'))
       assert.equal(existing?.state, 'processed')
       assert.deepEqual([...(existing?.fingerprint ?? [])], [...fingerprint])
       assert.deepEqual(existing?.processedAt, found?.processedAt)
@@ -125,8 +125,8 @@ export const claimCases: readonly StoreCase[] = [
         assert.equal(await claim(store, tx, 'm1'), undefined)
         assert.equal(await claim(store, tx, 'm2'), undefined)
       })
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
-      assert.equal((await store.inbox.find(request('m2')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m2')))?.state, 'processed')
     },
   },
   {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClaimAnswer, Store } from '../../contracts/index.ts'
-import { claim, request } from '../sample-records.ts'
+import { claim, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -15,7 +15,7 @@ export const forgetCases: readonly StoreCase[] = [
       assert.equal(before[0], before[1])
       assert.deepEqual(await epochs(store, rival), before, 'the epoch must only change when records may have vanished')
 
-      assert.equal(await forget(store, 'm1'), true)
+      assert.equal(await forget(store, 'm1'), 1)
       const after = await epochs(store, rival)
       assert.equal(after[0], after[1])
       assert.notEqual(after[0], before[0])
@@ -24,12 +24,15 @@ export const forgetCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: to forget what is not there resolves to false',
+    name: 'record: to forget what is not there resolves to 0, and of several those are counted that were there',
     async run({ store }) {
       await store.transaction((tx) => claim(store, tx, 'm1'))
-      assert.equal(await store.transaction((tx) => store.inbox.forget(tx, { handler: 'another', key: 'm1' })), false)
-      assert.equal(await forget(store, 'm2'), false)
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal(await store.transaction((tx) => store.inbox.forget(tx, [{ handler: 'another', key: 'm1' }])), 0)
+      assert.equal(await forget(store, 'm2'), 0)
+      await store.transaction((tx) => claim(store, tx, 'm3'))
+      const keys = ['m2', 'm3'].map((key) => request(key))
+      assert.equal(await store.transaction((tx) => store.inbox.forget(tx, keys)), 1)
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
     },
   },
   {
@@ -58,8 +61,8 @@ export const forgetCases: readonly StoreCase[] = [
           states.map((state) => ({ ...request(state), state })),
         )
       })
-      for (const state of states) assert.equal(await forget(store, state), state !== 'parked', state)
-      const left = await store.inbox.findMany(states.map((state) => request(state)))
+      for (const state of states) assert.equal(await forget(store, state), state === 'parked' ? 0 : 1, state)
+      const left = await store.inbox.find(states.map((state) => request(state)))
       assert.deepEqual(
         left.map((record) => record?.state),
         [undefined, undefined, 'parked'],
@@ -72,18 +75,18 @@ export const forgetCases: readonly StoreCase[] = [
       await store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
       const before = await epochs(store)
       const work = store.transaction(async (tx) => {
-        assert.equal(await store.inbox.forget(tx, request('m1')), true)
+        assert.equal(await store.inbox.forget(tx, [request('m1')]), 1)
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
       assert.deepEqual(await epochs(store), before)
     },
   },
 ]
 
-function forget<Tx>(store: Store<Tx>, key: string): Promise<boolean> {
-  return store.transaction((tx) => store.inbox.forget(tx, request(key)))
+function forget<Tx>(store: Store<Tx>, key: string): Promise<number> {
+  return store.transaction((tx) => store.inbox.forget(tx, [request(key)]))
 }
 
 function epochs<Tx>(...stores: readonly Store<Tx>[]): Promise<string[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../contracts/index.ts'
-import { request } from '../sample-records.ts'
+import { recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 
 export const keyCases: readonly StoreCase[] = [
@@ -62,10 +62,10 @@ function differ(name: string, keys: readonly string[]): StoreCase {
         keys.map(() => 'processed'),
       )
       for (const key of keys) {
-        assert.equal((await store.inbox.find(request(key)))?.state, 'processed')
+        assert.equal((await recordOf(store, request(key)))?.state, 'processed')
         assert.equal(
-          await store.transaction((tx) => store.inbox.forget(tx, request(key))),
-          true,
+          await store.transaction((tx) => store.inbox.forget(tx, [request(key)])),
+          1,
           `${JSON.stringify(key)} was taken for another key`,
         )
       }

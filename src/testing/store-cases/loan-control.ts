@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { claimAndWrite, request } from '../sample-records.ts'
+import { claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -26,8 +26,8 @@ export const loanControlCases: readonly StoreCase[] = [
           throw sorry
         })
         assert.equal(await failureOf(work, control.name), sorry)
-        assert.equal(await store.inbox.find(request('m1')), undefined, control.name)
-        assert.equal(await store.inbox.find(request('m2')), undefined, control.name)
+        assert.equal(await recordOf(store, request('m1')), undefined, control.name)
+        assert.equal(await recordOf(store, request('m2')), undefined, control.name)
         assert.equal(await effects.count('m1'), 0, control.name)
       }
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
@@ -48,7 +48,7 @@ export const loanControlCases: readonly StoreCase[] = [
         throw loan.broken() ?? new Error('broken() says nothing')
       })
       assert.ok(isJustonceError(await failureOf(work, 'a broken loan'), 'TX_CONTROL'))
-      assert.equal(await store.inbox.find(request('m2')), undefined)
+      assert.equal(await recordOf(store, request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
     },
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { present, request } from '../sample-records.ts'
+import { present, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -74,7 +74,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
         throw sorry
       })
       assert.equal(await failureOf(work, 'a transaction that was undone'), sorry)
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { claim, claimAndWrite, request } from '../sample-records.ts'
+import { claim, claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate, hold, staysPending } from '../waiting.ts'
 
@@ -99,7 +99,7 @@ export const lockCases: readonly StoreCase[] = [
       for (const victim of victims) assert.equal(store.classify(victim.reason), 'conflict')
       for (const mine of [0, 1] as const)
         assert.equal(await effects.count(`of ${mine}`), ends[mine]?.status === 'fulfilled' ? 1 : 0)
-      if (victims.length === 2) assert.equal(await store.inbox.find(request('m1')), undefined)
+      if (victims.length === 2) assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {

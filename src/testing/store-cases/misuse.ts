@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { claim, claimAndWrite, request } from '../sample-records.ts'
+import { claim, claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -17,8 +17,8 @@ export const misuseCases: readonly StoreCase[] = [
         await effects.commit?.(tx).catch(() => {})
       })
       await failureOf(work, 'a transaction that its own work has committed')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
-      assert.equal(await store.inbox.find(request('m2')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
       assert.equal(await effects.count('m1'), 1)
@@ -35,8 +35,8 @@ export const misuseCases: readonly StoreCase[] = [
         throw new Error('after the commit')
       })
       await failureOf(work, 'a transaction that its own work has committed')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
-      assert.equal(await store.inbox.find(request('m2')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
     },
   },
@@ -55,7 +55,7 @@ export const misuseCases: readonly StoreCase[] = [
           }),
         ])
         const committed = end[0].status === 'fulfilled'
-        const record = await store.inbox.find(request(key))
+        const record = await recordOf(store, request(key))
         assert.equal(record?.state, committed ? 'processed' : undefined, control.name)
         assert.equal(await effects.count(key), committed ? 1 : 0, control.name)
       }
@@ -75,7 +75,7 @@ export const misuseCases: readonly StoreCase[] = [
         }),
       ])
       const committed = end.status === 'fulfilled'
-      assert.equal((await store.inbox.find(request('m1')))?.state, committed ? 'processed' : undefined)
+      assert.equal((await recordOf(store, request('m1')))?.state, committed ? 'processed' : undefined)
       assert.equal(await effects.count('m1'), committed ? 1 : 0)
       assert.equal(await claimAndWrite(context, store, 'm2'), undefined)
     },
@@ -92,7 +92,7 @@ export const misuseCases: readonly StoreCase[] = [
       const error = await failureOf(work, 'a spoilt transaction')
       assert.ok(isJustonceError(error, 'COMMIT_ROLLED_BACK') || isJustonceError(error, 'TX_ABORTED'), String(error))
       assert.equal(store.classify(error), 'none')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
     },
   },
@@ -110,7 +110,7 @@ export const misuseCases: readonly StoreCase[] = [
         loan.end()
       })
       await failureOf(work, 'a transaction that was ended inside')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
     },
@@ -128,7 +128,7 @@ export const misuseCases: readonly StoreCase[] = [
       })
       const error = await failureOf(work, 'a transaction whose connection is gone')
       assert.equal(store.classify(error), 'unavailable')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Parts, Store } from '../../contracts/index.ts'
-import { claim, parkedMessage, present, request, toQueue } from '../sample-records.ts'
+import { claim, parkedMessage, present, recordOf, request, toQueue } from '../sample-records.ts'
 import type { CaseNeed, StoreCase, StoreCaseContext } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
@@ -22,7 +22,7 @@ export const partsCases: readonly StoreCase[] = [
       })
       await countsAre(effects, { m1: 1, m2: 0, m3: 1 })
       for (const key of ['m1', 'm2', 'm3'])
-        assert.equal((await store.inbox.find(request(key)))?.state, 'processed', 'claims stand before all parts')
+        assert.equal((await recordOf(store, request(key)))?.state, 'processed', 'claims stand before all parts')
     },
   },
   {
@@ -58,9 +58,9 @@ export const partsCases: readonly StoreCase[] = [
         await store.queue?.send(tx, '>notes', [toQueue('q2')])
         await parts.undo(tx)
       })
-      const record = await store.inbox.find(request('m1'))
+      const record = await recordOf(store, request('m1'))
       assert.deepEqual([record?.state, record?.result], ['processed', undefined])
-      assert.equal(await store.inbox.find(request('m3')), undefined)
+      assert.equal(await recordOf(store, request('m3')), undefined)
       assert.equal(await store.parking.count(), 0)
       assert.deepEqual(await store.queue?.queues(), store.queue && [])
     },
@@ -97,7 +97,7 @@ export const partsCases: readonly StoreCase[] = [
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
       await countsAre(effects, { m1: 0, m2: 0 })
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {
@@ -111,7 +111,7 @@ export const partsCases: readonly StoreCase[] = [
         await effects.write(tx, 'm3')
       })
       await countsAre(effects, { m1: 1, m2: 0, m3: 1 })
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
     },
   },
   {
@@ -139,7 +139,7 @@ export const partsCases: readonly StoreCase[] = [
         'a spoilt transaction',
       )
       await countsAre(effects, { m1: 0, m2: 0 })
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { QueuedMessage } from '../../contracts/index.ts'
 import { withProcessClock } from '../process-clock.ts'
-import { claim, parkedMessage, present, request } from '../sample-records.ts'
+import { claim, parkedMessage, present, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { again, anHour, change, keysOf, park, reserve } from './parked-rows.ts'
@@ -42,7 +42,7 @@ export const processClockCases: readonly StoreCase[] = [
             await store.parking.park(tx, [parkedMessage(key, { delayMs: 0 })])
           }),
         )
-        const found = await store.inbox.find(request(key))
+        const found = await recordOf(store, request(key))
         assert.ok(isAboutNow(found?.processedAt), `${key}: processed at ${found?.processedAt.toISOString()}`)
         const [row] = await store.parking.list({ key })
         assert.ok(isAboutNow(row?.parkedAt) && isAboutNow(row?.nextAt), `${key}: next at ${row?.nextAt.toISOString()}`)

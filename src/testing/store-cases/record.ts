@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import type { RecordState } from '../../contracts/index.ts'
-import { claim, request } from '../sample-records.ts'
+import { claim, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 
 export const recordCases: readonly StoreCase[] = [
   {
     name: 'record: what nobody claimed is not found',
     async run({ store }) {
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {
     name: 'record: without a fingerprint there is none',
     async run({ store }) {
       await store.transaction((tx) => claim(store, tx, 'm1'))
-      assert.equal((await store.inbox.find(request('m1')))?.fingerprint, undefined)
+      assert.equal((await recordOf(store, request('m1')))?.fingerprint, undefined)
     },
   },
   {
@@ -37,7 +37,7 @@ export const recordCases: readonly StoreCase[] = [
         await store.inbox.release(tx, [request('m1')])
         assert.equal(await claim(store, tx, 'm1'), undefined)
       })
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
     },
   },
   {
@@ -51,7 +51,7 @@ export const recordCases: readonly StoreCase[] = [
       const seen = await rival.transaction((tx) => claim(rival, tx, 'm1'))
       assert.equal(seen?.state, 'parked')
       assert.deepEqual([...(seen?.fingerprint ?? [])], [1, 0, 255])
-      assert.equal((await rival.inbox.find(request('m1')))?.state, 'parked')
+      assert.equal((await recordOf(rival, request('m1')))?.state, 'parked')
     },
   },
   {
@@ -79,7 +79,7 @@ export const recordCases: readonly StoreCase[] = [
           { ...request('m3'), state: 'processed', result: 'null' },
         ])
       })
-      const found = await Promise.all(['m1', 'm2', 'm3', 'm4'].map((key) => store.inbox.find(request(key))))
+      const found = await Promise.all(['m1', 'm2', 'm3', 'm4'].map((key) => recordOf(store, request(key))))
       assert.deepEqual(
         found.map((record) => [record?.state, record?.result]),
         [
@@ -95,7 +95,7 @@ export const recordCases: readonly StoreCase[] = [
     name: 'record: an update does not bring a record into being',
     async run({ store }) {
       await store.transaction((tx) => store.inbox.update(tx, [{ ...request('m1'), state: 'processed' }]))
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {
@@ -106,7 +106,7 @@ export const recordCases: readonly StoreCase[] = [
         await store.inbox.release(tx, [])
         await store.inbox.update(tx, [])
       })
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
     },
   },
   {
@@ -133,11 +133,11 @@ export const recordCases: readonly StoreCase[] = [
         existing.map((record) => record?.state),
         states,
       )
-      for (const state of states) assert.equal((await store.inbox.find(request(state)))?.state, state)
+      for (const state of states) assert.equal((await recordOf(store, request(state)))?.state, state)
     },
   },
   {
-    name: 'record: findMany answers one for each, in the order asked, also where there is none',
+    name: 'record: find answers one for each, in the order asked, also where there is none',
     async run({ store, rival }) {
       const known = ['b', 'd', 'e'].map((key) => request(key, new TextEncoder().encode(key)))
       await store.transaction(async (tx) => {
@@ -145,12 +145,12 @@ export const recordCases: readonly StoreCase[] = [
         await store.inbox.update(tx, [{ ...request('d'), state: 'parked' }])
       })
       const asked = ['e', 'a', 'd', 'b', 'B', 'e'].map((key) => request(key))
-      const found = await rival.inbox.findMany([...asked, { handler: 'another', key: 'b' }])
+      const found = await rival.inbox.find([...asked, { handler: 'another', key: 'b' }])
       assert.deepEqual(
         found.map((record) => record && [new TextDecoder().decode(record.fingerprint), record.state]),
         [['e', 'processed'], undefined, ['d', 'parked'], ['b', 'processed'], undefined, ['e', 'processed'], undefined],
       )
-      assert.deepEqual(await rival.inbox.findMany([]), [])
+      assert.deepEqual(await rival.inbox.find([]), [])
     },
   },
 ]

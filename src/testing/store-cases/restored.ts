@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClaimAnswer, Store } from '../../contracts/index.ts'
-import { present, request } from '../sample-records.ts'
+import { present, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf } from '../waiting.ts'
 import { queueOf, send, take, textsOf } from './queue-steps.ts'
@@ -13,7 +13,7 @@ export const restoredCases: readonly StoreCase[] = [
     async run({ store, rival, backUp }) {
       for (const each of [store, rival]) {
         await claimed(each, 'm1')
-        await each.inbox.find(request('m1'))
+        await recordOf(each, request('m1'))
       }
       const restore = await present(backUp, 'backUp')()
       // In this very epoch a cache learns of m2, and of its commit.
@@ -34,7 +34,7 @@ export const restoredCases: readonly StoreCase[] = [
       }
       await claimed(fresh, 'm3')
       for (const each of [store, rival])
-        assert.equal((await each.inbox.find(request('m3')))?.state, 'processed', 'it reads what was there before')
+        assert.equal((await recordOf(each, request('m3')))?.state, 'processed', 'it reads what was there before')
     },
   },
   {
@@ -62,17 +62,17 @@ export const restoredCases: readonly StoreCase[] = [
       for (const each of [store, rival, store]) await claimed(each, 'm1')
       const before = await claimed(rival, 'm1')
       const work = store.transaction(async (tx) => {
-        await store.inbox.newEpoch(tx)
+        await store.inbox.forget(tx, [])
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
       assert.equal((await claimed(rival, 'm1')).epoch, before.epoch, 'it came of a transaction that was undone')
-      await store.transaction((tx) => store.inbox.newEpoch(tx))
+      await store.transaction((tx) => store.inbox.forget(tx, []))
       const [seen, also] = [await claimed(rival, 'm1'), await claimed(store, 'm1')]
       assert.notEqual(seen.epoch, before.epoch)
       assert.equal(also.epoch, seen.epoch)
       assert.deepEqual(seen.existing, before.existing)
-      await store.transaction((tx) => store.inbox.newEpoch(tx))
+      await store.transaction((tx) => store.inbox.forget(tx, []))
       const third = await claimed(rival, 'm1')
       assert.equal(new Set([before.epoch, seen.epoch, third.epoch]).size, 3, 'one that was there before')
     },

@@ -33,7 +33,7 @@ export function verdicts({ existing, tooOld }: ClaimAnswer): readonly string[] {
 
 /** Of these keys those that have a record. */
 export async function found<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<readonly string[]> {
-  const records = await store.inbox.findMany(keys.map((key) => request(key)))
+  const records = await store.inbox.find(keys.map((key) => request(key)))
   return keys.filter((_, place) => records[place] !== undefined)
 }
 

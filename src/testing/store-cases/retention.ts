@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RecordState } from '../../contracts/index.ts'
-import { request } from '../sample-records.ts'
+import { recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
 import { aDay, born, claimAll, daysFromNow, found, removeAll, retentionOf, verdicts } from './retention-steps.ts'
@@ -108,14 +108,14 @@ export const retentionCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       const moment = daysFromNow(-300)
       await claimAll(store, born('m1', moment), born('m2', moment), born('m3', daysFromNow(0)))
-      assert.equal((await rival.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(rival, request('m1')))?.state, 'processed')
       await rival.transaction((tx) =>
         rival.inbox.update(tx, [{ ...request('m1'), state: 'expired', result: '{"so":1}' }]),
       )
-      const record = await store.inbox.find(request('m1'))
+      const record = await recordOf(store, request('m1'))
       assert.deepEqual([record?.state, record?.result], ['expired', '{"so":1}'])
-      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, request('m1'))), true)
-      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, request('m3'))), true)
+      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, [request('m1')])), 1)
+      assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, [request('m3')])), 1)
       assert.deepEqual(await found(store, 'm1', 'm2', 'm3'), ['m2'])
       assert.deepEqual(verdicts(await claimAll(store, born('m1', moment), born('m2', moment))), ['first', 'processed'])
     },

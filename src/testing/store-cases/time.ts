@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { claim, parkedMessage, request } from '../sample-records.ts'
+import { claim, parkedMessage, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { again, anHour, change } from './parked-rows.ts'
 
@@ -13,7 +13,7 @@ export const timeCases: readonly StoreCase[] = [
     name: 'time: processedAt is the time of the claim, the same for everyone who asks',
     async run({ store, rival }) {
       await store.transaction((tx) => claim(store, tx, 'm1'))
-      const found = await store.inbox.find(request('m1'))
+      const found = await recordOf(store, request('m1'))
       const seen = await rival.transaction((tx) => claim(rival, tx, 'm1'))
       assert.ok(isAboutNow(found?.processedAt), String(found?.processedAt))
       assert.deepEqual(seen?.processedAt, found?.processedAt)

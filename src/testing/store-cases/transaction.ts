@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
-import { claim, claimAndWrite, parkedMessage, request, toQueue } from '../sample-records.ts'
+import { claim, claimAndWrite, parkedMessage, recordOf, request, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 
@@ -60,8 +60,8 @@ export const transactionCases: readonly StoreCase[] = [
         throw sorry
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
-      assert.equal(await store.inbox.find(request('m1')), undefined)
-      assert.equal(await store.inbox.find(request('m2')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await store.parking.count(), 0)
       assert.deepEqual(await store.queue?.queues(), store.queue && [])
@@ -83,7 +83,7 @@ export const transactionCases: readonly StoreCase[] = [
         throw sorry
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
       assert.equal(await store.parking.count(), 1)
       assert.equal(await effects.count('m1'), 0)
     },
@@ -129,7 +129,7 @@ export const transactionCases: readonly StoreCase[] = [
         )
         const next = await store.transaction((tx) => claim(store, tx, 'm1'), { lockTimeoutMs: 1_000 })
         assert.equal(next, undefined)
-        await store.transaction((tx) => store.inbox.forget(tx, request('m1')))
+        await store.transaction((tx) => store.inbox.forget(tx, [request('m1')]))
       }
     },
   },
@@ -155,8 +155,8 @@ export const transactionCases: readonly StoreCase[] = [
       assert.equal(await failureOf(failing, 'work that throws'), sorry)
       await other
       assert.deepEqual([await effects.count('m1'), await effects.count('m2')], [0, 1])
-      assert.equal(await store.inbox.find(request('m1')), undefined)
-      assert.equal((await store.inbox.find(request('m2')))?.state, 'processed')
+      assert.equal(await recordOf(store, request('m1')), undefined)
+      assert.equal((await recordOf(store, request('m2')))?.state, 'processed')
     },
   },
   {
@@ -183,7 +183,7 @@ export const transactionCases: readonly StoreCase[] = [
       })
       const error = await failureOf(work, 'a commit that the database refuses')
       assert.ok(!isJustonceError(error, 'COMMIT_UNKNOWN'), 'the answer was a clear no')
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
     },

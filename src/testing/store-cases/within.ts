@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InboxRecord, JoinedStore } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
-import { claim, request } from '../sample-records.ts'
+import { claim, recordOf, request } from '../sample-records.ts'
 import type { StoreCase, StoreCaseContext } from '../store-case.ts'
 import { failureOf, gate, staysPending } from '../waiting.ts'
 
@@ -25,7 +25,7 @@ export const withinCases: readonly StoreCase[] = [
         })
         await effects.write(tx, 'of the caller')
       })
-      assert.equal((await store.inbox.find(request('m1')))?.state, 'processed')
+      assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
       assert.deepEqual([await effects.count('m1'), await effects.count('of the caller')], [1, 1])
     },
   },
@@ -44,7 +44,7 @@ export const withinCases: readonly StoreCase[] = [
         throw sorry
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('m1'), 0)
       assert.equal(await store.transaction((tx) => claim(store, tx, 'm1')), undefined)
     },
@@ -65,7 +65,7 @@ export const withinCases: readonly StoreCase[] = [
         assert.equal(await failureOf(work, 'work that throws'), sorry)
         await effects.write(tx, 'after')
       })
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       const counts = await Promise.all(['before', 'm1', 'after'].map((name) => effects.count(name)))
       assert.deepEqual(counts, [1, 0, 1])
     },
@@ -84,7 +84,7 @@ export const withinCases: readonly StoreCase[] = [
         await failureOf(work, 'a bad statement')
         await effects.write(tx, 'after')
       })
-      assert.equal(await store.inbox.find(request('m1')), undefined)
+      assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await effects.count('after'), 1)
     },
   },

@@ -32,30 +32,26 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
       changeAll(client, 'update', changes, (row, { state, result }, processedAt) =>
         row === undefined ? undefined : { ...row, state, processedAt, ...(result === undefined ? {} : { result }) },
       ),
-    find: (key) => context.read((client) => client.get(table, name(key)) as Promise<InboxRecord | undefined>),
-    findMany: (keys) =>
+    find: (keys) =>
       context.read(async (client) => {
         const records = await look(client, keys.map(name))
         return keys.map((key) => records.get(name(key)))
       }),
-    forget: (client, key) =>
+    forget: (client, keys) =>
       client.connection.call(
         'forget',
         inTransaction(async (tx, session) => {
-          let isGone = false
-          await update(session, tx, table, name(key), (row) => {
-            if (row === undefined || row.state === 'parked') return row
-            isGone = true
-            return undefined
-          })
-          if (isGone) await update(session, tx, 'meta', 'epoch', nextEpoch)
-          return isGone
+          let count = 0
+          for (const key of keys) {
+            await update(session, tx, table, name(key), (row) => {
+              if (row === undefined || row.state === 'parked') return row
+              count++
+              return undefined
+            })
+          }
+          await update(session, tx, 'meta', 'epoch', nextEpoch)
+          return count
         }),
-      ),
-    newEpoch: (client) =>
-      client.connection.call(
-        'new-epoch',
-        inTransaction((tx, session) => update(session, tx, 'meta', 'epoch', nextEpoch)),
       ),
   }
 }

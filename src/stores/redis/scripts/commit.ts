@@ -89,7 +89,6 @@ function does.forget(a)
   local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
   if letter == 'C' or letter == 'k' then return end
   redis.call('DEL', key)
-  does.epoch()
 end
 function does.park(a)
   park(a[1], a[2], a[3], tonumber(a[4]), tonumber(a[5]), { unpack(a, 6) })
