@@ -52,6 +52,7 @@ export type {
   JoinedStore,
   Loan,
   LoanOptions,
+  LoanReport,
   OperableStore,
   Parts,
   Store,

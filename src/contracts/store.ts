@@ -43,24 +43,34 @@ export interface Loan<Tx> {
    * back to a savepoint that the borrower has not made itself.
    */
   readonly tx: Tx
-  /** Calls that were begun through `tx` and have not settled. */
-  openCalls(): number
-  /** Resolves when all open calls have succeeded; rejects with the first that failed. */
-  settled(): Promise<void>
+  /**
+   * Undefined: no call that was begun through `tx` is still open. Otherwise it resolves when all of them have succeeded, and
+   * rejects with the first that failed.
+   */
+  settled(): Promise<void> | undefined
   /**
    * From now on every call through `tx` is refused with `TX_CLOSED` and reported. What the borrower has left open (its
-   * savepoints) or changed of the session ends here, too, so that it reaches nobody else: where that takes time it answers
-   * with a promise, which rejects if it cannot be done; then nothing of the transaction may be committed. Transactions
-   * and parts that are undone anyway need not wait for it.
+   * savepoints) or changed of the session ends here, too, so that it reaches nobody else. It may be called again, and
+   * answers what is true by then.
    */
-  end(): Promise<void> | undefined
+  end(): LoanReport
+}
+
+export interface LoanReport {
+  /** Calls that were begun and have not settled. */
+  readonly openCalls: number
   /** Set when the borrower has ended or tried to end the transaction: then nothing of it may be committed. */
-  broken(): Error | undefined
+  readonly broken: Error | undefined
   /**
-   * What the worst failed call through `tx` meant, whether or not the handler let it out. Asked only when the handler
-   * has failed, and of the loan rather than of the error: a refused connection to somewhere else looks just like ours.
+   * What the worst failed call through `tx` meant, whether or not the handler let it out. It comes from the loan and not from
+   * the error: a refused connection to somewhere else looks just like ours.
    */
-  trouble(): StoreTrouble
+  readonly trouble: StoreTrouble
+  /**
+   * Given by the first end, where it takes time to clear away what was left. It rejects if that cannot be done; then nothing
+   * of the transaction may be committed. Transactions and parts that are rolled back anyway need not wait for it.
+   */
+  readonly tidied?: Promise<void> | undefined
 }
 
 export interface LoanOptions {

@@ -40,31 +40,28 @@ export async function runHandler<Tx>(
     const value = await (isThenable(called) ? time.within(called) : called)
     // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
     // must not go unseen, and none of it may arrive while the next handler is running.
-    while (loan.openCalls() > 0 || products.isChecking)
-      await time.within(Promise.all([loan.settled(), products.checked()]))
+    for (let open = loan.settled(); open !== undefined || products.isChecking; open = loan.settled())
+      await time.within(Promise.all([open, products.checked()]))
     if (time.isUp) throw time.error
-    const broken = loan.broken()
-    if (broken !== undefined) throw broken
     if (products.failure !== undefined) throw products.failure.error
-    const tidied = loan.end()
+    const { broken, tidied } = loan.end()
+    if (broken !== undefined) throw broken
     if (tidied !== undefined) await time.within(tidied)
     const { outgoing, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
   } catch (thrown) {
     const error = asHandlersOwn(thrown)
+    const { trouble, broken, openCalls, tidied } = loan.end()
+    // After a failure everything is rolled back anyway.
+    tidied?.catch(() => {})
     // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
     if (time.isUp) throw new Undone('culprit', time.error, runs)
-    const trouble = loan.trouble()
-    if (trouble === 'unavailable') throw new Undone(trouble, loan.broken() ?? error, runs)
+    if (trouble === 'unavailable') throw new Undone(trouble, broken ?? error, runs)
     if (trouble === 'conflict') throw new Undone(trouble, error, runs)
-    if (loan.openCalls() > 0 || isJustonceError(loan.broken(), 'TX_ENDED')) {
-      throw new Undone('culprit', loan.broken() ?? error, runs)
-    }
-    throw loan.broken() ?? error
+    if (openCalls > 0 || isJustonceError(broken, 'TX_ENDED')) throw new Undone('culprit', broken ?? error, runs)
+    throw broken ?? error
   } finally {
     products.end()
-    // After a failure everything is undone anyway.
-    loan.end()?.catch(() => {})
     time.stop()
   }
 }

@@ -123,12 +123,12 @@ async function claimAndRun<Tx, Value>(
       const value = await time.within((async () => await work(loan.tx, products.contextFor({}, time)))())
       // What was not awaited may go on to send more.
       do await time.within(Promise.all([loan.settled(), products.checked()]))
-      while (loan.openCalls() > 0 || products.isChecking)
+      while (loan.settled() !== undefined || products.isChecking)
       if (time.isUp) throw time.error
-      const broken = loan.broken()
-      if (broken !== undefined) throw broken
       if (products.failure !== undefined) throw products.failure.error
-      await loan.end()
+      const { broken, tidied } = loan.end()
+      if (broken !== undefined) throw broken
+      await tidied
       const result = JSON.stringify(value) as string | undefined
       if (products.outgoing.length > 0) await keepOutgoing?.()
       if (result !== undefined) await store.inbox.update(tx, [{ handler, key, state: 'processed', result }])
@@ -139,8 +139,8 @@ async function claimAndRun<Tx, Value>(
       throw time.error
     } finally {
       products.end()
-      // After a failure everything is undone anyway.
-      loan.end()?.catch(() => {})
+      // After a failure everything is rolled back anyway.
+      loan.end().tidied?.catch(() => {})
       time.stop()
     }
   })

@@ -45,8 +45,8 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
       const loan = store.lend(tx, quietly)
       await loan.tx.query('INSERT INTO notes (name) VALUES (?)', [name])
       await loan.tx.query(`CALL ${name}()`)
-      broken = loan.broken()
       await loan.tx.query('INSERT INTO notes (name) VALUES (?)', [`${name} later`]).catch(() => {})
+      broken = loan.end().broken
     })
     await expect(work).rejects.toMatchObject({ code: 'TX_ENDED' })
     expect(broken).toMatchObject({ code: 'TX_ENDED' })
@@ -77,8 +77,8 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
         const loan = store.lend(tx, quietly)
         await loan.tx.query(`INSERT INTO notes (name) VALUES ('before')`)
         await timeOut(loan.tx).catch(() => {})
-        trouble = loan.trouble()
         await loan.tx.query(`INSERT INTO notes (name) VALUES ('after')`).catch(() => {})
+        trouble = loan.end().trouble
       },
       { lockTimeoutMs: 1 },
     )
@@ -93,7 +93,7 @@ describe.skipIf(!mariadb.available)('a transaction that is ended from inside', (
       await store.inbox.claim(tx, [request('h1')])
       const loan = store.lend(tx, quietly)
       await loan.tx.query('CALL harmless()')
-      expect(loan.broken()).toBeUndefined()
+      expect(loan.end().broken).toBeUndefined()
     })
     expect((await recordOf(store, request('h1')))?.state).toBe('processed')
   })

@@ -33,7 +33,7 @@ describe.skipIf(!mariadb.available)('trouble of the tables of a user', () => {
       for (let row = 0; row < 500; row++) {
         await loan.tx.query('INSERT INTO small VALUES (?)', ['x'.repeat(255)]).catch((error: unknown) => {
           expect(error).toMatchObject({ errno: 1114, sql: 'INSERT INTO small VALUES (?)' })
-          expect([store.classify(error), loan.trouble()]).toEqual(['none', 'none'])
+          expect([store.classify(error), loan.end().trouble]).toEqual(['none', 'none'])
           throw error
         })
       }

@@ -42,7 +42,7 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
   }
 
   test('queries, fragments and helpers work as ever', async () => {
-    await lent(async ({ tx, openCalls }) => {
+    await lent(async ({ tx, settled }) => {
       await tx`CREATE TEMP TABLE notes (id int, title text, tags text[], more jsonb) ON COMMIT DROP`
       await tx`INSERT INTO notes ${tx({ id: 1, title: 'a' }, 'id', 'title')}`
       await tx`INSERT INTO notes ${tx([
@@ -59,7 +59,7 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
       ])
       expect(await tx`SELECT id FROM notes WHERE id IN ${tx([1, 3])} ORDER BY id`.values()).toEqual([[1], [3]])
       expect([...(await tx.unsafe('SELECT $1::int AS n', [5]))]).toEqual([{ n: 5 }])
-      expect(openCalls()).toBe(0)
+      expect(settled()).toBeUndefined()
     })
   })
 
@@ -67,19 +67,19 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
     const folder = await mkdtemp(join(tmpdir(), 'justonce-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     await writeFile(join(folder, 'six.sql'), 'SELECT 6 AS n')
-    await lent(async ({ tx, openCalls }) => {
+    await lent(async ({ tx, settled }) => {
       const seen: number[] = []
       for await (const rows of tx<{ n: number }[]>`SELECT * FROM generate_series(1, 3) AS n`.cursor(1)) {
         seen.push(...rows.map(({ n }) => n))
-        expect(openCalls()).toBe(1)
+        expect(settled()).toBeDefined()
       }
       expect(seen).toEqual([1, 2, 3])
-      expect(openCalls()).toBe(0)
+      expect(settled()).toBeUndefined()
       await tx<{ n: number }[]>`SELECT 4 AS n`.forEach(({ n }) => void seen.push(n))
       expect(seen).toEqual([1, 2, 3, 4])
       expect((await tx`SELECT ${5}::int AS n`.describe()).columns).toHaveLength(1)
       expect([...(await tx.file(join(folder, 'six.sql')))]).toEqual([{ n: 6 }])
-      expect(openCalls()).toBe(0)
+      expect(settled()).toBeUndefined()
     })
   })
 
@@ -99,18 +99,18 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
   })
 
   test('a fragment that never runs by itself is nobody’s call', async () => {
-    await lent(async ({ tx, openCalls, broken }) => {
+    await lent(async ({ tx, settled, end }) => {
       tx`COMMIT`
-      expect(openCalls()).toBe(0)
-      expect(broken()).toBeUndefined()
+      expect(settled()).toBeUndefined()
+      expect(end().broken).toBeUndefined()
     })
   })
 
   test.each(['begin', 'savepoint', 'end', 'reserve', 'listen'] as const)('%s() is refused', async (name) => {
-    await lent(async ({ tx, broken }) => {
+    await lent(async ({ tx, end }) => {
       const call = (tx as unknown as Record<string, () => Promise<unknown>>)[name]
       await expect(call?.()).rejects.toMatchObject({ code: 'TX_CONTROL' })
-      expect(isJustonceError(broken(), 'TX_CONTROL')).toBe(true)
+      expect(isJustonceError(end().broken, 'TX_CONTROL')).toBe(true)
     })
   })
 

@@ -49,9 +49,8 @@ describe('what a loan of better-sqlite3 has more', () => {
       insert.immediate('good too')
       insert.call(undefined, 'good as well')
       expect(() => insert('bad')).toThrow('undo me')
-      expect(loan.broken()).toBeUndefined()
       const chained = lent.exec('SELECT 1')
-      loan.end()
+      expect(loan.end().broken).toBeUndefined()
       expect(() => insert('late')).toThrow(expect.objectContaining({ code: 'TX_CLOSED' }))
       expect(() => insert.immediate('late')).toThrow(expect.objectContaining({ code: 'TX_CLOSED' }))
       expect(() => chained.exec('SELECT 1')).toThrow(expect.objectContaining({ code: 'TX_CLOSED' }))
@@ -64,10 +63,10 @@ describe('what a loan of better-sqlite3 has more', () => {
     ['a function of transaction()', (lent: Chaining) => lent.transaction(() => {}).database],
   ])('the way from %s back to the connection leads to the lent one', async (_, databaseOf) => {
     const work = store.transaction(async (tx) => {
-      const { tx: lent, broken } = borrow(tx)
+      const { tx: lent, end } = borrow(tx)
       expect(databaseOf(lent)).toBe(lent)
       expect(() => databaseOf(lent).exec('COMMIT')).toThrow(expect.objectContaining({ code: 'TX_CONTROL' }))
-      throw broken()
+      throw end().broken
     })
     await expect(work).rejects.toMatchObject({ code: 'TX_CONTROL' })
   })

@@ -62,8 +62,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
           for (let index = 0; index < 200; index++) loan.tx.prepare('INSERT INTO effects VALUES (?)').run(big)
         }
         expect(insert).toThrow(/full/)
-        expect(loan.trouble()).toBe('unavailable')
-        loan.end()
+        expect(loan.end().trouble).toBe('unavailable')
         throw new Error('swallowed and replaced')
       })
       await expect(work).rejects.toThrow('swallowed and replaced')

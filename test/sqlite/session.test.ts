@@ -53,8 +53,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
           await store.inbox.claim(tx, [record(`m${place}`)])
           const loan = borrow(tx)
           handler(loan.tx)
-          loan.end()
-          const broken = loan.broken()
+          const { broken } = loan.end()
           if (broken !== undefined) throw broken
         }
       })
@@ -223,8 +222,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
         expect(() => loan.tx.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)).toThrow(
           /malformed|corrupt/,
         )
-        expect(loan.trouble()).toBe('none')
-        expect(loan.broken()).toBeUndefined()
+        expect(loan.end()).toMatchObject({ trouble: 'none', broken: undefined })
       })
     })
   },

@@ -90,12 +90,10 @@ export function lend(tx: MemoryTx, { borrower, onLateCall }: LoanOptions): Loan<
   return {
     tx: lentTx({ transaction, check }),
     // Every call is over before it returns, there is no way to end the transaction, and nothing that could fail.
-    openCalls: () => 0,
-    settled: async () => {},
-    broken: () => undefined,
-    trouble: () => 'none',
+    settled: () => undefined,
     end() {
       ended = true
+      return { openCalls: 0, broken: undefined, trouble: 'none' }
     },
   }
 }

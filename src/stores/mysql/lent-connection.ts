@@ -1,5 +1,4 @@
-import type { Loan } from '../../contracts/index.ts'
-import { CallLedger, type LedgerOptions } from '../sql/call-ledger.ts'
+import { CallLedger, type LedgerLoan, type LedgerOptions } from '../sql/call-ledger.ts'
 import { lentClient, type Method } from '../sql/lent-client.ts'
 import { rejected } from '../sql/rejected.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -33,7 +32,7 @@ export interface LentConnectionOptions extends Omit<LedgerOptions, 'tidy'> {
 export function lentConnection<Native extends MysqlConnectionShape>(
   native: Native,
   { rules, keeper, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
-): Loan<Native> {
+): LedgerLoan<Native> {
   const ledger = new CallLedger({ ...options, tidy }, ledgerRules(rules))
   const watched = (sql: string | undefined, run: () => Promise<unknown>): Promise<unknown> =>
     ledger.watched(sql, () => {
@@ -64,9 +63,9 @@ export function lentConnection<Native extends MysqlConnectionShape>(
   return {
     ...loan,
     end() {
-      const tidied = loan.end()
+      const report = loan.end()
       keeper.end()
-      return tidied
+      return report
     },
   }
 

@@ -1,5 +1,6 @@
 import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import type { LedgerLoan } from '../sql/call-ledger.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import type { JoinedTransaction, JoinedTransactions } from './joined-transaction.ts'
@@ -23,7 +24,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   readonly suspension: Suspension
   readonly #tables: Tables
   readonly #keeper: SessionKeeper
-  readonly #loans: Loan<Native>[] = []
+  readonly #loans: LedgerLoan<Native>[] = []
   /** Something other than a claim has been done in it: a claim that fails cannot be repeated alone. */
   touched = false
   over = false
@@ -81,11 +82,11 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   }
 
   openCalls(): number {
-    return this.#loans.reduce((sum, loan) => sum + loan.openCalls(), 0)
+    return this.#loans.reduce((sum, loan) => sum + loan.report().openCalls, 0)
   }
 
   broken(): Error | undefined {
-    return this.#loans.map((loan) => loan.broken()).find((error) => error !== undefined)
+    return this.#loans.map((loan) => loan.report().broken).find((error) => error !== undefined)
   }
 }
 

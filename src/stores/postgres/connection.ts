@@ -1,4 +1,5 @@
-import type { Loan, LoanOptions } from '../../contracts/index.ts'
+import type { LoanOptions } from '../../contracts/index.ts'
+import type { LedgerLoan } from '../sql/call-ledger.ts'
 import type { CheckOutOptions } from '../sql/checked-out.ts'
 import type { Cell } from './cells.ts'
 import type { Statement } from './statement.ts'
@@ -85,7 +86,7 @@ export interface ConnectionSource<Tx> {
   /** The caller's client, with a transaction that the caller has opened. */
   join(tx: Tx): Runner
   /** `connection` is absent where the transaction is the caller's. */
-  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): Loan<Tx>
+  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): LedgerLoan<Tx>
   /** Calls back for every notification and after every (re)connection, when some may have been missed. */
   listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
 }

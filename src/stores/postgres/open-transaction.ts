@@ -1,5 +1,6 @@
 import type { Loan, LoanOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import type { LedgerLoan } from '../sql/call-ledger.ts'
 import { textIn } from './cells.ts'
 import type { Answer, Connection, ConnectionSource, Runner } from './connection.ts'
 import { SettingsBefore } from './restoring.ts'
@@ -7,7 +8,7 @@ import { SettingsBefore } from './restoring.ts'
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Tx> {
   readonly connection: Connection<Tx>
-  readonly #loans: Loan<Tx>[] = []
+  readonly #loans: LedgerLoan<Tx>[] = []
   /** A savepoint of `parts` is open. */
   hasPart = false
   over = false
@@ -52,7 +53,7 @@ export class OpenTransaction<Tx> {
   }
 
   openCalls(): number {
-    return this.#loans.reduce((sum, loan) => sum + loan.openCalls(), 0)
+    return this.#loans.reduce((sum, loan) => sum + loan.report().openCalls, 0)
   }
 }
 

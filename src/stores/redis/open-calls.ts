@@ -23,8 +23,8 @@ export class OpenCalls {
     return running
   }
 
-  settled(): Promise<void> {
-    if (this.count === 0) return Promise.resolve()
+  settled(): Promise<void> | undefined {
+    if (this.count === 0) return undefined
     return new Promise((resolve, reject) => this.#waiters.add({ resolve, reject }))
   }
 

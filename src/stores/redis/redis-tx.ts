@@ -83,12 +83,10 @@ export class TxFactory<Tx extends object> {
     }
     return {
       tx: this.#make({ transaction, check }, group, calls, note),
-      openCalls: () => calls.count,
       settled: () => calls.settled(),
-      broken: () => broken,
-      trouble: () => trouble,
       end() {
         ended = true
+        return { openCalls: calls.count, broken, trouble }
       },
     }
   }

@@ -15,7 +15,7 @@ test('a call that the client throws out at once is not under way', async () => {
     throw new TypeError('no callback, please')
   }
   expect(() => ledger.watched('SELECT 1', refusedByClient)).toThrow('no callback, please')
-  expect(ledger.loan({}).openCalls()).toBe(0)
+  expect(ledger.loan({}).settled()).toBeUndefined()
 })
 
 test('the word of the client that the transaction has ended counts only while nothing is under way', () => {

@@ -1,4 +1,4 @@
-import type { Loan, LoanOptions, StoreTrouble } from '../../contracts/index.ts'
+import type { Loan, LoanOptions, LoanReport, StoreTrouble } from '../../contracts/index.ts'
 import { controlError, endedInsideError, lateCallError } from './loan-errors.ts'
 import { rejected } from './rejected.ts'
 import { type SavepointRules, Savepoints } from './savepoints.ts'
@@ -47,6 +47,11 @@ export interface Call {
 interface Waiter {
   resolve(): void
   reject(error: unknown): void
+}
+
+/** A loan that its store can ask while it lasts. */
+export interface LedgerLoan<Tx> extends Loan<Tx> {
+  report(): Omit<LoanReport, 'tidied'>
 }
 
 /** Keeps account of the calls of one borrower, and says no when it must. The same for every client library. */
@@ -146,15 +151,9 @@ export class CallLedger {
     return result
   }
 
-  loan<Tx>(tx: Tx): Loan<Tx> {
-    return {
-      tx,
-      openCalls: () => this.#open,
-      settled: () => this.#settled(),
-      end: () => this.#end(),
-      broken: () => this.#broken,
-      trouble: () => this.#trouble,
-    }
+  loan<Tx>(tx: Tx): LedgerLoan<Tx> {
+    const report = () => ({ openCalls: this.#open, broken: this.#broken, trouble: this.#trouble })
+    return { tx, report, settled: () => this.#settled(), end: () => ({ tidied: this.#end(), ...report() }) }
   }
 
   #end(): Promise<void> | undefined {
@@ -176,8 +175,8 @@ export class CallLedger {
     }
   }
 
-  #settled(): Promise<void> {
-    if (this.#open === 0) return Promise.resolve()
+  #settled(): Promise<void> | undefined {
+    if (this.#open === 0) return undefined
     return new Promise((resolve, reject) => this.#waiters.add({ resolve, reject }))
   }
 

@@ -133,17 +133,11 @@ function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateC
   const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, parent })
   return {
     tx: lentDatabase(database, guard),
-    openCalls: noCalls,
-    settled: nothingToWaitFor,
+    // Every call is over before it returns.
+    settled: () => undefined,
     end() {
       guard.end()
-      return undefined
+      return { openCalls: 0, broken: guard.broken(), trouble: guard.trouble() }
     },
-    broken: () => guard.broken(),
-    trouble: () => guard.trouble(),
   }
 }
-
-/** Every call is over before it returns. */
-const noCalls = (): number => 0
-const nothingToWaitFor = async (): Promise<void> => {}

@@ -43,11 +43,11 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
     natives.set(watched as object, loan.tx)
     return {
       tx: watched,
-      openCalls: () => loan.openCalls(),
       settled: () => loan.settled(),
-      end: () => loan.end(),
-      broken: () => loan.broken(),
-      trouble: () => (execution.hadError ? 'conflict' : loan.trouble()),
+      end() {
+        const report = loan.end()
+        return execution.hadError ? { ...report, trouble: 'conflict' } : report
+      },
     }
   }
 

@@ -21,8 +21,7 @@ export const loanControlCases: readonly StoreCase[] = [
           await effects.write(loan.tx, 'm1')
           const error = await failureOf(control.run(loan.tx), control.name)
           assert.ok(isJustonceError(error, 'TX_CONTROL'), `${control.name}: ${error}`)
-          assert.ok(isJustonceError(loan.broken(), 'TX_CONTROL'), `${control.name}: broken() must say so`)
-          loan.end()
+          assert.ok(isJustonceError(loan.end().broken, 'TX_CONTROL'), `${control.name}: broken must say so`)
           throw sorry
         })
         assert.equal(await failureOf(work, control.name), sorry)
@@ -44,8 +43,7 @@ export const loanControlCases: readonly StoreCase[] = [
         await effects.write(loan.tx, 'm1')
         await effects.commit?.(loan.tx).catch(() => {})
         await effects.write(loan.tx, 'm1').catch(() => {})
-        loan.end()
-        throw loan.broken() ?? new Error('broken() says nothing')
+        throw loan.end().broken ?? new Error('broken says nothing')
       })
       assert.ok(isJustonceError(await failureOf(work, 'a broken loan'), 'TX_CONTROL'))
       assert.equal(await recordOf(store, request('m2')), undefined)
@@ -66,8 +64,7 @@ export const loanControlCases: readonly StoreCase[] = [
           throw sorry
         })
         assert.equal(await failureOf(failing ?? Promise.resolve(), 'a part that throws'), sorry)
-        assert.equal(loan.broken(), undefined)
-        loan.end()
+        assert.equal(loan.end().broken, undefined)
       })
       assert.deepEqual([await effects.count('m1'), await effects.count('m1 undone')], [1, 0])
     },

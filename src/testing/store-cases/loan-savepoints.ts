@@ -20,12 +20,11 @@ export const loanSavepointCases: readonly StoreCase[] = [
         await savepoints.make(first.tx, 'sp')
         await effects.write(first.tx, 'm1')
         await first.settled()
-        await first.end()
+        await first.end().tidied
         const second = store.lend(tx, quietly)
         const error = await failureOf(savepoints.undo(second.tx, 'sp'), 'going back to a savepoint of another')
         assert.ok(isJustonceError(error, 'TX_CONTROL'), String(error))
-        assert.ok(isJustonceError(second.broken(), 'TX_CONTROL'), 'broken() must say so')
-        await second.end()
+        assert.ok(isJustonceError(second.end().broken, 'TX_CONTROL'), 'broken must say so')
         throw sorry
       })
       assert.equal(await failureOf(work, 'a broken loan'), sorry)
@@ -42,16 +41,16 @@ export const loanSavepointCases: readonly StoreCase[] = [
         const first = store.lend(tx, quietly)
         for (const name of ['sp', 'other', 'sp']) await savepoints.make(first.tx, name)
         await effects.write(first.tx, 'm1')
-        await first.end()
+        await first.end().tidied
         const second = store.lend(tx, quietly)
         await savepoints.make(second.tx, 'sp')
         await effects.write(second.tx, 'm2 undone')
         await savepoints.undo(second.tx, 'sp')
         await savepoints.release(second.tx, 'sp')
-        await second.end()
+        await second.end().tidied
         const third = store.lend(tx, quietly)
         await effects.write(third.tx, 'm2')
-        await third.end()
+        await third.end().tidied
       })
       assert.deepEqual(
         [await effects.count('m1'), await effects.count('m2 undone'), await effects.count('m2')],
@@ -68,7 +67,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
         await store.inbox.claim(tx, [request('m1')])
         const loan = store.lend(tx, quietly)
         for (const name of ['sp', 'other', 'sp']) await savepoints.make(loan.tx, name)
-        await loan.end()
+        await loan.end().tidied
         // Not through a loan: whatever else has the connection.
         await failureOf(savepoints.undo(tx, 'sp'), 'going back to what was left')
         throw sorry

@@ -13,12 +13,10 @@ export const loanTroubleCases: readonly StoreCase[] = [
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
         const loan = await borrow(store, tx)
-        assert.equal(loan.trouble(), 'none')
         await effects.write(loan.tx, 'm1')
-        assert.equal(loan.trouble(), 'none')
-        loan.end()
+        assert.equal(loan.end().trouble, 'none')
         await failureOf(effects.write(loan.tx, 'm1 late'), 'a call after the end')
-        assert.equal(loan.trouble(), 'none')
+        assert.equal(loan.end().trouble, 'none')
       })
     },
   },
@@ -29,7 +27,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
       const work = store.transaction(async (tx) => {
         const loan = await borrow(store, tx)
         const error = await failureOf(effects.writeBadly?.(loan.tx) ?? Promise.resolve(), 'the bad statement')
-        assert.equal(loan.trouble(), 'none')
+        assert.equal(loan.end().trouble, 'none')
         throw error
       })
       await failureOf(work, 'work that throws')
@@ -67,7 +65,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
             'a lock that another holds',
           )
           assert.equal(store.classify(error), 'conflict')
-          assert.equal(loan.trouble(), 'conflict')
+          assert.equal(loan.end().trouble, 'conflict')
           throw sorry
         },
         { lockTimeoutMs: 80 },
@@ -84,7 +82,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
         const loan = await borrow(store, tx)
         await effects.cut?.(tx)
         const error = await failureOf(effects.write(loan.tx, 'm1'), 'a call without a connection')
-        assert.equal(loan.trouble(), 'unavailable')
+        assert.equal(loan.end().trouble, 'unavailable')
         throw error
       })
       await failureOf(work, 'work that throws')

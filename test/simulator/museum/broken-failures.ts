@@ -90,11 +90,12 @@ export const brokenFailures: readonly Exhibit[] = [
         ...store,
         lend(tx, options) {
           const loan = store.lend(tx, options)
-          const trouble = () => {
-            isBelieved ||= loan.trouble() === 'unavailable'
-            return loan.trouble()
+          const end = () => {
+            const report = loan.end()
+            isBelieved ||= report.trouble === 'unavailable'
+            return report
           }
-          return { ...loan, trouble }
+          return { ...loan, end }
         },
         async ping() {
           if (!isBelieved) return await store.ping()

@@ -67,11 +67,8 @@ export const brokenStores: readonly Exhibit[] = [
       ...store,
       lend: (tx): Loan<SimTx> => ({
         tx,
-        openCalls: () => 0,
-        settled: async () => {},
-        end: () => {},
-        broken: () => undefined,
-        trouble: () => 'none',
+        settled: () => undefined,
+        end: () => ({ openCalls: 0, broken: undefined, trouble: 'none' }),
       }),
     })),
   },

@@ -54,12 +54,10 @@ export function lend(client: SimClient, { borrower, onLateCall }: LoanOptions): 
       looksAway: guarded(client.looksAway),
       cut: guarded(client.cut),
     },
-    openCalls: () => open.size,
-    settled: async () => void (await Promise.all(open)),
+    settled: () => (open.size === 0 ? undefined : Promise.all(open).then(() => {})),
     end: () => {
       ended = true
+      return { openCalls: open.size, broken, trouble }
     },
-    broken: () => broken,
-    trouble: () => trouble,
   }
 }

@@ -1,5 +1,4 @@
-import type { Loan } from '../../../contracts/index.ts'
-import { type Call, CallLedger } from '../../sql/call-ledger.ts'
+import { type Call, CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
 import { lentClient, type Method } from '../../sql/lent-client.ts'
 import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
@@ -31,7 +30,7 @@ export function lentPgClient<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
   options: LendOptions,
-): Loan<Client> {
+): LedgerLoan<Client> {
   const ledger = new CallLedger(
     {
       ...options,

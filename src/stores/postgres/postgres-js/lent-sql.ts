@@ -1,5 +1,4 @@
-import type { Loan } from '../../../contracts/index.ts'
-import { CallLedger } from '../../sql/call-ledger.ts'
+import { CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { LendOptions } from '../connection.ts'
 import { ledgerRules } from '../ledger-rules.ts'
@@ -14,7 +13,7 @@ export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
   options: LendOptions,
-): Loan<Sql> {
+): LedgerLoan<Sql> {
   const native = connection?.native ?? sql
   const ledger = new CallLedger(
     {
