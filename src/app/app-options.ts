@@ -1,4 +1,4 @@
-import type { Clock, Message, Store } from '../contracts/index.ts'
+import type { Clock, Hints, Message, Store } from '../contracts/index.ts'
 import type { Around } from '../engine/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { CodecOptions } from './codec-options.ts'
@@ -13,6 +13,8 @@ export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
 
 export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
   readonly store: S
+  /** A fast memory beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
+  readonly hints?: Hints
   /** This process does only these parts, because other processes do the rest. Default: all parts. */
   readonly only?: Part | readonly Part[]
   readonly messages?: Messages<Map>
@@ -50,6 +52,7 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
 
 const known = [
   'store',
+  'hints',
   'transport',
   'from',
   'to',
@@ -77,6 +80,10 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkOptions(options, known, 'justonce()')
   if (typeof options.store?.transaction !== 'function') {
     throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given no store.' })
+  }
+  if (options.hints !== undefined) {
+    checkFunction(options.hints.known, 'hints.known')
+    checkFunction(options.hints.committed, 'hints.committed')
   }
   checkOptions(options.batch ?? {}, ['max', 'budgetMs'], 'batch')
   checkNumber(options.concurrency ?? 1, 'concurrency', 1)

@@ -39,6 +39,7 @@ export function buildEngine<S extends Store, Map extends object>(
   const schemas = (options.messages?.schemas ?? {}) as Readonly<Record<string, StandardSchema>>
   return {
     store: options.store,
+    hints: options.hints,
     clock,
     events,
     limits: { maxBodyBytes: options.maxBodyBytes ?? 1_048_576, maxHeaderBytes: options.maxHeaderBytes ?? 65_536 },

@@ -1,4 +1,3 @@
-import type { Hints } from './hints.ts'
 import type { Inbox, RecordKey } from './inbox.ts'
 import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
@@ -136,8 +135,6 @@ export interface Store<Tx = unknown> {
   /** Joins a transaction that the caller has opened and will end. */
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
-  /** Asked before a batch is claimed; absent where nothing is quicker than the claim. */
-  readonly hints?: Hints
   readonly parking: Parking<Tx>
   /** These three are there together, or absent: then dead letters can be read, but not worked on. */
   readonly letters?: Letters<Tx>

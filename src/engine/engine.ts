@@ -1,4 +1,4 @@
-import type { Clock, Codec, Events, OutgoingMessage, Store } from '../contracts/index.ts'
+import type { Clock, Codec, Events, Hints, OutgoingMessage, Store } from '../contracts/index.ts'
 import type { Around } from './around.ts'
 import type { Breakers } from './breakers.ts'
 import type { EnvelopeLimits } from './check-envelope.ts'
@@ -12,6 +12,8 @@ import type { Run } from './work.ts'
 /** Everything that processing a batch needs; one per store, shared by all lanes of a process. */
 export interface Engine<Tx> {
   readonly store: Store<Tx>
+  /** Asked before a batch is claimed. */
+  readonly hints: Hints | undefined
   readonly clock: Clock
   readonly events: Events
   readonly limits: EnvelopeLimits

@@ -245,7 +245,7 @@ test('conflicts that do not end are a failed attempt in the end, and others are 
   const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
   const lend: typeof store.lend = (tx, options) => {
     const loan = store.lend(tx, options)
-    return { ...loan, trouble: () => (options.borrower === 'tag-note' ? 'conflict' : 'none') }
+    return { ...loan, end: () => ({ ...loan.end(), trouble: options.borrower === 'tag-note' ? 'conflict' : 'none' }) }
   }
   Object.assign(engine, { store: { ...store, classify, lend } })
   let runs = 0

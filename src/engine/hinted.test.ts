@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import type { ClaimRequest, Hints } from '../contracts/index.ts'
-import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
+import { MemoryDatabase } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 
-/** An engine whose store has hints that say yes to the given keys. */
+/** An engine with hints that say yes to the given keys. */
 function openHinted(yes: readonly string[] = [], answer?: Hints['known']) {
   const clock = fakeClock()
   const database = new MemoryDatabase({ clock })
@@ -19,7 +19,7 @@ function openHinted(yes: readonly string[] = [], answer?: Hints['known']) {
     },
     committed: (requests, epoch) => void told.push(...requests.map(name(epoch))),
   }
-  const engine = openEngine({ clock, database, store: { ...memoryStore({ database }), hints } })
+  const engine = openEngine({ clock, database, hints })
   return { ...engine, clock, asked, told, named: (id: string) => `tag-note ${id} ${database.id}.0` }
 }
 

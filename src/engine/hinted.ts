@@ -5,11 +5,11 @@ import type { Committed } from './process-batch.ts'
 import type { Run, Work } from './work.ts'
 
 /**
- * Runs of which the store's hints say that they are processed. They are asked only while the store itself has lately
+ * Runs of which the hints say that they are processed. They are asked only while the store itself has lately
  * confirmed the epoch: after a forget somewhere else nobody is held up by an old answer for longer than that.
  */
 export async function hintedRuns<Tx>(engine: Engine<Tx>, works: readonly Work<Tx>[]): Promise<ReadonlySet<Run<Tx>>> {
-  const { hints } = engine.store
+  const { hints } = engine
   const epoch = engine.recent.trustedEpoch()
   if (hints === undefined || epoch === undefined) return new Set()
   const runs = works
@@ -27,7 +27,7 @@ export async function hintedRuns<Tx>(engine: Engine<Tx>, works: readonly Work<Tx
 
 /** Only what a commit that was seen to succeed has shown. */
 export function tellHints<Tx>(engine: Engine<Tx>, { runs, outcomes, epoch }: Committed<Tx>): void {
-  const { hints } = engine.store
+  const { hints } = engine
   if (hints === undefined || epoch === undefined) return
   const processed = runs.filter((run) => {
     const outcome = outcomes.get(run)

@@ -122,8 +122,11 @@ async function claimAndRun<Tx, Value>(
     try {
       const value = await time.within((async () => await work(loan.tx, products.contextFor({}, time)))())
       // What was not awaited may go on to send more.
-      do await time.within(Promise.all([loan.settled(), products.checked()]))
-      while (loan.settled() !== undefined || products.isChecking)
+      let open = loan.settled()
+      do {
+        await time.within(Promise.all([open, products.checked()]))
+        open = loan.settled()
+      } while (open !== undefined || products.isChecking)
       if (time.isUp) throw time.error
       if (products.failure !== undefined) throw products.failure.error
       const { broken, tidied } = loan.end()

@@ -127,7 +127,10 @@ test('a store that goes away under a handler undoes the batch, counts no attempt
     if (id === 'm2' && runs++ === 0) state.isDown = true
   })
   const { lend } = inner
-  inner.lend = (tx, options) => ({ ...lend(tx, options), trouble: () => (state.isDown ? 'unavailable' : 'none') })
+  inner.lend = (tx, options) => {
+    const loan = lend(tx, options)
+    return { ...loan, end: () => ({ ...loan.end(), trouble: state.isDown ? 'unavailable' : 'none' }) }
+  }
   await app.start()
   transport.send([note('m1'), note('m2')])
   await clock.advance(60_000)

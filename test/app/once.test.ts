@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OutgoingMessage } from '../../src/driver.ts'
 import type { Publisher } from '../../src/index.ts'
+import { recordOf } from '../../src/testing/sample-records.ts'
 import { openApp, write } from './open-app.ts'
 
 const charge = { handler: 'charge', key: 'evt-1' }
@@ -48,7 +49,7 @@ test('what app.once published leaves with nobody when the work fails', async () 
   await expect(failing).rejects.toThrow('declined')
   await clock.advance(5_000)
   expect(sent).toEqual([])
-  expect(await store.inbox.find(charge)).toBeUndefined()
+  expect(await recordOf(store, charge)).toBeUndefined()
 })
 
 test('a message without a route fails the work, also if nobody looks', async () => {

@@ -4,6 +4,7 @@ import type {
   Inbox,
   Leases,
   Letters,
+  LoanReport,
   OperableStore,
   Parking,
   Parts,
@@ -32,6 +33,15 @@ export interface BrokenStore {
 
 export const inbox = (change: Change<Inbox<unknown>>): Break => {
   return (store) => ({ inbox: { ...store.inbox, ...change(store.inbox, store) } })
+}
+/** Says something else about what went through a loan. */
+export const reporting = (change: Partial<LoanReport>): Break => {
+  return (store) => ({
+    lend(tx, options) {
+      const loan = store.lend(tx, options)
+      return { ...loan, end: () => ({ ...loan.end(), ...change }) }
+    },
+  })
 }
 export const parking = (change: Change<Parking<unknown>>): Break => {
   return (store) => ({ parking: { ...store.parking, ...change(store.parking, store) } })

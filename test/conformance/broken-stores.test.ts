@@ -1,4 +1,4 @@
-import { type BrokenStore, bindBrokenStores, inbox, parking, parts } from './break-store.ts'
+import { type BrokenStore, bindBrokenStores, inbox, parking, parts, reporting } from './break-store.ts'
 
 bindBrokenStores([
   {
@@ -134,7 +134,7 @@ bindBrokenStores([
   {
     name: 'refuses a commit but does not remember it',
     caught: 'loan control: every way to begin, commit or roll back is refused with TX_CONTROL, and broken says so',
-    break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), broken: () => undefined }) }),
+    break: reporting({ broken: undefined }),
   },
   {
     name: 'undoes no part',
@@ -169,7 +169,7 @@ bindBrokenStores([
       name: `blames a handler for a row that another holds, under the engine (${caught})`,
       caught,
       on: 'simulated',
-      break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), trouble: () => 'none' }) }),
+      break: reporting({ trouble: 'none' }),
     }),
   ),
   {

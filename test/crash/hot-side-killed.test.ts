@@ -10,7 +10,7 @@ const redis = await requireBinaries('redis')
 const visibilityMs = 400
 const message = 'm014'
 
-describe.skipIf(!redis.available || onPostgres.isMissing)('a hybrid of Redis and Postgres', () => {
+describe.skipIf(!redis.available || onPostgres.isMissing)('a hot Redis beside Postgres', () => {
   test.concurrent.each(crashPoints)(
     'Redis and the process are killed %s: one effect each, without Redis and when it is back',
     async (point) => {

@@ -7,9 +7,9 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/contracts/index.ts'
+import { type Hot, hotSide as hintsOf } from '../../src/hints/index.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
-import { type Hot, hybridStore } from '../../src/stores/hybrid/index.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
@@ -168,9 +168,9 @@ describe.each([
       const hot = hotSide()
       const prefix = `${when} `
       const open = async () => {
-        const { store: cold, write, close } = place.open()
+        const { store, write, close } = place.open()
         const transport = memoryTransport()
-        const app = justonce({ store: hybridStore({ hot, cold }), transport, concurrency: 1 })
+        const app = justonce({ store, hints: hintsOf({ client: hot }), transport, concurrency: 1 })
         app.on('note.created', 'tag-note', (message, { tx }) => write(tx, message.id) as Promise<void>)
         await app.start()
         const handle = async (some: readonly string[]): Promise<void> => {

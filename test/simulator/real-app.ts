@@ -12,7 +12,7 @@ export const realApp: Program = (environment) => runApp(environment, ['one'])
 export const forgetfulApp: Program = (environment) => runApp(environment, [])
 
 function runApp(
-  { process, store, transport, scenario, misbehaved, index, tookEffect }: Parameters<Program>[0],
+  { process, store, hints, transport, scenario, misbehaved, index, tookEffect }: Parameters<Program>[0],
   formerly: readonly string[],
 ): void {
   const { retention } = scenario
@@ -20,6 +20,7 @@ function runApp(
   const app = justonce({
     log: false,
     store: store as typeof store & Required<Pick<typeof store, 'queue'>>,
+    ...(hints && { hints }),
     transport,
     clock: process.clock,
     concurrency: scenario.concurrency,

@@ -1,4 +1,4 @@
-import type { Store, Transport } from '../../src/contracts/index.ts'
+import type { Hints, Store, Transport } from '../../src/contracts/index.ts'
 import { SimBroker } from './broker/sim-broker.ts'
 import { SimLog } from './broker/sim-log.ts'
 import { simLogTransport } from './broker/sim-log-transport.ts'
@@ -21,6 +21,7 @@ import type { SimTx } from './store/sim-tx.ts'
 export type Program = (environment: {
   readonly process: SimProcess
   readonly store: Store<SimTx>
+  readonly hints: Hints | undefined
   readonly transport: Transport
   readonly broker: SimBroker | SimLog
   readonly scenario: Scenario
@@ -173,8 +174,7 @@ export class World {
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
-    const cold = simStore({ process, database, network, prepares: scenario.retention !== undefined, messageBytes })
-    const store = scenario.restore === undefined ? cold : { ...cold, hints: this.#hot }
+    const store = simStore({ process, database, network, prepares: scenario.retention !== undefined, messageBytes })
     const transport =
       this.broker instanceof SimBroker
         ? simTransport(process, this.broker, network, scenario)
@@ -187,7 +187,8 @@ export class World {
     const tookEffect = (handler: string, id: string) =>
       database.scan(undefined, 'effects').some(({ row }) => row.handler === handler && row.message === id)
     const { misbehaved, broker } = this
-    this.#program({ process, store, transport, broker, scenario, misbehaved, index, tookEffect })
+    const hints = scenario.restore && this.#hot
+    this.#program({ process, store, hints, transport, broker, scenario, misbehaved, index, tookEffect })
   }
 
   #strike({ kind, ms }: Disaster): void {

@@ -28,6 +28,7 @@ export const layers: readonly Layer[] = [
   { folder: 'outgoing', mayImport: [...looping, 'queues'] },
   { folder: 'maintenance', mayImport: looping },
   { folder: 'leases', mayImport: inner },
+  { folder: 'hints', mayImport: inner },
   { folder: 'patterns', mayImport: inner },
   { folder: 'stores/*', mayImport: [...inner, 'stores/sql'] },
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },

@@ -5,12 +5,12 @@ import { reaching } from '../reaching.ts'
 
 const help = `Usage: justonce new-epoch --store <file>
 
-Makes every cache forget what it knows of this store: those of running processes within a second, and the hot side of a
-hybrid store. Nothing else changes, and no message is lost or doubled by it; for a while more of them are asked for in the
+Makes every cache forget what it knows of this store: those of running processes within a second, and the hot side
+beside it. Nothing else changes, and no message is lost or doubled by it; for a while more of them are asked for in the
 database.
 
 Use it when records are gone and nothing can tell: rows of the inbox were deleted or put back by hand, or a backup was
-restored in a way that docs/drivers/hybrid.md says is not recognised. <file> exports the store, as default or under the
+restored in a way that docs/drivers/hints.md says is not recognised. <file> exports the store, as default or under the
 name 'store'. The exit code is 0 if it was done, 2 if it could not be done.
 `
 

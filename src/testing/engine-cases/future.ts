@@ -189,7 +189,7 @@ export const futureCases: readonly StoreCase[] = [
       await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'all three rows')
       assert.deepEqual(ran, [id, next])
       assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
-      assert.equal((await store.inbox.find({ handler: 'tag-note', key: id }))?.state, 'processed')
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'processed')
     },
   }),
   engineCase({

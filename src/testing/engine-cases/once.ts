@@ -155,7 +155,7 @@ export const onceCases: readonly StoreCase[] = [
       timedOut.open()
       assert.ok(isJustonceError(await late, 'TX_CLOSED'))
       assert.deepEqual([await effects.count('e1'), await effects.count('late')], [0, 0])
-      assert.equal(await store.inbox.find(charge), undefined)
+      assert.equal(await recordOf(store, charge), undefined)
       assert.equal((await once(store, charge, (tx) => effects.write(tx, 'e1'))).status, 'processed')
       assert.equal(await effects.count('e1'), 1)
     },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hotSide } from '../../src/hints/index.ts'
 import type { JustonceEvent } from '../../src/index.ts'
 import { justonce } from '../../src/index.ts'
 import { MemoryDatabase, memoryStore, memoryTransport } from '../../src/memory.ts'
-import { hybridStore } from '../../src/stores/hybrid/index.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { connected, freshTag, type TestClient } from './open-redis.ts'
@@ -10,7 +10,7 @@ import { connected, freshTag, type TestClient } from './open-redis.ts'
 const binaries = await requireBinaries('redis')
 const notes = (...ids: string[]) => ids.map((id) => ({ id, type: 'note.created', body: { id } }))
 
-describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that keeps the promise', () => {
+describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the promise', () => {
   let server: RedisServer
   let client: TestClient
   beforeAll(async () => {
@@ -22,16 +22,16 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     await server?.stop()
   })
 
-  /** Apps on the same cold database and hot side, as processes would be. */
+  /** Apps on the same database and hot side, as processes would be. */
   function world() {
     const database = new MemoryDatabase()
     const prefix = `${freshTag()}:`
     const ran: string[] = []
-    const open = (options: { readonly hot?: TestClient } = {}) => {
-      const cold = memoryStore({ database })
-      const store = hybridStore({ hot: client, cold, prefix, restMs: 0, ...options })
+    const open = (hot = client) => {
+      const store = memoryStore({ database })
+      const hints = hotSide({ client: hot, prefix, restMs: 0 })
       const transport = memoryTransport()
-      const app = justonce({ store, transport, concurrency: 1 })
+      const app = justonce({ store, hints, transport, concurrency: 1 })
       const events: JustonceEvent[] = []
       app.events.listen((event) => events.push(event))
       app.on('note.created', 'tag-note', (message, { tx }) => {
@@ -44,7 +44,7 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
       }
       const duplicates = () =>
         events.flatMap((event) => (event.kind === 'duplicate' ? `${event.key} ${event.from}` : []))
-      return { store, app, transport, handle, duplicates }
+      return { store, hints, app, transport, handle, duplicates }
     }
     const filled = (size: number) => expect.poll(async () => (await client.keys(`${prefix}*`)).length).toBe(size)
     return { database, open, ran, filled }
@@ -72,7 +72,7 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
 
   test('is told of nothing that was not committed', async () => {
     const { open, filled } = world()
-    const { app, handle, store } = open()
+    const { app, handle, store, hints } = open()
     const options = { name: 'fails', independent: true, retry: { attempts: 1 } }
     app.on('note.created', options, ({ id }) => {
       if (id === 'm2') throw new Error('no')
@@ -81,11 +81,11 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     await handle('m1', 'm2')
     await filled(3)
     await app.stop()
-    expect(await store.hints.known([{ handler: 'fails', key: 'm2', fingerprint: undefined }], '0')).toEqual([false])
+    expect(await hints.known([{ handler: 'fails', key: 'm2', fingerprint: undefined }], '0')).toEqual([false])
     expect(await store.parking.count({ state: 'dead', handler: 'fails' })).toBe(1)
   })
 
-  test('leaves it to the cold side that a key was used for something else', async () => {
+  test('leaves it to the store that a key was used for something else', async () => {
     const { open, ran, filled } = world()
     const [one, other] = [open(), open()]
     await one.app.start()
@@ -100,7 +100,7 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     expect(await one.store.parking.count({ reason: 'KEY_REUSED' })).toBe(1)
   })
 
-  test('forgets with the cold side: entries of another epoch are worthless', async () => {
+  test('forgets with the store: entries of another epoch are worthless', async () => {
     const { open, ran, filled } = world()
     const [one, other] = [open(), open()]
     await one.app.start()
@@ -120,7 +120,7 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     const own = await startRedis()
     const hot = await connected(own.url)
     try {
-      const { app, handle, duplicates } = open({ hot })
+      const { app, handle, duplicates } = open(hot)
       await app.start()
       const ids = Array.from({ length: 40 }, (_, index) => `m${index}`)
       await handle(...ids.slice(0, 20))
@@ -139,20 +139,9 @@ describe.skipIf(!binaries.available)('a hybrid of a fast Redis and a store that 
     }
   })
 
-  test('is a store like its cold one in everything else', async () => {
-    const { open } = world()
-    const { store } = open()
-    expect([store.name, store.guarantee]).toEqual(['memory', 'atomic'])
-    expect('hints' in store && 'letters' in store).toBe(true)
-    await store.ping()
-    await store.close()
-    await expect(store.ping()).rejects.toThrow('closed')
-  })
-
-  test('refuses what is neither a client nor a store', () => {
-    const cold = memoryStore()
-    expect(() => hybridStore({ hot: {} as never, cold })).toThrow('hot is no client')
-    expect(() => hybridStore({ hot: client, cold: {} as never })).toThrow('cold is no store')
-    expect(() => hybridStore({ hot: client, cold, liveMs: 5 } as never)).toThrow('lifeMs')
+  test('refuses what is no client, and hints that are none', () => {
+    expect(() => hotSide({ client: {} as never })).toThrow('client is no client')
+    expect(() => hotSide({ client, liveMs: 5 } as never)).toThrow('lifeMs')
+    expect(() => justonce({ store: memoryStore(), hints: client as never })).toThrow('hints.known')
   })
 })

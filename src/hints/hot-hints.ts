@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ClaimRequest, Hints } from '../../contracts/index.ts'
+import type { ClaimRequest, Hints } from '../contracts/index.ts'
 import type { Hot } from './hot.ts'
 
 export interface HotSettings {
@@ -79,7 +79,7 @@ export class HotHints implements Hints {
 }
 
 /**
- * Other content under the same key is a conflict, and only the cold side may say so. It says which key it belongs to: other users
+ * Other content under the same key is a conflict, and only the store may say so. It says which key it belongs to: other users
  * of the connection can make a client give the answer to another question.
  */
 function entryOf(key: string, { fingerprint }: ClaimRequest): string {

@@ -1,4 +1,4 @@
-/** A fast place that may forget everything at any time: what the hybrid store asks first. */
+/** A fast place that may forget everything at any time: what is asked before the store. */
 export interface Hot {
   /** One value each; null or undefined where there is none. */
   get(keys: readonly string[]): Promise<readonly (string | null | undefined)[]>
