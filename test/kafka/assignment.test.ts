@@ -29,6 +29,12 @@ describe.skipIf(!kafka.available)('assignments in Kafka', () => {
     expect(marks).toEqual([true, true, true, ...Array(7).fill(false)])
   })
 
+  test('whatever protocol of groups the client is set to, the group is read', async () => {
+    const transport = topic.connect({ client: { groupProtocol: 'consumer' } })
+    await transport.publish(outgoingList(2))
+    expect(idsOf(await readingOf(transport).take(2))).toEqual(['m1', 'm2'])
+  })
+
   test('only what is settled without a gap is committed, and a slow key does not stop the others', async () => {
     const transport = topic.connect({ lanes: 'key' })
     const others = Array.from({ length: 40 }, (_, index) => `b${index}`)

@@ -57,7 +57,7 @@ export class Fetcher {
     this.#inTime = mostBytes(settings)
     this.#topics = settings.topics
     this.#consumer = new settings.kafka.Consumer(
-      clientOptions(settings, { groupId: settings.group, autocommit: false, strict: false }),
+      clientOptions(settings, { groupId: settings.group, groupProtocol: 'classic', autocommit: false, strict: false }),
     )
     this.#consumer.topics.trackAll(...settings.topics)
     this.#consumer.on('error', (error: unknown) => settings.onError(error))

@@ -41,6 +41,8 @@ export class GroupMember {
       clientOptions(settings, {
         groupId: settings.group,
         autocommit: false,
+        // With the other one the broker shares out, and nobody asks us before partitions go.
+        groupProtocol: 'classic',
         sessionTimeout: settings.sessionTimeoutMs,
         rebalanceTimeout,
         heartbeatInterval: Math.min(3_000, settings.sessionTimeoutMs / 3),
