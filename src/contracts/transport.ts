@@ -60,7 +60,11 @@ export interface TransportNotice {
 
 export type PublishResult =
   | { readonly kind: 'sent' }
-  | { readonly kind: 'refused'; readonly error: Error }
+  /**
+   * `isPassing`: not because of the message (a queue is full). It is tried until it is taken; others become a dead letter
+   * after some refusals.
+   */
+  | { readonly kind: 'refused'; readonly error: Error; readonly isPassing?: boolean | undefined }
   /** It was not sent, because one before it that has the same key was refused. */
   | { readonly kind: 'held' }
 

@@ -210,6 +210,21 @@ test('after an outage everything leaves in its order, soon after the broker is b
   expect(calls.slice(failed)).toEqual([['m1', 'm2'], ['m3']])
 })
 
+test('a message that is refused because a queue is full never dies of it, and is taken soon after there is room', async () => {
+  const { relay, clock, store, calls, append, answerWith, left } = openRelay({ attempts: 2 })
+  answerWith(() => ({ kind: 'refused', error: new Error('the queue is full'), isPassing: true }))
+  await append('m1')
+  relay.start()
+  await clock.advance(3_600_000)
+  expect(await left()).toBe(1)
+  expect(await store.parking.list()).toEqual([])
+  answerWith(() => ({ kind: 'sent' }))
+  const refusals = calls.length
+  await clock.advance(60_000)
+  expect(calls.slice(refusals)).toEqual([['m1']])
+  expect(await left()).toBe(0)
+})
+
 test('a refused message that is taken later is gone', async () => {
   const { relay, clock, calls, append, answerWith, left } = openRelay()
   answerWith(() => refused)

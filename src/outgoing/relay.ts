@@ -88,7 +88,7 @@ export class Relay {
     if (held.length > 0) await store.queue.release(destination.queue, held)
     for (const [index, each] of taken.entries()) {
       const result = results[index]
-      if (result?.kind === 'refused') await this.#refused(each, result.error)
+      if (result?.kind === 'refused') await this.#refused(each, result)
     }
     const failed = taken.length - sent.length
     events.emit({ kind: 'relayed', destination: destination.name, sent: sent.length, failed })
@@ -112,13 +112,14 @@ export class Relay {
     }
   }
 
-  async #refused({ queued, message }: Taken, error: Error): Promise<void> {
+  async #refused({ queued, message }: Taken, { error, isPassing }: Refused): Promise<void> {
     const { store, destination, events } = this.#parts
     const { id = 'unreadable', type = '' } = message ?? {}
     const attempts = queued.deliveries
-    const isDead = attempts >= this.#options.attempts || message === undefined
+    const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
+    const longestMs = isPassing ? 30_000 : 300_000
     if (isDead) await this.#giveUp(queued, { id, type }, error)
-    else await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), 300_000))
+    else await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), longestMs))
     const state = isDead ? 'dead' : 'waiting'
     events.emit({ kind: 'outgoing-refused', destination: destination.name, messageId: id, state, attempts, error })
   }
@@ -132,6 +133,8 @@ export class Relay {
     })
   }
 }
+
+type Refused = PublishResult & { readonly kind: 'refused' }
 
 const unreadable: PublishResult = { kind: 'refused', error: new Error('The stored message cannot be read.') }
 

@@ -7,7 +7,7 @@ import type { WireMessage } from './to-wire.ts'
 
 export type Answer =
   | { readonly kind: 'sent' }
-  | { readonly kind: 'refused'; readonly error: JustonceError }
+  | { readonly kind: 'refused'; readonly error: JustonceError; readonly isPassing?: boolean }
   /** The broker has it or has it not. */
   | { readonly kind: 'lost' }
 
@@ -96,7 +96,8 @@ export class ConfirmedSending {
     // Anything but a clear no may mean that it was sent.
     if (error instanceof Error && /\bnack/i.test(error.message)) {
       const message = `RabbitMQ did not take the message for ${JSON.stringify(routingKey)} (the queue may be full).`
-      return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause: error }) }
+      const refusal = new JustonceError('PUBLISH_REFUSED', { message, cause: error })
+      return { kind: 'refused', error: refusal, isPassing: true }
     }
     this.reason ??= error
     return { kind: 'lost' }

@@ -117,7 +117,7 @@ function encode(message: OutgoingMessage, rules: WireRules): Encoded {
 }
 
 function resultOf(answer: Answer): PublishResult {
-  return answer.kind === 'refused' ? { kind: 'refused', error: answer.error } : { kind: 'sent' }
+  return answer.kind === 'refused' ? answer : { kind: 'sent' }
 }
 
 function refusedBy(cause: unknown): JustonceError {
