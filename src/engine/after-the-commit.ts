@@ -46,7 +46,7 @@ export async function afterTheCommit<Tx>(
     source.refused?.(error)
   }
   for (const run of runs) {
-    const outcome = outcomes.get(run) as RunOutcome
+    const outcome = outcomes[run.index] as RunOutcome
     const event = eventOf(run, outcome)
     if (event !== undefined) engine.events.emit(event)
     source.committed?.(run.handler.name, outcome)
@@ -60,7 +60,7 @@ export async function afterTheCommit<Tx>(
     }
   }
   tellHints(engine, committed)
-  for (const run of runs) if (outcomes.get(run)?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
+  for (const run of runs) if (outcomes[run.index]?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
 }
 
 const wentWell: ReadonlySet<RunOutcome['kind']> = new Set<RunOutcome['kind']>([
@@ -75,7 +75,7 @@ function leaveTheRest<Tx>({ batch, outcomes }: Committed<Tx>, report: Report): v
   for (const work of batch.works) {
     if (isHandled(work, outcomes)) continue
     // Others have it, or it is run alone next.
-    const isSeenTo = work.runs.some((run) => ['elsewhere', 'apart'].includes(outcomes.get(run)?.kind ?? ''))
+    const isSeenTo = work.runs.some((run) => ['elsewhere', 'apart'].includes(outcomes[run.index]?.kind ?? ''))
     if (!isSeenTo) report.again.push(work.delivery)
   }
 }
@@ -132,7 +132,7 @@ export async function runAfterAck<Tx>(
   recorded: Run<Tx>,
   report: Pick<Report, 'background'>,
 ): Promise<void> {
-  const outcomes: Outcomes<Tx> = new Map()
+  const outcomes: Outcomes = []
   // Whatever row it came from is gone: it is recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
@@ -140,7 +140,8 @@ export async function runAfterAck<Tx>(
       const wentWell = new Set<string>()
       const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
-      const works = [{ ...run.work, runs: [run] }]
+      const { delivery, origin } = run
+      const works = [{ delivery, origin, runs: [run] }]
       await writeBookkeeping(
         engine,
         source,
@@ -149,7 +150,7 @@ export async function runAfterAck<Tx>(
         [],
       )
     })
-    const outcome = outcomes.get(run)
+    const outcome = outcomes[run.index]
     if (outcome?.kind === 'processed') {
       engine.breakers.succeeded(run.handler)
       engine.outlet.committed(outcome.products.outgoing)

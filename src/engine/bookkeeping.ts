@@ -28,7 +28,7 @@ export interface Bookkeeping {
 export function gatherBookkeeping<Tx>(
   engine: Engine<Tx>,
   { works, refusals, settles }: Pick<Batch<Tx>, 'works' | 'refusals' | 'settles'>,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
 ): Bookkeeping {
   const at = engine.clock.now()
   const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
@@ -37,7 +37,7 @@ export function gatherBookkeeping<Tx>(
     else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
   }
   for (const work of works) {
-    for (const run of work.runs) gatherRun(engine, run, outcomes.get(run) as RunOutcome, at, books)
+    for (const run of work.runs) gatherRun(engine, run, outcomes[run.index] as RunOutcome, at, books)
     const { letter, suspect } = work.origin
     if (!settles || !isHandled(work, outcomes)) continue
     if (suspect !== undefined) books.cleared.push(suspect)
@@ -53,8 +53,8 @@ export function gatherBookkeeping<Tx>(
 }
 
 /** Nothing of it is left for another time. */
-export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes<Tx>): boolean {
-  for (const run of runs) if (isLeft(outcomes.get(run))) return false
+export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes): boolean {
+  for (const run of runs) if (isLeft(outcomes[run.index])) return false
   return true
 }
 
@@ -75,7 +75,7 @@ function gatherRun<Tx>(
   // What waited for its time to come is claimed by now.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const names = [run.handler.name, ...run.handler.formerly]
-  const twin = run.work.origin.reservation?.twin
+  const twin = run.origin.reservation?.twin
   if (twin !== undefined && !isLeft(outcome) && outcome.kind !== 'waiting')
     books.parkedChanges.push({ handler: twin.handler, key: twin.key, kind: 'done' })
   // Under every name that it may be claimed under: processes that only know one of them must see the same.
@@ -110,7 +110,7 @@ function gatherRun<Tx>(
       return
     case 'conflict': {
       const row = conflictRow(run, outcome, at)
-      const { letter } = run.work.origin
+      const { letter } = run.origin
       if (letter?.key !== row.key || letter.handler !== row.handler) books.parked.push(row)
       else books.parkedChanges.push({ ...row, kind: 'dead', attempts: letter.attempts + 1 })
       return

@@ -13,7 +13,7 @@ function run(key: string, name: string, { delivery = 'exactly-once' as DeliveryM
     key,
     fingerprint: Uint8Array.of(1),
     handler: { name, delivery, formerly } as unknown as Handler,
-    work: { origin: {} },
+    origin: {},
   } as Run<unknown>
 }
 const show = (runs: Run<unknown>[]) => claimRequests(runs).map(({ handler, key }) => `${handler} ${key}`)

@@ -11,22 +11,22 @@ export async function claimRuns<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
   runs: readonly Run<Tx>[],
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
 ): Promise<string | undefined> {
   // Decided are those whose row or position somebody else has: whether they have a record is not for us to say.
-  const undecided = runs.filter((run) => !outcomes.has(run))
+  const undecided = runs.filter((run) => outcomes[run.index] === undefined)
   const requests = claimRequests(undecided, engine.timeless)
   if (requests.length === 0) return undefined
   const { epoch, existing, tooOld } = await claim(engine, tx, requests)
   engine.recent.sawEpoch(epoch)
   requests.forEach(({ run }, index) => {
     const record = existing[index]
-    if (tooOld?.has(index) && !outcomes.has(run)) outcomes.set(run, tooOldOutcome(engine, run))
-    if (record === undefined || isParked(outcomes.get(run))) return
-    outcomes.set(run, outcomeOf(run, record))
+    if (tooOld?.has(index) && outcomes[run.index] === undefined) outcomes[run.index] = tooOldOutcome(engine, run)
+    if (record === undefined || isParked(outcomes[run.index])) return
+    outcomes[run.index] = outcomeOf(run, record)
   })
   const needless = requests.filter(
-    ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes.get(run)),
+    ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes[run.index]),
   )
   if (needless.length > 0) await engine.store.inbox.release(tx, needless)
   return epoch

@@ -48,9 +48,9 @@ function messageWith(incoming: IncomingMessage, body: unknown): Message {
 }
 
 /** The message of a run as it was when it was prepared. */
-export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, work }: Run<Tx>): Message | Promise<Message> {
-  const message = decodeMessage(engine, work.delivery.message)
-  const schema = engine.schemaOf(work.delivery.message.type as string)
+export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, delivery }: Run<Tx>): Message | Promise<Message> {
+  const message = decodeMessage(engine, delivery.message)
+  const schema = engine.schemaOf(delivery.message.type as string)
   return schema === undefined && handler.schema === undefined
     ? message
     : decodeBySchemas(engine, message, schema, handler)

@@ -14,7 +14,7 @@ function handler(name: string, kind: Kind): Handler {
 function work(id: string, handlers: readonly Handler[], { key, type = 't' }: { key?: string; type?: string } = {}) {
   const runs: Run<unknown>[] = []
   const one = { delivery: { message: { id, key, type } }, runs } as unknown as Work<unknown>
-  for (const each of handlers) runs.push({ work: one, handler: each, key: id } as Run<unknown>)
+  for (const each of handlers) runs.push({ handler: each, key: id } as Run<unknown>)
   return one
 }
 

@@ -10,12 +10,12 @@ import { unwrapped } from './undone.ts'
 import { isPassing, triedAgain, whyUndone } from './why-undone.ts'
 import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
 
-export interface InTurn<Tx> {
+export interface InTurn {
   readonly report: Report
-  /** Runs that are known to fail, and with what: they are parked without being run again. */
-  readonly failures?: ReadonlyMap<Run<Tx>, unknown> | undefined
+  /** Runs that are known to fail, by their numbers, and with what: they are parked without being run again. */
+  readonly failures?: ReadonlyMap<number, unknown> | undefined
   /** What has become of runs already: they are not run again. */
-  readonly done?: Outcomes<Tx> | undefined
+  readonly done?: Outcomes | undefined
 }
 
 /** Handles messages one after the other. Where one has to be tried later, those that must not overtake it are too. */
@@ -23,7 +23,7 @@ export async function handleInTurn<Tx>(
   engine: Engine<Tx>,
   source: Source,
   works: readonly Work<Tx>[],
-  how: InTurn<Tx>,
+  how: InTurn,
 ): Promise<void> {
   const { report } = how
   // By order key, where a message of it was left: those that follow it are left there, too.
@@ -47,13 +47,12 @@ async function handleAlone<Tx>(
   engine: Engine<Tx>,
   source: Source,
   work: Work<Tx>,
-  { report, failures, done }: InTurn<Tx>,
+  { report, failures, done }: InTurn,
 ): Promise<void> {
-  const earlier: Outcomes<Tx> = new Map()
-  for (const run of work.runs) if (done?.has(run)) earlier.set(run, done.get(run) as RunOutcome)
-  const left = work.runs.filter((run) => !earlier.has(run))
+  const earlier: Outcomes = [...(done ?? [])]
+  const left = work.runs.filter(({ index }) => earlier[index] === undefined)
   for (const run of left) {
-    const known = failures?.has(run) ? { error: failures.get(run) } : run.failure
+    const known = failures?.has(run.index) ? { error: failures.get(run.index) } : run.failure
     const isLast = run === left.at(-1)
     const outcome = await settleRun(engine, source, { run, earlier, known, isLast, report })
     if (outcome === 'settled') return
@@ -64,13 +63,13 @@ async function handleAlone<Tx>(
     }
     // It comes again, and then what is left of it goes on.
     if (outcome.kind === 'unstarted') return
-    earlier.set(run, outcome)
+    earlier[run.index] = outcome
   }
 }
 
 interface RunAlone<Tx> {
   readonly run: Run<Tx>
-  readonly earlier: Outcomes<Tx>
+  readonly earlier: Outcomes
   readonly known: Run<Tx>['failure']
   readonly isLast: boolean
   readonly report: Report
@@ -92,18 +91,23 @@ async function settleRun<Tx>(
     try {
       const committed = await processBatch(engine, source, batchOfOne(engine, run, alone, rounds))
       await afterTheCommit(engine, source, committed, alone.report)
-      return committed.outcomes.get(run) as RunOutcome
+      return committed.outcomes[run.index] as RunOutcome
     } catch (error) {
       const why = await whyUndone(engine, error)
       if (why === 'held' && !isDenied(error)) return 'held'
       engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
       if (await triedAgain(engine, why, tries)) continue
       if (why === 'unkeepable') {
-        await keepWaiting(engine, source, alone.run.work, { report: alone.report, error: unwrapped(error) })
+        await keepWaiting(
+          engine,
+          source,
+          { ...alone.run, runs: [alone.run] },
+          { report: alone.report, error: unwrapped(error) },
+        )
         return 'settled'
       }
       if (isDenied(error)) {
-        stuck(engine, alone.run.work, unwrapped(error), alone.report)
+        stuck(engine, alone.run, unwrapped(error), alone.report)
         return 'settled'
       }
       // Known to fail and failing even without being run: what is left is to keep it in another way.
@@ -113,7 +117,12 @@ async function settleRun<Tx>(
           isPlain = true
           continue
         }
-        await keepSomehow(engine, source, alone.run.work, { report: alone.report, failure, error: unwrapped(error) })
+        await keepSomehow(
+          engine,
+          source,
+          { ...alone.run, runs: [alone.run] },
+          { report: alone.report, failure, error: unwrapped(error) },
+        )
         return 'settled'
       }
       failure = { error: unwrapped(error) }
@@ -125,7 +134,7 @@ async function settleRun<Tx>(
 function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, rounds: number): Batch<Tx> {
   const { batchLockTimeoutMs, aloneLockTimeoutMs } = engine.timing
   return {
-    works: [{ ...run.work, runs: [run] }],
+    works: [{ delivery: run.delivery, origin: run.origin, runs: [run] }],
     refusals: [],
     known: [],
     earlier: alone.earlier,

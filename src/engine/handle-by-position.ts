@@ -86,7 +86,8 @@ async function failedTogether<Tx>(
       if (why === 'conflict' || why === 'held') report.conflicts++
       const runs = error instanceof Undone && why !== 'conflict' ? (error.runs as readonly Run<Tx>[]) : []
       if (why === 'failure') engine.isolation.saw(Math.max(1, runs.length), items.length)
-      const works = new Set(runs.map(({ work }) => work))
+      const blamed = new Set(runs.map(({ delivery }) => delivery))
+      const works = new Set(items.flatMap(({ delivery, work }) => (work && blamed.has(delivery) ? work : [])))
       // All at once by one call, or nobody is known: only each alone will tell.
       if (works.size > 0 && works.size < items.length) return works
       if (why === 'connection-lost' && works.size === 0 && (await triedAgain(engine, why, ++losses))) continue
@@ -161,16 +162,13 @@ async function settle<Tx>(
 /** The same work with the culprit, or all where that is not known, known to fail. */
 function withFailure<Tx>(given: Work<Tx>, culprit: Run<Tx> | undefined, error: unknown): Work<Tx> {
   return changedRuns(given, (run) => {
-    const fails = run.failure === undefined && (culprit === undefined || culprit === run)
+    const fails = run.failure === undefined && (culprit === undefined || culprit.index === run.index)
     return { ...run, failure: fails ? { error } : run.failure }
   })
 }
 
-function changedRuns<Tx>({ delivery, origin, runs: before }: Work<Tx>, change: (run: Run<Tx>) => Run<Tx>): Work<Tx> {
-  const runs: Run<Tx>[] = []
-  const work: Work<Tx> = { delivery, origin, runs }
-  for (const run of before) runs.push({ ...change(run), work })
-  return work
+function changedRuns<Tx>(work: Work<Tx>, change: (run: Run<Tx>) => Run<Tx>): Work<Tx> {
+  return { ...work, runs: work.runs.map(change) }
 }
 
 function batchOf<Tx>(engine: Engine<Tx>, items: readonly Item<Tx>[], partSize: number): Batch<Tx> {
@@ -178,7 +176,7 @@ function batchOf<Tx>(engine: Engine<Tx>, items: readonly Item<Tx>[], partSize: n
     works: items.flatMap(({ work }) => work ?? []),
     refusals: items.flatMap(({ refusal }) => refusal ?? []),
     known: items.flatMap(({ delivery, work, refusal }) => ((work ?? refusal) === undefined ? delivery : [])),
-    earlier: new Map(),
+    earlier: [],
     settles: true,
     partSize,
     lockTimeoutMs: engine.timing.batchLockTimeoutMs,

@@ -15,7 +15,7 @@ import { type HoldsBack, type SortedOut, sortOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
 import { triedAgain, type WhyUndone, whyUndone } from './why-undone.ts'
-import type { Origin, Outcomes, Refusal, Run, Work } from './work.ts'
+import type { Origin, Outcomes, Refusal, Work } from './work.ts'
 
 /**
  * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
@@ -68,7 +68,7 @@ async function handleTogether<Tx>(
     works: sorted.shared,
     refusals: sorted.refusals,
     known: sorted.known,
-    earlier: new Map(),
+    earlier: [],
     settles: true,
     partSize: engine.isolation.partSize,
     lockTimeoutMs: engine.timing.batchLockTimeoutMs,
@@ -138,7 +138,7 @@ async function handleApart<Tx>(
   for (const work of batch.works) {
     if (isHandled(work, outcomes)) continue
     const orderKey = work.runs.map(orderKeyOf).find((key) => key !== undefined)
-    const isApart = work.runs.some((run) => outcomes.get(run)?.kind === 'apart')
+    const isApart = work.runs.some((run) => outcomes[run.index]?.kind === 'apart')
     if (isApart && (orderKey === undefined || !left.has(orderKey))) {
       apart.push(work)
       continue
@@ -147,7 +147,7 @@ async function handleApart<Tx>(
     if (orderKey !== undefined) left.add(orderKey)
   }
   if (apart.length === 0) return
-  const done: Outcomes<Tx> = new Map([...outcomes].filter(([, outcome]) => !isLeft(outcome)))
+  const done: Outcomes = outcomes.map((outcome) => (isLeft(outcome) ? undefined : outcome))
   await handleInTurn(engine, source, apart, { report, done })
 }
 
@@ -163,14 +163,15 @@ async function handleBlamed<Tx>(
   { run, isFailed, error }: Blamed<Tx>,
   report: Report,
 ): Promise<readonly Work<Tx>[]> {
-  const place = works.indexOf(run.work)
-  const first = works.filter((work, each) => each === place || (each < place && sharesOrder(work, run)))
-  const failures = isFailed ? new Map([[run, unwrapped(error)]]) : undefined
+  const place = works.findIndex(({ delivery }) => delivery === run.delivery)
+  const blamed = works[place] as Work<Tx>
+  const first = works.filter((work, each) => each === place || (each < place && sharesOrder(work, blamed)))
+  const failures = isFailed ? new Map([[run.index, unwrapped(error)]]) : undefined
   await handleInTurn(engine, source, first, { report, failures })
   const rest = works.filter((work) => !first.includes(work))
-  const mustWait = [report.held, report.again].find((list) => list.includes(run.work.delivery))
+  const mustWait = [report.held, report.again].find((list) => list.includes(run.delivery))
   if (mustWait === undefined) return rest
-  const following = rest.filter((work) => sharesOrder(work, run))
+  const following = rest.filter((work) => sharesOrder(work, blamed))
   mustWait.push(...following.map(({ delivery }) => delivery))
   return rest.filter((work) => !following.includes(work))
 }
@@ -208,9 +209,9 @@ async function handleRefusal<Tx>(
 }
 
 /** Whether a handler of the culprit keeps the order of a key that both have. */
-function sharesOrder<Tx>(work: Work<Tx>, culprit: Run<Tx>): boolean {
-  const orderKey = culprit.work.runs.map(orderKeyOf).find((key) => key !== undefined)
-  return orderKey !== undefined && work.delivery.message.key === culprit.work.delivery.message.key
+function sharesOrder<Tx>(work: Work<Tx>, culprit: Work<Tx>): boolean {
+  const orderKey = culprit.runs.map(orderKeyOf).find((key) => key !== undefined)
+  return orderKey !== undefined && work.delivery.message.key === culprit.delivery.message.key
 }
 
 async function acknowledgeKnown(

@@ -30,7 +30,7 @@ export function tellHints<Tx>(engine: Engine<Tx>, { runs, outcomes, epoch }: Com
   const { hints } = engine
   if (hints === undefined || epoch === undefined) return
   const processed = runs.filter((run) => {
-    const outcome = outcomes.get(run)
+    const outcome = outcomes[run.index]
     if (!isRecorded(run)) return false
     return outcome?.kind === 'processed' || (outcome?.kind === 'duplicate' && outcome.record.state === 'processed')
   })

@@ -89,7 +89,7 @@ async function parked<Tx>(
     works: [],
     refusals: [refusal],
     known: [],
-    earlier: new Map(),
+    earlier: [],
     settles: true,
     partSize: 1,
     lockTimeoutMs: engine.timing.aloneLockTimeoutMs,

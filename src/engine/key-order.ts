@@ -47,15 +47,15 @@ export class KeyOrder<Tx> {
   }
 
   /** What a run comes to because of the messages before it; undefined: nothing stands before it. */
-  hindrance(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+  hindrance(run: Run<Tx>, outcomes: Outcomes): RunOutcome | undefined {
     const orderKey = orderKeyOf(run)
     if (orderKey === undefined) return undefined
     const id = scopeId(run.handler.name, orderKey)
     if (hasItsPlace(run)) return this.#behindTheRow(run, id, outcomes)
     let waits = this.#blocked.has(id)
     for (const other of this.#scopes.get(id) ?? []) {
-      if (other === run) break
-      const outcome = outcomes.get(other)
+      if (other.index === run.index) break
+      const outcome = outcomes[other.index]
       // To be parked before one that is left for another time would be to overtake it, whatever else stands before both.
       if (outcome?.kind === 'unstarted') return outcome
       if (outcome?.kind === 'apart') return { kind: 'unstarted' }
@@ -65,10 +65,10 @@ export class KeyOrder<Tx> {
   }
 
   /** Rows of one key are taken in their order: behind one that stays, the others stay, too. */
-  #behindTheRow(run: Run<Tx>, id: string, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+  #behindTheRow(run: Run<Tx>, id: string, outcomes: Outcomes): RunOutcome | undefined {
     for (const other of this.#placed.get(id) ?? []) {
-      if (other === run) return undefined
-      const kind = outcomes.get(other)?.kind ?? 'processed'
+      if (other.index === run.index) return undefined
+      const kind = outcomes[other.index]?.kind ?? 'processed'
       if (kind !== 'processed' && kind !== 'duplicate' && kind !== 'expired' && kind !== 'after-ack')
         return { kind: 'unstarted' }
     }
@@ -79,15 +79,15 @@ export class KeyOrder<Tx> {
    * What would be parked without a claim must not get before one of its key that is left for another time. And what waits
    * behind rows of an old name of its handler waits under that name: rows of one name are taken in their order.
    */
-  keepBehind(outcomes: Outcomes<Tx>): void {
+  keepBehind(outcomes: Outcomes): void {
     for (const [id, runs] of this.#scopes) {
       const under = this.#blocked.get(id)
       let isLeft = false
       for (const run of runs) {
-        const outcome = outcomes.get(run)
-        if (outcome?.kind === 'waiting') outcomes.set(run, { ...outcome, under })
+        const outcome = outcomes[run.index]
+        if (outcome?.kind === 'waiting') outcomes[run.index] = { ...outcome, under }
         if (outcome?.kind === 'unstarted' || outcome?.kind === 'apart') isLeft = true
-        else if (isLeft && isUnclaimed(outcome)) outcomes.set(run, { kind: 'unstarted', unclaimed: true })
+        else if (isLeft && isUnclaimed(outcome)) outcomes[run.index] = { kind: 'unstarted', unclaimed: true }
       }
     }
   }
@@ -104,8 +104,8 @@ function hasItsPlace<Tx>(run: Run<Tx>): boolean {
 }
 
 /** The key whose order has to be kept for this run, in the form in which every store can keep it. */
-export function orderKeyOf<Tx>({ handler, work }: Run<Tx>): string | undefined {
-  const { key } = work.delivery.message
+export function orderKeyOf<Tx>({ handler, delivery }: Run<Tx>): string | undefined {
+  const { key } = delivery.message
   return handler.ordered !== undefined && key !== undefined && key !== null ? fittedText(key) : undefined
 }
 

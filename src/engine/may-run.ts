@@ -16,13 +16,14 @@ export interface Permits<Tx> {
 }
 
 /** Decides the runs that must not start; what was decided by the claim stays as it is. */
-export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes<Tx>): boolean {
-  if (outcomes.has(run)) return false
+export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes): boolean {
+  if (outcomes[run.index] !== undefined) return false
   const hindrance = hindranceOf(engine, permits, run, outcomes)
-  if (hindrance !== undefined) outcomes.set(run, hindrance)
-  else if (permits.timeIsUp(run)) outcomes.set(run, { kind: 'unstarted' })
-  else if (run.handler.delivery === 'at-most-once' && !permits.isAfterAck) outcomes.set(run, { kind: 'after-ack' })
-  else if (!permits.wentWell.has(run.handler.name) && !isAdmitted(engine, run)) outcomes.set(run, stoppedOutcome(run))
+  if (hindrance !== undefined) outcomes[run.index] = hindrance
+  else if (permits.timeIsUp(run)) outcomes[run.index] = { kind: 'unstarted' }
+  else if (run.handler.delivery === 'at-most-once' && !permits.isAfterAck) outcomes[run.index] = { kind: 'after-ack' }
+  else if (!permits.wentWell.has(run.handler.name) && !isAdmitted(engine, run))
+    outcomes[run.index] = stoppedOutcome(run)
   else return true
   return false
 }
@@ -32,28 +33,27 @@ function hindranceOf<Tx>(
   engine: Engine<Tx>,
   { order }: Permits<Tx>,
   run: Run<Tx>,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
 ): RunOutcome | undefined {
   if (isUnborn(run)) return ownFate(engine, run)
   return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
 }
 
 /** What stands in a partition cannot be left out of its batch; a breaker stops those that come after. */
-function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, work }: Run<Tx>): boolean {
-  const mustRun = work.delivery.place !== undefined && work.origin.parksStopped !== true
+function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, delivery, origin }: Run<Tx>): boolean {
+  const mustRun = delivery.place !== undefined && origin.parksStopped !== true
   return mustRun || breakers.admits(handler, key)
 }
 
-function stoppedOutcome<Tx>({ work }: Run<Tx>): RunOutcome {
-  return work.origin.parksStopped ? { kind: 'waiting', behind: 'breaker' } : { kind: 'unstarted' }
+function stoppedOutcome<Tx>({ origin }: Run<Tx>): RunOutcome {
+  return origin.parksStopped ? { kind: 'waiting', behind: 'breaker' } : { kind: 'unstarted' }
 }
 
 /** Handlers of a message that are not independent follow those before them. */
-function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes<Tx>): RunOutcome | undefined {
+function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes): RunOutcome | undefined {
   if (run.handler.independent) return undefined
-  for (const other of run.work.runs) {
-    if (other.handler.step >= run.handler.step) continue
-    const kind = outcomes.get(other)?.kind
+  for (let before = run.first; before < run.index; before++) {
+    const kind = outcomes[before]?.kind
     if (kind === 'unstarted' || kind === 'apart') return { kind: 'unstarted' }
     if (kind === 'failed' || kind === 'parked' || kind === 'waiting') return { kind: 'waiting', behind: 'handler' }
   }

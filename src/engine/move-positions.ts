@@ -22,7 +22,7 @@ export async function movePositions<Tx>(
   source: Source,
   tx: Tx,
   batch: Batch<Tx>,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
 ): Promise<Moved<Tx>> {
   const { positions: store } = engine.store
   const moves = batch.moves ?? []
@@ -41,8 +41,8 @@ export async function movePositions<Tx>(
   for (const { delivery, runs } of batch.works) {
     const id = partitionId(delivery)
     for (const run of runs) {
-      if (lost.has(id)) outcomes.set(run, { kind: 'elsewhere' })
-      else if (done.has(id)) outcomes.set(run, { kind: 'duplicate', record })
+      if (lost.has(id)) outcomes[run.index] = { kind: 'elsewhere' }
+      else if (done.has(id)) outcomes[run.index] = { kind: 'duplicate', record }
     }
   }
   const isLost = (delivery: Delivery): boolean => lost.has(partitionId(delivery))

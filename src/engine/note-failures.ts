@@ -8,7 +8,7 @@ export function noteFailures<Tx>({ isolation }: Engine<Tx>, { batch, runs, outco
   let calls = 0
   let failed = 0
   for (const run of runs) {
-    const kind = run.failure === undefined ? outcomes.get(run)?.kind : undefined
+    const kind = run.failure === undefined ? outcomes[run.index]?.kind : undefined
     const isFailed = canFail && (kind === 'failed' || kind === 'apart')
     if (isFailed) failed++
     if (isFailed || kind === 'processed') calls++

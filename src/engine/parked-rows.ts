@@ -174,11 +174,11 @@ function explained(
 }
 
 function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewParkedMessage, keyof ParkedReason> {
-  const { handler, work } = run
+  const { handler, delivery } = run
   return {
     handler: handler.name,
     key: rowKeyOf(run),
-    ...described(work.delivery.message),
+    ...described(delivery.message),
     step: handler.step,
     independent: handler.independent,
     orderKey: orderKeyOf(run),

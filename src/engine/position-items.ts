@@ -32,6 +32,7 @@ export async function itemsOf<Tx>(
   const stopped = new Set<string>()
   const claimed = new Set<string>()
   const last = new Map<string, Delivery>()
+  let runs = 0
   for (const delivery of deliveries) {
     const partition = partitionId(delivery)
     // What was read anew stands behind what is left of the reading before: that has to be settled first.
@@ -40,7 +41,8 @@ export async function itemsOf<Tx>(
     last.set(partition, delivery)
     const mark = source.positions.dedup === 'position' ? markOf(delivery) : undefined
     const origin = { mark, ...suspicionOf(delivery) }
-    const prepared = await prepare(engine, delivery, origin)
+    const prepared = await prepare(engine, delivery, origin, runs)
+    if (prepared.kind === 'work') runs += prepared.work.runs.length
     if (stopped.has(partition)) report.again.push(delivery)
     else if (prepared.kind === 'refused') items.push({ delivery, refusal: prepared.refusal })
     else if (prepared.kind === 'ignored') {

@@ -21,11 +21,13 @@ export type Prepared<Tx> =
 /**
  * Decodes, validates and routes one delivery. Never throws: a message that cannot be handled is refused with its reason.
  * Answers at once where no schema and no codec has to be waited for: a promise for every message would cost more than the rest of this.
+ * `first` is the number of its first run.
  */
 export function prepare<Tx>(
   engine: Engine<Tx>,
   delivery: Delivery,
   origin: Origin = {},
+  first = 0,
 ): Prepared<Tx> | Promise<Prepared<Tx>> {
   try {
     const handlers = engine.handlersOf(delivery.message.type ?? '')
@@ -37,10 +39,13 @@ export function prepare<Tx>(
     const schema = engine.schemaOf(delivery.message.type as string)
     const message = decodeMessage(engine, delivery.message)
     if (isThenable(message) || schema !== undefined || handlers.some((handler) => handler.schema !== undefined)) {
-      return prepareLater(engine, delivery, origin, message, schema, handlers)
+      return prepareLater(engine, { delivery, origin, first }, message, schema, handlers)
     }
     const fitted = handlers.map((handler) => ({ handler, message, failure: undefined }))
-    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => fingerprintOf(sentBody(message))) }
+    return {
+      kind: 'work',
+      work: workOf(engine, { delivery, origin, first }, fitted, () => fingerprintOf(sentBody(message))),
+    }
   } catch (error) {
     return refused(delivery, origin, error)
   }
@@ -69,15 +74,15 @@ function checkIdentity<Tx>(handlers: readonly Handler<Tx>[], message: IncomingMe
   })
 }
 
+type Given = Pick<Run<unknown>, 'delivery' | 'origin' | 'first'>
+
 function workOf<Tx>(
   engine: Engine<Tx>,
-  delivery: Delivery,
-  origin: Origin,
+  { delivery, origin, first }: Given,
   fitted: readonly Fitted<Tx>[],
   fingerprintOfBody: () => Uint8Array,
 ): Work<Tx> {
   const runs: Run<Tx>[] = []
-  const work: Work<Tx> = { delivery, runs, origin }
   const condemned = origin.condemned ?? givenUp(delivery)
   const shared = { wasGiven: false }
   let ofBody: Uint8Array | undefined
@@ -93,7 +98,10 @@ function workOf<Tx>(
       const isKnown = mark !== undefined || isClaimed(origin, key)
       const early = isKnown ? undefined : unborn(engine, key, born)
       runs.push({
-        work,
+        index: first + runs.length,
+        first,
+        delivery,
+        origin,
         handler,
         message,
         // What a schema of its own made of the body is the handler's alone.
@@ -111,7 +119,7 @@ function workOf<Tx>(
       throw failure === undefined ? error : failure.error
     }
   }
-  return work
+  return { delivery, origin, runs }
 }
 
 /** It was born for whoever has claimed it, whatever the clock here says. A row under another key is another message's. */
@@ -156,8 +164,7 @@ function fateOf<Tx>(
 
 async function prepareLater<Tx>(
   engine: Engine<Tx>,
-  delivery: Delivery,
-  origin: Origin,
+  given: Given,
   decoding: Message | Promise<Message>,
   schema: StandardSchema | undefined,
   handlers: readonly Handler<Tx>[],
@@ -171,9 +178,9 @@ async function prepareLater<Tx>(
     const decoded = await fitType(engine.clock, schema, message)
     const fitted: Fitted<Tx>[] = []
     for (const handler of handlers) fitted.push(await fitHandler(engine.clock, handler, decoded, sent))
-    return { kind: 'work', work: workOf(engine, delivery, origin, fitted, () => ofBody as Uint8Array) }
+    return { kind: 'work', work: workOf(engine, given, fitted, () => ofBody as Uint8Array) }
   } catch (error) {
-    return refused(delivery, origin, error)
+    return refused(given.delivery, given.origin, error)
   }
 }
 

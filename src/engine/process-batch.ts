@@ -21,7 +21,7 @@ export interface Batch<Tx> {
   /** Deliveries that need nothing but to be settled. */
   readonly known: readonly Delivery[]
   /** What has become of other runs of the same messages, where a message is handled in several transactions. */
-  readonly earlier: Outcomes<Tx>
+  readonly earlier: Outcomes
   /** False while further transactions of the same messages follow. */
   readonly settles: boolean
   /** How many calls share a part; infinite: all share the bare transaction, and one failure undoes it. */
@@ -35,7 +35,7 @@ export interface Batch<Tx> {
 export interface Committed<Tx> {
   readonly batch: Batch<Tx>
   readonly runs: readonly Run<Tx>[]
-  readonly outcomes: Outcomes<Tx>
+  readonly outcomes: Outcomes
   readonly epoch: string | undefined
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
@@ -56,7 +56,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
 
   await beginAttempts(engine, given)
   return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
-    const outcomes: Outcomes<Tx> = new Map(given.earlier)
+    const outcomes: Outcomes = [...given.earlier]
 
     // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
     const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
@@ -74,7 +74,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     } else {
       const inParts = { parts, size: batch.partSize, inCompany: companyRule(engine, batch) }
       await runInParts(engine, inParts, tx, executions, outcomes, permits)
-      if (batch.moves !== undefined) refuseToLeaveOut(outcomes)
+      if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
     }
     permits.order.keepBehind(outcomes)
 
@@ -100,15 +100,10 @@ function companyRule<Tx>(
 }
 
 /** Positions move past all of a batch, so that whoever is to run alone has to be taken out of it before. */
-function refuseToLeaveOut<Tx>(outcomes: Outcomes<Tx>): void {
-  const apart = [...outcomes].flatMap(([run, outcome]) => (outcome.kind === 'apart' ? { run, ...outcome } : []))
-  const [first] = apart
-  if (first !== undefined)
-    throw new Undone(
-      'failure',
-      first.error,
-      apart.map(({ run }) => run),
-    )
+function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): void {
+  const apart = runs.filter(({ index }) => outcomes[index]?.kind === 'apart')
+  const first = outcomes.find((outcome) => outcome?.kind === 'apart')
+  if (first !== undefined) throw new Undone('failure', first.error, apart)
 }
 
 export async function inTransaction<Tx, T>(
@@ -145,7 +140,7 @@ function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
   }
 }
 
-function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes<Tx>): readonly Delivery[] {
+function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
   if (!batch.settles) return []
   const handled = batch.works.filter((work) => work.origin.letter === undefined && isHandled(work, outcomes))
   const refused = batch.refusals.filter(({ letter }) => letter === undefined)

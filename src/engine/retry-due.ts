@@ -87,9 +87,11 @@ export async function retryMessages<Tx>(
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
   const reservationOf = new Map<Delivery, Reservation>()
+  let next = 0
   for (const reservation of reservations) {
-    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted)
+    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted, next)
     if (work === undefined) continue
+    next = afterThose(work, next)
     reservationOf.set(work.delivery, reservation)
     place(engine, work, taken, sorted)
   }
@@ -140,8 +142,10 @@ async function tryTogether<Tx>(
 ): Promise<Retried | undefined> {
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
+  let next = 0
   for (const reservation of reservations) {
-    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted)
+    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted, next)
+    if (work !== undefined) next = afterThose(work, next)
     if (work === undefined || work.runs.some(({ failure }) => failure !== undefined)) return undefined
     // Its copy may be one of the others.
     if (reservation.twin !== undefined) return undefined
@@ -154,7 +158,7 @@ async function tryTogether<Tx>(
       works,
       refusals: [],
       known: [],
-      earlier: new Map(),
+      earlier: [],
       settles: true,
       partSize: Number.POSITIVE_INFINITY,
       lockTimeoutMs: engine.timing.batchLockTimeoutMs,
@@ -177,16 +181,21 @@ function isOutOfTheWay({ kind }: RunOutcome): boolean {
   return kind === 'processed' || kind === 'duplicate' || kind === 'expired' || kind === 'after-ack'
 }
 
+function afterThose<Tx>({ runs }: Work<Tx>, next: number): number {
+  return Math.max(next, ...runs.map(({ index }) => index + 1))
+}
+
 async function restore<Tx>(
   engine: Engine<Tx>,
   reservation: Reservation,
   suspicion: Pick<Origin, 'suspect' | 'condemned'>,
   { refusals }: Pick<SortedOut<Tx>, 'refusals'>,
+  first: number,
 ): Promise<Work<Tx> | undefined> {
   const { letter } = reservation
   const origin: Origin = { letter, reservation, ...suspicion }
   const delivery = { message: unpackLetter(letter.message) }
-  const prepared = await prepare(engine, delivery, origin)
+  const prepared = await prepare(engine, delivery, origin, first)
   if (prepared.kind === 'refused') {
     refusals.push(prepared.refusal)
     return undefined
@@ -201,12 +210,10 @@ async function restore<Tx>(
     return undefined
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
-  const work: Work<Tx> = { ...found, runs: [] }
   Object.assign(reservation, await findCopy(engine, letter, runs[0] as Run<Tx>))
   const isOwned = (run: Run<Tx>): boolean =>
     reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
-  const owned = runs.map((run) => ({ ...run, work, owner: isOwned(run) ? letter : undefined }))
-  return Object.assign(work, { runs: owned })
+  return { ...found, runs: runs.map((run) => ({ ...run, owner: isOwned(run) ? letter : undefined })) }
 }
 
 /**

@@ -13,7 +13,7 @@ export async function runTogether<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
   executions: readonly Execution<Tx>[],
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
   permits: Permits<Tx>,
 ): Promise<void> {
   let isFirst = true
@@ -53,21 +53,21 @@ export async function runInParts<Tx>(
   { parts, size, inCompany }: InParts<Tx>,
   tx: Tx,
   executions: readonly Execution<Tx>[],
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
   given: Permits<Tx>,
 ): Promise<void> {
   // What has run once runs again when its part has failed, however late it is: otherwise a batch could end with nothing.
-  const begun = new Set<Run<Tx>>()
-  const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run) && given.timeIsUp(run) }
+  const begun = new Set<number>()
+  const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run.index) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
-  const decided: ReadonlySet<Run<Tx>> = new Set(outcomes.keys())
+  const decided: Readonly<Outcomes> = [...outcomes]
   const most = mostPartsOn(engine.store.capabilities)
   const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
   const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
-    for (const { runs } of open) for (const run of runs) if (!decided.has(run)) outcomes.delete(run)
+    for (const { runs } of open) for (const { index } of runs) outcomes[index] = decided[index]
     const [culprit, rest] = leftOut(open, thrower)
     if (culprit !== undefined)
-      outcomes.set(culprit, isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error))
+      outcomes[culprit.index] = isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error)
     queue.unshift(...rest)
     open = []
   }
@@ -100,7 +100,7 @@ export async function runInParts<Tx>(
           const permitted = toBeRun(engine, execution, outcomes, permits)
           if (permitted === undefined) continue
           isFirst = begun.size === 0
-          for (const run of permitted.runs) begun.add(run)
+          for (const run of permitted.runs) begun.add(run.index)
           processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
         }
       } catch (error) {
@@ -133,13 +133,13 @@ function leftOut<Tx>(
 function processed<Tx>(
   { handler, runs }: Execution<Tx>,
   products: RunProducts,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
   { wentWell }: Permits<Tx>,
 ): void {
   wentWell.add(handler.name)
   for (const run of runs) {
     const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
-    outcomes.set(run, { kind: 'processed', products: own })
+    outcomes[run.index] = { kind: 'processed', products: own }
   }
 }
 
@@ -147,7 +147,7 @@ function processed<Tx>(
 function toBeRun<Tx>(
   engine: Engine<Tx>,
   execution: Execution<Tx>,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
   permits: Permits<Tx>,
 ): Execution<Tx> | undefined {
   const runs = execution.runs.filter((run) => mayRun(engine, permits, run, outcomes))

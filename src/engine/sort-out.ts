@@ -33,12 +33,16 @@ export async function sortOut<Tx>(
   const sorted = nothingYet<Tx>()
   const taken = nothingTaken()
   const works: Work<Tx>[] = []
+  let runs = 0
   for (const delivery of deliveries) {
-    const answer = prepare(engine, delivery, originOf(delivery))
+    const answer = prepare(engine, delivery, originOf(delivery), runs)
     const prepared = answer instanceof Promise ? await answer : answer
     if (prepared.kind === 'refused') sorted.refusals.push(prepared.refusal)
     else if (prepared.kind === 'ignored') ignore(engine, delivery, sorted)
-    else works.push(prepared.work)
+    else {
+      works.push(prepared.work)
+      runs += prepared.work.runs.length
+    }
   }
   const hinted = await hintedRuns(engine, works)
   for (const work of works) place(engine, work, taken, sorted, { hinted, holdsBack })
@@ -132,11 +136,9 @@ function isAdmitted<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, k
   return failure !== undefined || expired || breakers.admits(handler, key)
 }
 
-function parkingStopped<Tx>({ delivery, origin, runs: before }: Work<Tx>): Work<Tx> {
-  const runs: Run<Tx>[] = []
-  const work: Work<Tx> = { delivery, runs, origin: { ...origin, parksStopped: true } }
-  for (const run of before) runs.push({ ...run, work })
-  return work
+function parkingStopped<Tx>(work: Work<Tx>): Work<Tx> {
+  const origin: Origin = { ...work.origin, parksStopped: true }
+  return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }
 }
 
 function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {

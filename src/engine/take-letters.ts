@@ -11,7 +11,7 @@ export async function takeLetters<Tx>(
   { store }: Engine<Tx>,
   tx: Tx,
   { works, refusals }: Batch<Tx>,
-  outcomes: Outcomes<Tx>,
+  outcomes: Outcomes,
 ): Promise<readonly Refusal[]> {
   const rows = [
     ...works.flatMap(({ origin }) => ticketOf(origin)),
@@ -27,11 +27,11 @@ export async function takeLetters<Tx>(
   const lost = new Set(rows.map(({ letter }) => letter).filter((letter) => !ours.has(letter)))
   for (const { origin, runs } of works) {
     if (origin.letter !== undefined && lost.has(origin.letter))
-      for (const run of runs) outcomes.set(run, { kind: 'elsewhere' })
+      for (const run of runs) outcomes[run.index] = { kind: 'elsewhere' }
     else if (origin.reservation?.elsewhere !== undefined)
-      for (const run of runs) outcomes.set(run, origin.reservation.elsewhere)
+      for (const run of runs) outcomes[run.index] = origin.reservation.elsewhere
     else if (origin.reservation?.twin !== undefined && lost.has(origin.reservation.twin))
-      for (const run of runs) outcomes.set(run, { kind: 'unstarted' })
+      for (const run of runs) outcomes[run.index] = { kind: 'unstarted' }
   }
   return refusals.filter(({ letter }) => letter === undefined || !lost.has(letter))
 }

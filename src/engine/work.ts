@@ -31,7 +31,12 @@ export interface Origin {
 
 /** One handler for one message: what is claimed, run and recorded. */
 export interface Run<Tx> {
-  readonly work: Work<Tx>
+  /** Its number among all that were prepared together; its outcome is found under it, in whichever transaction it runs. */
+  readonly index: number
+  /** The number of the first run of its message. */
+  readonly first: number
+  readonly delivery: Delivery
+  readonly origin: Origin
   readonly handler: Handler<Tx>
   readonly message: Message
   /** Shared by all that have the same message, copies of this run included. */
@@ -100,7 +105,8 @@ export interface RunProducts {
   readonly afterCommit: readonly (() => unknown)[]
 }
 
-export type Outcomes<Tx> = Map<Run<Tx>, RunOutcome>
+/** By the numbers of the runs; undefined: not decided yet. */
+export type Outcomes = (RunOutcome | undefined)[]
 
 /** The key of the row in which it waits, or is dead. */
 export function rowKeyOf<Tx>({ key, mark }: Pick<Run<Tx>, 'key' | 'mark'>): string {
@@ -137,8 +143,8 @@ export function isParkedUnclaimed({ reason }: Pick<StoredParkedMessage, 'reason'
 }
 
 /** The row in which it has waited for its time to come: its own, although it has no claim yet. */
-export function unclaimedLetter<Tx>({ work, handler, key, owner }: Run<Tx>): StoredParkedMessage | undefined {
-  const { letter } = work.origin
+export function unclaimedLetter<Tx>({ origin, handler, key, owner }: Run<Tx>): StoredParkedMessage | undefined {
+  const { letter } = origin
   if (owner !== undefined || letter === undefined || !isRowOf(letter, key)) return undefined
   return letter.handler === handler.name || handler.formerly.includes(letter.handler) ? letter : undefined
 }
