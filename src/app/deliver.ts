@@ -30,6 +30,7 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
   const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(engine, given) }])
   await Promise.all(report.background)
+  if (report.down !== undefined) throw report.down.error
   for (const { error } of report.stuck.values()) throw error
   if (report.held.length > 0) {
     throw new JustonceError('CLAIM_HELD', { message: `Message ${given.id} is being handled by someone else.` })

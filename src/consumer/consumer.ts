@@ -2,7 +2,8 @@ import type { Delivery, Restore, Subscriber, TransportNotice } from '../contract
 import type { Engine } from '../engine/engine.ts'
 import { handleDeliveries } from '../engine/handle-deliveries.ts'
 import { lostWith } from '../engine/partition-moves.ts'
-import { emptyReport, type Report } from '../engine/report.ts'
+import { addReport, emptyReport, type Report } from '../engine/report.ts'
+import type { SuspicionOf } from '../engine/sort-out.ts'
 import type { Source } from '../engine/source.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
@@ -163,12 +164,13 @@ export class Consumer<Tx> {
       const segment = { kind, deliveries: await this.#withoutLost(left, report) }
       if (segment.deliveries.length === 0) continue
       try {
-        await this.#quarantine.run(segment, (suspicionOf) =>
-          handleDeliveries(this.#engine, this.#source, segment.deliveries, report, suspicionOf, holds),
-        )
+        const handle = (suspicionOf: SuspicionOf): Promise<Report> =>
+          handleDeliveries(this.#engine, this.#source, segment.deliveries, suspicionOf, holds)
+        addReport(report, await this.#quarantine.run(segment, handle))
       } finally {
         await this.#quarantine.ended(report)
       }
+      if (report.down !== undefined) throw report.down.error
     }
   }
 

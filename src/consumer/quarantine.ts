@@ -3,6 +3,7 @@ import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import { anyJson } from '../encoding/any-text.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Report } from '../engine/report.ts'
+import type { SuspicionOf } from '../engine/sort-out.ts'
 import type { Origin } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
 import { Exclusion } from './exclusion.ts'
@@ -67,13 +68,12 @@ export class Quarantine<Tx> {
     return segments
   }
 
-  async run({ kind, deliveries }: Segment, work: (suspicionOf: (delivery: Delivery) => Suspicion) => Promise<unknown>) {
-    const suspicionOf = (delivery: Delivery): Suspicion => this.#suspicionOf(delivery)
-    const begin = async (): Promise<void> => {
+  async run<T>({ kind, deliveries }: Segment, work: (suspicionOf: SuspicionOf) => Promise<T>): Promise<T> {
+    const begin = async (): Promise<T> => {
       if (kind === 'suspect' || kind === 'alone') await this.#begin(deliveries)
-      await work(suspicionOf)
+      return await work((delivery) => this.#suspicionOf(delivery))
     }
-    await (kind === 'alone' ? this.alone(begin) : this.together(begin))
+    return await (kind === 'alone' ? this.alone(begin) : this.together(begin))
   }
 
   /** The error that makes a dead letter of a message that so many processes have died with. */

@@ -1,7 +1,8 @@
+import type { StoredParkedMessage } from '../contracts/index.ts'
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import type { Engine } from '../engine/engine.ts'
 import { giveBack, type Reservation } from '../engine/reservation.ts'
-import { type Retried, reserveBehind, reserveDue, retryInOrder, retryMessages } from '../engine/retry-due.ts'
+import { type Retried, reserveBehind, reserveDue, retryMessages } from '../engine/retry-due.ts'
 import { sendAgain } from '../engine/send-again.ts'
 import type { Source } from '../engine/source.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
@@ -144,10 +145,10 @@ export class Retrier<Tx> {
     }
   }
 
-  #retry({ kind, handler }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
+  #retry({ handler }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
     if (isOutgoing(handler)) return sendAgain(this.#engine, reservations)
-    const retry = kind === 'ordered' ? retryInOrder : retryMessages
-    return retry(this.#engine, this.#source, reservations, (letter) => this.#quarantine.condemn(letter, letter.begun))
+    const suspicionOf = (letter: StoredParkedMessage) => this.#quarantine.condemn(letter, letter.begun)
+    return retryMessages(this.#engine, this.#source, reservations, suspicionOf)
   }
 
   async #withFollowers(reservations: readonly Reservation[]): Promise<readonly Reservation[]> {

@@ -1,6 +1,6 @@
 import type { JustonceEvent } from '../contracts/index.ts'
 import { unrouted } from '../encoding/unrouted.ts'
-import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
+import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { tellHints } from './hinted.ts'
@@ -11,27 +11,21 @@ import type { Report } from './report.ts'
 import { runTogether } from './run-in-parts.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
-import { type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from './work.ts'
+import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from './work.ts'
 
 /** The batch is committed: now, and not before, the broker is told and everyone else learns of it. */
 export async function afterTheCommit<Tx>(
   engine: Engine<Tx>,
   source: Source,
   committed: Committed<Tx>,
-  report: Report,
-): Promise<void> {
+): Promise<Pick<Report, 'settled' | 'lost' | 'wentWell' | 'background'>> {
   const { batch, runs, outcomes, epoch, done, published, lost } = committed
-  if (lost.length > 0) {
-    await source.positions?.reread(lost)
-    report.settled.push(...lost)
-    report.lost.push(...lost)
-  }
+  const background: Promise<void>[] = []
+  let wentWell = batch.known.length + batch.refusals.length
+  if (lost.length > 0) await source.positions?.reread(lost)
   if (source.inside !== undefined) source.inside.committed(done)
   else if (done.length > 0) await source.acknowledge(done)
   if (published.length > 0) engine.outlet.committed(published)
-  report.settled.push(...done)
-  report.wentWell += batch.known.length + batch.refusals.length
-  leaveTheRest(committed, report)
   for (const refusal of batch.refusals) {
     const { error, letter } = refusal
     engine.events.emit({
@@ -50,34 +44,19 @@ export async function afterTheCommit<Tx>(
     const event = eventOf(run, outcome)
     if (event !== undefined) engine.events.emit(event)
     source.committed?.(run.handler.name, outcome)
-    if (wentWell.has(outcome.kind)) report.wentWell++
+    if (isGoodEnd(outcome)) wentWell++
     if (outcome.kind === 'processed') {
       // Not before: what fails at the commit has not succeeded.
       engine.breakers.succeeded(run.handler)
       if (epoch !== undefined && isRecorded(run))
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
-      startHooks(engine, run, outcome.products, report)
+      background.push(...startHooks(engine, run, outcome.products))
     }
   }
   tellHints(engine, committed)
-  for (const run of runs) if (outcomes[run.index]?.kind === 'after-ack') await runAfterAck(engine, source, run, report)
-}
-
-const wentWell: ReadonlySet<RunOutcome['kind']> = new Set<RunOutcome['kind']>([
-  'processed',
-  'duplicate',
-  'after-ack',
-  'expired',
-])
-
-/** What was not begun is handled with the next batch. */
-function leaveTheRest<Tx>({ batch, outcomes }: Committed<Tx>, report: Report): void {
-  for (const work of batch.works) {
-    if (isHandled(work, outcomes)) continue
-    // Others have it, or it is run alone next.
-    const isSeenTo = work.runs.some((run) => ['elsewhere', 'apart'].includes(outcomes[run.index]?.kind ?? ''))
-    if (!isSeenTo) report.again.push(work.delivery)
-  }
+  for (const run of runs)
+    if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, source, run)))
+  return { settled: [...lost, ...done], lost: [...lost], wentWell, background }
 }
 
 function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefined {
@@ -126,12 +105,11 @@ function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' })
 }
 
 /** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
-export async function runAfterAck<Tx>(
+async function runAfterAck<Tx>(
   engine: Engine<Tx>,
   source: Source,
   recorded: Run<Tx>,
-  report: Pick<Report, 'background'>,
-): Promise<void> {
+): Promise<readonly Promise<void>[]> {
   const outcomes: Outcomes = []
   // Whatever row it came from is gone: it is recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
@@ -151,12 +129,11 @@ export async function runAfterAck<Tx>(
       )
     })
     const outcome = outcomes[run.index]
-    if (outcome?.kind === 'processed') {
-      engine.breakers.succeeded(run.handler)
-      engine.outlet.committed(outcome.products.outgoing)
-      startHooks(engine, run, outcome.products, report)
-    }
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
+    if (outcome?.kind !== 'processed') return []
+    engine.breakers.succeeded(run.handler)
+    engine.outlet.committed(outcome.products.outgoing)
+    return startHooks(engine, run, outcome.products)
   } catch (error) {
     engine.events.emit({
       kind: 'at-most-once-failed',
@@ -165,14 +142,10 @@ export async function runAfterAck<Tx>(
       error: unwrapped(error),
     })
     source.lost?.(run.handler.name, unwrapped(error))
+    return []
   }
 }
 
-function startHooks<Tx>(
-  engine: Engine<Tx>,
-  run: Run<Tx>,
-  products: RunProducts,
-  { background }: Pick<Report, 'background'>,
-): void {
-  if (products.afterCommit.length > 0) background.push(engine.hooks.start(run.handler, products.afterCommit))
+function startHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, { afterCommit }: RunProducts): readonly Promise<void>[] {
+  return afterCommit.length === 0 ? [] : [engine.hooks.start(run.handler, afterCommit)]
 }

@@ -6,25 +6,25 @@ import type { WhyUndone } from './why-undone.ts'
 import type { Run } from './work.ts'
 
 export interface Blame<Tx> {
-  readonly run: Run<Tx>
-  /** It need not be run again to find out whether it fails alone. */
+  readonly runs: readonly Run<Tx>[]
+  /** They need not be run again to find out whether they fail alone. */
   readonly isFailed: boolean
 }
 
-/** The one run in which a batch has come to grief, where that is known. */
+/** The runs in which a batch has come to grief, where that is known of each. */
 export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, error: unknown): Blame<Tx> | undefined {
   const runs = works.flatMap((work) => work.runs)
   const partly = partlyAppliedRun(runs, error)
-  if (partly !== undefined) return { run: partly, isFailed: true }
+  if (partly !== undefined) return { runs: [partly], isFailed: true }
   if (why !== 'failure' && why !== 'culprit' && why !== 'connection-lost') return undefined
   const [only, another] = runs
   // What it has not thrown may be the fault of a message that is only to be kept.
   const isOnly = another === undefined && (refusals.length === 0 || error instanceof Undone)
-  if (only !== undefined && isOnly) return { run: only, isFailed: why !== 'connection-lost' }
+  if (only !== undefined && isOnly) return { runs: [only], isFailed: why !== 'connection-lost' }
   if (!(error instanceof Undone)) return undefined
-  const [thrower, second] = error.runs as readonly Run<Tx>[]
-  if (thrower === undefined || second !== undefined) return undefined
-  return { run: thrower, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
+  const { runs: throwers, areEach } = error as Undone<Tx>
+  if (throwers.length === 0 || (throwers.length > 1 && !areEach)) return undefined
+  return { runs: throwers, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
 }
 
 /** What a handler has done, or not done in time, whoever was with it. */

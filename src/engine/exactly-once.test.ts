@@ -8,7 +8,6 @@ import type { MemoryStore, MemoryTx } from '../stores/memory/index.ts'
 import { recordOf } from '../testing/sample-records.ts'
 import { toIncoming } from '../transports/memory/message-to-send.ts'
 import { handleDeliveries } from './handle-deliveries.ts'
-import { emptyReport } from './report.ts'
 
 type Fault = 'none' | 'conflict' | 'lost commit' | 'lost before commit' | 'unavailable'
 
@@ -107,12 +106,8 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
     let left = arrived
     for (let rounds = 0; left.length > 0; rounds++) {
       expect(rounds).toBeLessThan(100)
-      const report = emptyReport()
-      const handled = handleDeliveries(engine, source, left, report).then(
-        () => [...report.again, ...report.held],
-        () => left.filter((delivery) => !report.settled.includes(delivery)),
-      )
-      left = await withTime(handled)
+      const { down, again, held, settled } = await withTime(handleDeliveries(engine, source, left))
+      left = down === undefined ? [...again, ...held] : left.filter((delivery) => !settled.includes(delivery))
     }
   }
 

@@ -1,146 +1,116 @@
-import type { Delivery } from '../contracts/index.ts'
-import { afterTheCommit } from './after-the-commit.ts'
-import type { Engine } from './engine.ts'
-import { isDenied, keepSomehow, keepWaiting, stuck } from './keep-somehow.ts'
-import { orderKeyOf } from './key-order.ts'
-import { type Batch, processBatch } from './process-batch.ts'
-import type { Report } from './report.ts'
-import type { Source } from './source.ts'
-import { unwrapped } from './undone.ts'
-import { isPassing, triedAgain, whyUndone } from './why-undone.ts'
-import type { Outcomes, Run, RunOutcome, Work } from './work.ts'
+import type { Attempts } from './attempts.ts'
+import { isHandled } from './bookkeeping.ts'
+import { isDenied, lastResort, stuck } from './keep-somehow.ts'
+import type { Alone } from './next-step.ts'
+import { Undone, unwrapped } from './undone.ts'
+import type { WhyUndone } from './why-undone.ts'
+import { type Item, isGoodEnd, letterOf, type Outcomes, type Run } from './work.ts'
 
-export interface InTurn {
-  readonly report: Report
-  /** Runs that are known to fail, by their numbers, and with what: they are parked without being run again. */
-  readonly failures?: ReadonlyMap<number, unknown> | undefined
-  /** What has become of runs already: they are not run again. */
-  readonly done?: Outcomes | undefined
-}
-
-/** Handles messages one after the other. Where one has to be tried later, those that must not overtake it are too. */
-export async function handleInTurn<Tx>(
-  engine: Engine<Tx>,
-  source: Source,
-  works: readonly Work<Tx>[],
-  how: InTurn,
-): Promise<void> {
-  const { report } = how
-  // By order key, where a message of it was left: those that follow it are left there, too.
-  const left = new Map<string, Delivery[]>()
-  for (const work of works) {
-    const { delivery, runs } = work
-    const orderKey = runs.map(orderKeyOf).find((key) => key !== undefined)
-    const before = orderKey === undefined ? undefined : left.get(orderKey)
-    if (before !== undefined) {
-      before.push(delivery)
-      continue
-    }
-    await handleAlone(engine, source, work, how)
-    const list = [report.held, report.again].find((each) => each.at(-1) === delivery)
-    if (orderKey !== undefined && list !== undefined) left.set(orderKey, list)
-  }
-}
-
-/** Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. */
-async function handleAlone<Tx>(
-  engine: Engine<Tx>,
-  source: Source,
-  work: Work<Tx>,
-  { report, failures, done }: InTurn,
-): Promise<void> {
-  const earlier: Outcomes = [...(done ?? [])]
-  const left = work.runs.filter(({ index }) => earlier[index] === undefined)
-  for (const run of left) {
-    const known = failures?.has(run.index) ? { error: failures.get(run.index) } : run.failure
-    const isLast = run === left.at(-1)
-    const outcome = await settleRun(engine, source, { run, earlier, known, isLast, report })
-    if (outcome === 'settled') return
-    if (outcome === 'held') {
-      engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
-      report.held.push(work.delivery)
-      return
-    }
-    // It comes again, and then what is left of it goes on.
-    if (outcome.kind === 'unstarted') return
-    earlier[run.index] = outcome
-  }
-}
-
-interface RunAlone<Tx> {
-  readonly run: Run<Tx>
-  readonly earlier: Outcomes
-  readonly known: Run<Tx>['failure']
-  readonly isLast: boolean
-  readonly report: Report
+/** What one message, or one run of it, has come to. */
+interface End {
+  /** Where those behind it in its chain are left; undefined: they can go on. */
+  readonly leaves: 'again' | 'held' | undefined
+  /** Undefined: all of the message is settled in another way, or left. */
+  readonly outcomes?: Outcomes | undefined
 }
 
 /**
- * Tries until the run is decided: processed, parked or a duplicate. Conflicts are bounded; then they are a failure.
- * `settled`: all of its message is, in another way.
+ * Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. Where a
+ * position moves with it, one for all of them. `done`: what has become of runs already.
  */
-async function settleRun<Tx>(
-  engine: Engine<Tx>,
-  source: Source,
-  alone: RunAlone<Tx>,
-): Promise<RunOutcome | 'held' | 'settled'> {
-  let failure = alone.known
-  let isPlain = false
-  for (let tries = 1, rounds = 1; ; tries++, rounds++) {
-    const run: Run<Tx> = { ...alone.run, failure, isPlain }
-    try {
-      const committed = await processBatch(engine, source, batchOfOne(engine, run, alone, rounds))
-      await afterTheCommit(engine, source, committed, alone.report)
-      return committed.outcomes[run.index] as RunOutcome
-    } catch (error) {
-      const why = await whyUndone(engine, error)
-      if (why === 'held' && !isDenied(error)) return 'held'
-      engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages: 1 })
-      if (await triedAgain(engine, why, tries)) continue
-      if (why === 'unkeepable') {
-        await keepWaiting(
-          engine,
-          source,
-          { ...alone.run, runs: [alone.run] },
-          { report: alone.report, error: unwrapped(error) },
-        )
-        return 'settled'
-      }
-      if (isDenied(error)) {
-        stuck(engine, alone.run, unwrapped(error), alone.report)
-        return 'settled'
-      }
-      // Known to fail and failing even without being run: what is left is to keep it in another way.
-      if (failure !== undefined) {
-        if (isPassing(why) && why !== 'connection-lost') return 'held'
-        if (why === 'failure' && !isPlain) {
-          isPlain = true
-          continue
-        }
-        await keepSomehow(
-          engine,
-          source,
-          { ...alone.run, runs: [alone.run] },
-          { report: alone.report, failure, error: unwrapped(error) },
-        )
-        return 'settled'
-      }
-      failure = { error: unwrapped(error) }
-      tries = 0
+export async function handleAlone<Tx>(attempts: Attempts<Tx>, item: Item<Tx>, done: Outcomes): Promise<End['leaves']> {
+  const { work } = item
+  if (work === undefined || attempts.source.positions !== undefined) return (await settle(attempts, item, done)).leaves
+  const earlier = [...done]
+  const runs = work.runs.filter(({ index }) => earlier[index] === undefined)
+  let end: End = { leaves: undefined }
+  for (const run of runs) {
+    end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, earlier, run === runs.at(-1))
+    const outcome = end.outcomes?.[run.index]
+    // It comes again, and then what is left of it goes on.
+    if (outcome === undefined || outcome.kind === 'unstarted') break
+    earlier[run.index] = outcome
+  }
+  return end.leaves
+}
+
+/** Tries until it is decided: processed, parked or a duplicate; or left for later. */
+async function settle<Tx>(attempts: Attempts<Tx>, given: Item<Tx>, earlier: Outcomes, isLast = true): Promise<End> {
+  const { batchLockTimeoutMs, aloneLockTimeoutMs } = attempts.engine.timing
+  let item = given
+  let of: Alone = knownOf(item)
+  let history: WhyUndone[] = []
+  for (let rounds = 0; ; rounds++) {
+    // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
+    const lockTimeoutMs = Math.min(batchLockTimeoutMs * 2 ** rounds, aloneLockTimeoutMs)
+    const settles = isLast || of === 'last-resort'
+    const batch = { ...attempts.batchOf([item]), earlier, settles, partSize: 1, lockTimeoutMs }
+    const attempt = await attempts.attempt(batch, history)
+    if (attempt.committed !== undefined) {
+      const { outcomes } = attempt.committed
+      const leaves = leavesChain(attempts, item, outcomes) ? 'again' : undefined
+      return { leaves, outcomes: item.work === undefined ? undefined : outcomes }
+    }
+    const { why, times, error } = attempt
+    const cause = unwrapped(error)
+    const step = await attempts.next({ of, why, times, isDenied: isDenied(error) })
+    if (step.kind === 'again') continue
+    history = []
+    if (step.kind === 'hold') return held(attempts, item)
+    if (step.kind === 'fail') {
+      item = failing(item, error instanceof Undone ? (error.runs as readonly Run<Tx>[]) : [], cause)
+      of = knownOf(item)
+    } else if (step.kind === 'plainly') {
+      item = changed(item, (run) => ({ ...run, isPlain: true }))
+      of = 'plain'
+    } else {
+      const isWaiting = why === 'unkeepable'
+      const refusal =
+        step.kind === 'keep' ? await lastResort(attempts.engine, { item, error: cause, isWaiting }) : undefined
+      if (refusal === undefined) return setAside(attempts, item, cause)
+      item = { delivery: item.delivery, refusal }
+      of = 'last-resort'
     }
   }
 }
 
-function batchOfOne<Tx>(engine: Engine<Tx>, run: Run<Tx>, alone: RunAlone<Tx>, rounds: number): Batch<Tx> {
-  const { batchLockTimeoutMs, aloneLockTimeoutMs } = engine.timing
-  return {
-    works: [{ delivery: run.delivery, origin: run.origin, runs: [run] }],
-    refusals: [],
-    known: [],
-    earlier: alone.earlier,
-    settles: alone.isLast,
-    partSize: Number.POSITIVE_INFINITY,
-    // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
-    lockTimeoutMs: Math.min(batchLockTimeoutMs * 2 ** (rounds - 1), aloneLockTimeoutMs),
-  }
+/** Whether those behind it in its chain have to wait: it comes again, or stays first in the rows of its order key. */
+export function leavesChain<Tx>({ report }: Attempts<Tx>, item: Item<Tx>, outcomes: Outcomes): boolean {
+  const { work, delivery } = item
+  const isRow = letterOf(item) !== undefined
+  if (work === undefined) return isRow
+  const isAgain = !isHandled(work, outcomes) && work.runs.every(({ index }) => outcomes[index]?.kind !== 'elsewhere')
+  if (isAgain) report.again.push(delivery)
+  return isAgain || (isRow && !work.runs.every(({ index }) => isGoodEnd(outcomes[index])))
+}
+
+function held<Tx>({ engine, report }: Attempts<Tx>, { delivery, work }: Item<Tx>): End {
+  const [run] = work?.runs ?? []
+  if (run !== undefined) engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
+  report.held.push(delivery)
+  return { leaves: 'held' }
+}
+
+function setAside<Tx>({ engine, report }: Attempts<Tx>, item: Item<Tx>, error: unknown): End {
+  report.held.push(item.delivery)
+  report.stuck.set(item.delivery, { pauseMs: stuck(engine, item, error), error })
+  return { leaves: 'held' }
+}
+
+function knownOf<Tx>({ work }: Item<Tx>): Alone {
+  if (work === undefined) return 'plain'
+  return work.runs.every(({ failure }) => failure !== undefined) ? 'failing' : 'unknown'
+}
+
+/** The same with those runs of it known to fail, or all where nobody knows which. */
+export function failing<Tx>(item: Item<Tx>, runs: readonly Run<Tx>[], error: unknown): Item<Tx> {
+  const own = new Set(runs.filter(({ delivery }) => delivery === item.delivery).map(({ index }) => index))
+  return changed(item, (run) => {
+    const fails = run.failure === undefined && (own.size === 0 || own.has(run.index))
+    return fails ? { ...run, failure: { error } } : run
+  })
+}
+
+function changed<Tx>(item: Item<Tx>, change: (run: Run<Tx>) => Run<Tx>): Item<Tx> {
+  return item.work === undefined ? item : { ...item, work: { ...item.work, runs: item.work.runs.map(change) } }
 }

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { later, note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { JustonceError } from '../errors/index.ts'
-import { type MemoryStore, memoryStore } from '../stores/memory/index.ts'
+import { MemoryDatabase, type MemoryStore, memoryStore } from '../stores/memory/index.ts'
 import { recordOf } from '../testing/sample-records.ts'
+import { toIncoming } from '../transports/memory/message-to-send.ts'
+import { handleDeliveries } from './handle-deliveries.ts'
 
 const ids = (deliveries: readonly { readonly message: { readonly id?: string | undefined } }[]) =>
   deliveries.map(({ message }) => message.id)
@@ -321,4 +323,30 @@ test('a message that cannot be kept is not the fault of the one that was handled
   expect(await store.parking.count()).toBe(0)
   expect(ids(report.held)).toEqual(['m2'])
   expect(eventsOf('stuck')).toMatchObject([{ messageId: 'm2', error: refused, pauseMs: 1_000 }])
+})
+
+test('what cannot be parked for its first handler is kept as a dead letter, once, and acknowledged', async () => {
+  const database = new MemoryDatabase()
+  const memory = memoryStore({ database })
+  const park: typeof memory.parking.park = async (tx, rows) => {
+    if (rows.some(({ handler }) => handler === 'first')) throw new Error('this row is refused')
+    await memory.parking.park(tx, rows)
+  }
+  const { engine, source, on, eventsOf, acknowledged, store } = openEngine({
+    database,
+    store: { ...memory, parking: { ...memory.parking, park } },
+  })
+  const called: string[] = []
+  on('note.created', { name: 'first', ...later }, () => {
+    called.push('first')
+    throw new Error('no')
+  })
+  on('note.created', 'second', () => void called.push('second'))
+  const delivery = { message: toIncoming(note('m1'), 'test') }
+  for (let round = 0; round < 3; round++) await handleDeliveries(engine, source, [delivery])
+  expect(eventsOf('stuck')).toHaveLength(2)
+  expect(eventsOf('parked').map(({ reason }) => reason)).toEqual(['MESSAGE_NOT_KEPT'])
+  expect(acknowledged()).toEqual(['m1'])
+  expect(called).toEqual(['first', 'first', 'first'])
+  expect(await store.parking.count()).toBe(1)
 })

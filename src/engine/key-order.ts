@@ -1,7 +1,7 @@
 import type { OrderScope } from '../contracts/index.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import type { Engine } from './engine.ts'
-import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
+import { isGoodEnd, isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from './work.ts'
 
 /** The order of messages of one key, for handlers that keep it: who must follow a message that waits. */
 export class KeyOrder<Tx> {
@@ -68,9 +68,8 @@ export class KeyOrder<Tx> {
   #behindTheRow(run: Run<Tx>, id: string, outcomes: Outcomes): RunOutcome | undefined {
     for (const other of this.#placed.get(id) ?? []) {
       if (other.index === run.index) return undefined
-      const kind = outcomes[other.index]?.kind ?? 'processed'
-      if (kind !== 'processed' && kind !== 'duplicate' && kind !== 'expired' && kind !== 'after-ack')
-        return { kind: 'unstarted' }
+      const outcome = outcomes[other.index]
+      if (outcome !== undefined && !isGoodEnd(outcome)) return { kind: 'unstarted' }
     }
     return undefined
   }

@@ -47,7 +47,7 @@ export interface Committed<Tx> {
 /**
  * The heart: the promise is kept here. Claims, effects, outgoing messages and what became of each message commit in one
  * transaction or not at all, and nothing is acknowledged before this has resolved.
- * Rejects with everything undone; what to do then is decided in handle-deliveries.ts.
+ * Rejects with everything undone; what to do then is decided in next-step.ts.
  */
 export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given: Batch<Tx>): Promise<Committed<Tx>> {
   const { parts } = engine.store
@@ -103,7 +103,8 @@ function companyRule<Tx>(
 function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): void {
   const apart = runs.filter(({ index }) => outcomes[index]?.kind === 'apart')
   const first = outcomes.find((outcome) => outcome?.kind === 'apart')
-  if (first !== undefined) throw new Undone('failure', first.error, apart)
+  if (first === undefined) return
+  throw Object.assign(new Undone('failure', first.error, apart), { areEach: true })
 }
 
 export async function inTransaction<Tx, T>(

@@ -1,6 +1,6 @@
 import type { Delivery } from '../contracts/index.ts'
 
-/** What is left to the caller after a batch. */
+/** What has become of deliveries: what is settled, and what is left to the caller. */
 export interface Report {
   /** Not begun: to be handled with the next batch, before anything that came later. */
   readonly again: Delivery[]
@@ -13,6 +13,8 @@ export interface Report {
   readonly stuck: Map<Delivery, { readonly pauseMs: number; readonly error: unknown }>
   /** A handler of theirs is failing on everything: to be tried when its breaker lets something through. */
   readonly stopped: Delivery[]
+  /** The store is unavailable: whatever is not settled is to be handled again when it is back. */
+  down: { readonly error: unknown } | undefined
   /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
   conflicts: number
   /** Runs and deliveries that are done with, but neither failed nor waiting. */
@@ -31,10 +33,21 @@ export function emptyReport(): Report {
     held: [],
     stuck: new Map(),
     stopped: [],
+    down: undefined,
     conflicts: 0,
     wentWell: 0,
     settled: [],
     lost: [],
     background: [],
   }
+}
+
+/** Of what was handled one after the other. */
+export function addReport(total: Report, more: Report): void {
+  for (const list of ['again', 'held', 'stopped', 'settled', 'lost'] as const) total[list].push(...more[list])
+  for (const [delivery, why] of more.stuck) total.stuck.set(delivery, why)
+  total.background.push(...more.background)
+  total.down ??= more.down
+  total.conflicts += more.conflicts
+  total.wentWell += more.wentWell
 }

@@ -10,7 +10,7 @@ import { overriding } from '../testing/overriding.ts'
 import { recordOf } from '../testing/sample-records.ts'
 import { abandonLetters } from './abandon-letters.ts'
 import { type Reservation, reservedForMs } from './reservation.ts'
-import { reserveBehind, reserveDue, retryInOrder } from './retry-due.ts'
+import { reserveBehind, reserveDue, retryMessages } from './retry-due.ts'
 
 const soon = { retry: { attempts: 3, backoff: () => 1_000 } } as const
 
@@ -275,12 +275,12 @@ test('what has waited for its time and still stands behind another of its key is
   // Its turn comes so late that another process has the first one by then.
   await clock.advance(reservedForMs)
   const taken = await reserveDue(engine, { limit: 1 })
-  await retryInOrder(engine, source, [head, ...behind])
+  await retryMessages(engine, source, [head, ...behind])
   expect(effects()).toEqual({})
   expect(await recordOf(store, { handler: 'tag-note', key: 'm2' })).toBeUndefined()
-  await retryInOrder(engine, source, taken)
+  await retryMessages(engine, source, taken)
   await clock.advance(reservedForMs)
-  await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))
+  await retryMessages(engine, source, await reserveDue(engine, { limit: 1 }))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
 })
 
@@ -298,7 +298,7 @@ test('what was given up before it could be claimed is claimed when it is redrive
   await clock.advance(24 * 3_600_000)
   await handle(message)
   await store.transaction((tx) => store.parking.change(tx, [{ ...letter, kind: 'again', delayMs: 0 }]))
-  await retryInOrder(engine, source, await reserveDue(engine, { limit: 1 }))
+  await retryMessages(engine, source, await reserveDue(engine, { limit: 1 }))
   expect(await store.parking.count()).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
 })

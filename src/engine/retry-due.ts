@@ -3,29 +3,15 @@ import { sameFingerprint } from '../encoding/fingerprint.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import { JustonceError } from '../errors/index.ts'
-import { afterTheCommit } from './after-the-commit.ts'
 import type { Engine } from './engine.ts'
-import { handleSorted } from './handle-deliveries.ts'
+import { handleItems } from './handle-items.ts'
 import { waitsFor } from './parked-rows.ts'
-import { prepare } from './prepare.ts'
-import { processBatch } from './process-batch.ts'
-import { emptyReport } from './report.ts'
+import { type Prepared, prepare } from './prepare.ts'
 import { Reservation, reservedForMs } from './reservation.ts'
-import { nothingTaken, nothingYet, place, type SortedOut } from './sort-out.ts'
+import { Sorting, type SuspicionOf } from './sort-out.ts'
 import type { Source } from './source.ts'
-import { unwrapped } from './undone.ts'
 import { wantedHere } from './wanted.ts'
-import { whyUndone } from './why-undone.ts'
-import {
-  isOwnedBy,
-  isParkedUnclaimed,
-  isUnborn,
-  type Origin,
-  type Run,
-  type RunOutcome,
-  rowKeyOf,
-  type Work,
-} from './work.ts'
+import { isOwnedBy, isParkedUnclaimed, isUnborn, type Origin, type Run, rowKeyOf } from './work.ts'
 
 export interface ReserveOptions {
   readonly limit: number
@@ -72,30 +58,29 @@ export interface Retried {
   readonly background: readonly Promise<void>[]
 }
 
-type SuspicionOf = (letter: StoredParkedMessage) => Pick<Origin, 'suspect' | 'condemned'>
-
 /**
  * Gives parked messages their next attempt, through the same engine as everything else. Their rows are locked for as
- * long as the attempt takes, so that no other process, redelivery or redrive can meet them.
+ * long as the attempt takes, so that no other process, redelivery or redrive can meet them. Those of one order key are
+ * tried in order, up to the first that stays where it is: those behind that are left untried.
  */
 export async function retryMessages<Tx>(
   engine: Engine<Tx>,
   source: Source,
   reservations: readonly Reservation[],
-  suspicionOf: SuspicionOf = () => ({}),
+  suspicionOf: SuspicionOf<StoredParkedMessage> = () => ({}),
 ): Promise<Retried> {
-  const sorted = nothingYet<Tx>()
-  const taken = nothingTaken()
+  const sorting = new Sorting(engine, source)
   const reservationOf = new Map<Delivery, Reservation>()
-  let next = 0
+  let runs = 0
   for (const reservation of reservations) {
-    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted, next)
-    if (work === undefined) continue
-    next = afterThose(work, next)
-    reservationOf.set(work.delivery, reservation)
-    place(engine, work, taken, sorted)
+    const delivery = { message: unpackLetter(reservation.letter.message) }
+    const prepared = await restore(engine, reservation, delivery, suspicionOf(reservation.letter), runs)
+    if (prepared.kind === 'work') runs = Math.max(runs, ...prepared.work.runs.map(({ index }) => index + 1))
+    reservationOf.set(delivery, reservation)
+    sorting.add(delivery, prepared)
   }
-  const { again, held, stopped, stuck, background } = await handleSorted(engine, source, sorted, emptyReport())
+  const { again, held, stopped, stuck, down, background } = await handleItems(engine, source, sorting.sorted)
+  if (down !== undefined) throw down.error
   const untried = [...again, ...held, ...stopped].map((delivery) => {
     const reservation = reservationOf.get(delivery) as Reservation
     reservation.pauseMs = stuck.get(delivery)?.pauseMs ?? 0
@@ -104,116 +89,30 @@ export async function retryMessages<Tx>(
   return { untried, background }
 }
 
-/**
- * The same for a run of one order key: one after the other, up to the first that stays where it is. Those behind that are
- * left untried, because nothing may overtake it.
- */
-export async function retryInOrder<Tx>(
-  engine: Engine<Tx>,
-  source: Source,
-  reservations: readonly Reservation[],
-  suspicionOf?: SuspicionOf,
-): Promise<Retried> {
-  const together = reservations.length > 1 ? await tryTogether(engine, source, reservations, suspicionOf) : undefined
-  if (together !== undefined) return together
-  const background: Promise<void>[] = []
-  for (const [index, reservation] of reservations.entries()) {
-    let isGone = false
-    const watched: Source = {
-      ...source,
-      committed(handler, outcome) {
-        isGone = isOutOfTheWay(outcome)
-        source.committed?.(handler, outcome)
-      },
-    }
-    const retried = await retryMessages(engine, watched, [reservation], suspicionOf)
-    background.push(...retried.background)
-    if (!isGone) return { untried: [...retried.untried, ...reservations.slice(index + 1)], background }
-  }
-  return { untried: [], background }
-}
-
-/** All of them in one transaction, if nothing goes wrong: undefined when that has to be found out one by one. */
-async function tryTogether<Tx>(
-  engine: Engine<Tx>,
-  source: Source,
-  reservations: readonly Reservation[],
-  suspicionOf: SuspicionOf = () => ({}),
-): Promise<Retried | undefined> {
-  const sorted = nothingYet<Tx>()
-  const taken = nothingTaken()
-  let next = 0
-  for (const reservation of reservations) {
-    const work = await restore(engine, reservation, suspicionOf(reservation.letter), sorted, next)
-    if (work !== undefined) next = afterThose(work, next)
-    if (work === undefined || work.runs.some(({ failure }) => failure !== undefined)) return undefined
-    // Its copy may be one of the others.
-    if (reservation.twin !== undefined) return undefined
-    place(engine, work, taken, sorted)
-  }
-  const { shared: works } = sorted
-  if (works.length < reservations.length) return undefined
-  try {
-    const committed = await processBatch(engine, source, {
-      works,
-      refusals: [],
-      known: [],
-      earlier: [],
-      settles: true,
-      partSize: Number.POSITIVE_INFINITY,
-      lockTimeoutMs: engine.timing.batchLockTimeoutMs,
-    })
-    const report = emptyReport()
-    await afterTheCommit(engine, source, committed, report)
-    const again = new Set(report.again)
-    const untried = works
-      .filter(({ delivery }) => again.has(delivery))
-      .flatMap(({ origin }) => origin.reservation ?? [])
-    return { untried, background: report.background }
-  } catch (error) {
-    const reason = await whyUndone(engine, error)
-    engine.events.emit({ kind: 'undone', reason, error: unwrapped(error), messages: works.length })
-    return undefined
-  }
-}
-
-function isOutOfTheWay({ kind }: RunOutcome): boolean {
-  return kind === 'processed' || kind === 'duplicate' || kind === 'expired' || kind === 'after-ack'
-}
-
-function afterThose<Tx>({ runs }: Work<Tx>, next: number): number {
-  return Math.max(next, ...runs.map(({ index }) => index + 1))
-}
-
 async function restore<Tx>(
   engine: Engine<Tx>,
   reservation: Reservation,
+  delivery: Delivery,
   suspicion: Pick<Origin, 'suspect' | 'condemned'>,
-  { refusals }: Pick<SortedOut<Tx>, 'refusals'>,
   first: number,
-): Promise<Work<Tx> | undefined> {
+): Promise<Prepared<Tx>> {
   const { letter } = reservation
-  const origin: Origin = { letter, reservation, ...suspicion }
-  const delivery = { message: unpackLetter(letter.message) }
-  const prepared = await prepare(engine, delivery, origin, first)
-  if (prepared.kind === 'refused') {
-    refusals.push(prepared.refusal)
-    return undefined
-  }
-  const found = prepared.kind === 'work' ? prepared.work : { delivery, origin, runs: [] }
-  if (letter.handler === unrouted) return found
+  const prepared = await prepare(engine, delivery, { letter, reservation, ...suspicion }, first)
+  if (prepared.kind !== 'work' || letter.handler === unrouted) return prepared
+  const { work } = prepared
   const handler = engine.handlerNamed(letter.handler)
-  const runs = found.runs.filter((run) => run.handler === handler)
+  const runs = work.runs.filter((run) => run.handler === handler)
   if (runs.length === 0) {
     const message = `Handler ${letter.handler} no longer takes messages of type ${letter.type}.`
-    refusals.push({ delivery, letter, error: new JustonceError('TYPE_UNKNOWN', { message }) })
-    return undefined
+    const error = new JustonceError('TYPE_UNKNOWN', { message })
+    return { kind: 'refused', refusal: { delivery, letter, error } }
   }
   // Earlier handlers of the message have their own records and rows, and the store has kept the order.
   Object.assign(reservation, await findCopy(engine, letter, runs[0] as Run<Tx>))
   const isOwned = (run: Run<Tx>): boolean =>
     reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
-  return { ...found, runs: runs.map((run) => ({ ...run, owner: isOwned(run) ? letter : undefined })) }
+  const owned = runs.map((run) => ({ ...run, owner: isOwned(run) ? letter : undefined }))
+  return { kind: 'work', work: { ...work, runs: owned } }
 }
 
 /**

@@ -1,66 +1,24 @@
 import type { Delivery } from '../contracts/index.ts'
+import { chainOf, LeftChains } from './chain.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { hintedRuns } from './hinted.ts'
-import { prepare } from './prepare.ts'
-import { type Origin, type Refusal, type Run, rowKeyOf, type Work } from './work.ts'
+import { follows, partitionId } from './partition-moves.ts'
+import { markOf } from './position-mark.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import type { Source } from './source.ts'
+import { type Item, letterOf, type Origin, type Run, rowKeyOf, type Work } from './work.ts'
 
 /** Deliveries by what is to be done with them. */
 export interface SortedOut<Tx> {
   /** To be handled together in one transaction. */
-  readonly shared: Work<Tx>[]
+  readonly shared: Item<Tx>[]
   /** To be handled each in transactions of their own. */
-  readonly alone: Work<Tx>[]
-  readonly refusals: Refusal[]
-  /** Nothing to do but settle. */
-  readonly known: Delivery[]
+  readonly alone: Item<Tx>[]
   /** A message with the same key is in this batch already: the next batch will find out what that makes of this one. */
   readonly again: Delivery[]
   /** A handler of theirs is failing on everything. */
   readonly stopped: Delivery[]
-}
-
-export function nothingYet<Tx>(): SortedOut<Tx> {
-  return { shared: [], alone: [], refusals: [], known: [], again: [], stopped: [] }
-}
-
-export async function sortOut<Tx>(
-  engine: Engine<Tx>,
-  deliveries: readonly Delivery[],
-  originOf: (delivery: Delivery) => Origin,
-  holdsBack: HoldsBack = () => true,
-): Promise<SortedOut<Tx>> {
-  const sorted = nothingYet<Tx>()
-  const taken = nothingTaken()
-  const works: Work<Tx>[] = []
-  let runs = 0
-  for (const delivery of deliveries) {
-    const answer = prepare(engine, delivery, originOf(delivery), runs)
-    const prepared = answer instanceof Promise ? await answer : answer
-    if (prepared.kind === 'refused') sorted.refusals.push(prepared.refusal)
-    else if (prepared.kind === 'ignored') ignore(engine, delivery, sorted)
-    else {
-      works.push(prepared.work)
-      runs += prepared.work.runs.length
-    }
-  }
-  const hinted = await hintedRuns(engine, works)
-  for (const work of works) place(engine, work, taken, sorted, { hinted, holdsBack })
-  return sorted
-}
-
-export function nothingTaken(): Taken {
-  return { claims: new Map(), orderedAlone: new Set(), stopped: new Set() }
-}
-
-/** What the deliveries before have taken. */
-export interface Taken {
-  /** Keys, by the name of the handler. */
-  readonly claims: Map<string, Set<string>>
-  /** Message keys of which something is handled alone, and therefore after all that is handled together. */
-  readonly orderedAlone: Set<string>
-  /** Message keys of which something is stopped: what follows must not overtake it. */
-  readonly stopped: Set<string>
 }
 
 /**
@@ -69,87 +27,163 @@ export interface Taken {
  */
 export type HoldsBack = (delivery: Delivery) => boolean
 
-export function place<Tx>(
+export type SuspicionOf<Of = Delivery> = (of: Of) => Pick<Origin, 'suspect' | 'condemned'>
+
+export async function sortOut<Tx>(
   engine: Engine<Tx>,
-  given: Work<Tx>,
-  taken: Taken,
-  sorted: SortedOut<Tx>,
-  { hinted = new Set(), holdsBack = () => true }: { hinted?: ReadonlySet<Run<Tx>>; holdsBack?: HoldsBack } = {},
-): void {
-  let work = given
-  if (isKnown(engine, work, hinted)) {
-    for (const { handler, key } of work.runs) {
-      engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
+  source: Source,
+  deliveries: readonly Delivery[],
+  suspicionOf: SuspicionOf,
+  holdsBack?: HoldsBack,
+): Promise<SortedOut<Tx>> {
+  const sorting = new Sorting(engine, source, holdsBack)
+  const marks = source.positions?.dedup === 'position'
+  const all: { readonly delivery: Delivery; readonly prepared: Prepared<Tx> }[] = []
+  let runs = 0
+  for (const delivery of deliveries) {
+    const origin: Origin = marks ? { mark: markOf(delivery), ...suspicionOf(delivery) } : suspicionOf(delivery)
+    const answer = prepare(engine, delivery, origin, runs)
+    const prepared = answer instanceof Promise ? await answer : answer
+    if (prepared.kind === 'work') runs += prepared.work.runs.length
+    all.push({ delivery, prepared })
+  }
+  const works = all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : []))
+  const hinted = source.positions === undefined ? await hintedRuns(engine, works) : new Set<Run<Tx>>()
+  for (const { delivery, prepared } of all) sorting.add(delivery, prepared, hinted)
+  return sorting.sorted
+}
+
+export class Sorting<Tx> {
+  readonly sorted: SortedOut<Tx> = { shared: [], alone: [], again: [], stopped: [] }
+  readonly #engine: Engine<Tx>
+  readonly #source: Source
+  readonly #holdsBack: HoldsBack
+  /** Keys that were taken, by the name of the handler. */
+  readonly #claims = new Map<string, Set<string>>()
+  /** Of which something is left: what follows must not overtake it. */
+  readonly #left: LeftChains<Tx, 'again' | 'stopped'>
+  /** Chains of which something is handled alone, and therefore after all that is handled together. */
+  readonly #alone = new Set<string | undefined>()
+  /** The last of each partition. */
+  readonly #last = new Map<string, Delivery>()
+
+  constructor(engine: Engine<Tx>, source: Source, holdsBack: HoldsBack = () => true) {
+    this.#engine = engine
+    this.#source = source
+    this.#holdsBack = holdsBack
+    this.#left = new LeftChains(source)
+  }
+
+  add(delivery: Delivery, prepared: Prepared<Tx>, hinted: ReadonlySet<Run<Tx>> = new Set()): void {
+    const inPartitions = this.#source.positions !== undefined
+    if (inPartitions && this.#isBehindInItsPartition({ delivery })) return
+    if (prepared.kind === 'refused') this.#refuse({ delivery, refusal: prepared.refusal })
+    else if (prepared.kind === 'ignored') this.#ignore(delivery)
+    else if (!inPartitions && this.#isKnown(prepared.work, hinted)) this.#know(prepared.work)
+    else this.#place({ delivery, work: prepared.work }, prepared.work)
+  }
+
+  /** A partition goes up to the first that has to wait, or that does not follow the one before it. */
+  #isBehindInItsPartition(item: Item<Tx>): boolean {
+    const { delivery } = item
+    const partition = partitionId(delivery)
+    const before = this.#last.get(partition)
+    this.#last.set(partition, delivery)
+    // What was read anew stands behind what is left of the reading before: that has to be settled first.
+    if (before !== undefined && !follows(delivery, before)) this.#left.leave(item, 'again')
+    return this.#left.without([item], this.sorted).length === 0
+  }
+
+  /** A row that is refused stays where it is. */
+  #refuse(item: Item<Tx>): void {
+    if (letterOf(item) === undefined) this.sorted.shared.push(item)
+    else if (this.#left.without([item], this.sorted).length > 0) {
+      this.sorted.shared.push(item)
+      this.#left.leave(item, 'again')
     }
-    sorted.known.push(work.delivery)
-    return
   }
-  if (work.runs.some((run) => taken.claims.get(run.handler.name)?.has(rowKeyOf(run)))) {
-    sorted.again.push(work.delivery)
-    return
-  }
-  const key = work.delivery.message.key ?? undefined
-  const admitted = key !== undefined && taken.stopped.has(key) ? undefined : admit(engine, work, holdsBack)
-  if (admitted === undefined) {
-    sorted.stopped.push(work.delivery)
-    if (key !== undefined) taken.stopped.add(key)
-    return
-  }
-  work = admitted
-  for (const run of work.runs) addClaim(taken.claims, run)
-  if (!mustBeAlone(engine, work) && !(key !== undefined && taken.orderedAlone.has(key))) {
-    sorted.shared.push(work)
-    return
-  }
-  sorted.alone.push(work)
-  if (key !== undefined) taken.orderedAlone.add(key)
-}
 
-function addClaim<Tx>(claims: Map<string, Set<string>>, run: Run<Tx>): void {
-  const { handler } = run
-  const key = rowKeyOf(run)
-  const keys = claims.get(handler.name)
-  if (keys === undefined) claims.set(handler.name, new Set([key]))
-  else keys.add(key)
-}
+  #place(item: Item<Tx>, work: Work<Tx>): void {
+    if (work.runs.some((run) => this.#isTaken(run))) {
+      this.sorted.again.push(item.delivery)
+      // A position moves past all before it, and rows are taken in their order. Other copies hold nobody up.
+      if (this.#source.positions !== undefined || work.origin.letter !== undefined) this.#left.leave(item, 'again')
+      return
+    }
+    if (this.#left.without([item], this.sorted).length === 0) return
+    const admitted = admit(this.#engine, work, this.#holdsBack)
+    if (admitted === undefined) {
+      this.sorted.stopped.push(item.delivery)
+      this.#left.leave(item, 'stopped')
+      return
+    }
+    for (const run of admitted.runs) this.#take(run)
+    const isAlone = this.#mustBeAlone(admitted) || this.#followsOneAlone(item)
+    if (isAlone) this.#alone.add(chainOf(this.#source, item))
+    this.sorted[isAlone ? 'alone' : 'shared'].push({ ...item, work: admitted })
+  }
 
-function mustBeAlone<Tx>(engine: Engine<Tx>, work: Work<Tx>): boolean {
-  return !engine.store.capabilities.revocable || work.runs.some(({ handler }) => handler.transaction === 'own')
+  #isTaken(run: Run<Tx>): boolean {
+    return this.#claims.get(run.handler.name)?.has(rowKeyOf(run)) ?? false
+  }
+
+  #take(run: Run<Tx>): void {
+    const { name } = run.handler
+    const keys = this.#claims.get(name)
+    if (keys === undefined) this.#claims.set(name, new Set([rowKeyOf(run)]))
+    else keys.add(rowKeyOf(run))
+  }
+
+  #followsOneAlone(item: Item<Tx>): boolean {
+    const chain = this.#alone.size === 0 ? undefined : chainOf(this.#source, item)
+    return chain !== undefined && this.#alone.has(chain)
+  }
+
+  #mustBeAlone({ origin, runs }: Work<Tx>): boolean {
+    if (this.#source.positions !== undefined) return false
+    // Its copy may be one of the others.
+    if (origin.reservation?.twin !== undefined) return true
+    return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')
+  }
+
+  #isKnown({ origin, runs }: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {
+    if (origin.letter !== undefined) return false
+    return runs.every((run) => {
+      const { handler, key, fingerprint } = run
+      const isHinted = hinted.has(run)
+      return isRecorded(run) && (isHinted || this.#engine.recent.knows({ handler: handler.name, key }, fingerprint))
+    })
+  }
+
+  #know({ delivery, runs }: Work<Tx>): void {
+    for (const { handler, key } of runs)
+      this.#engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
+    this.sorted.shared.push({ delivery })
+  }
+
+  #ignore(delivery: Delivery): void {
+    const { id: messageId, type } = delivery.message
+    this.#engine.events.emit({ kind: 'ignored', messageId, type })
+    this.sorted.shared.push({ delivery })
+  }
 }
 
 /**
  * The work as far as breakers let it go on: handlers are admitted one by one, and what they stop of a message that goes
  * on otherwise is parked. Undefined: nothing of it can go on, and it is held back.
  */
-export function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
+function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
   const stopped = new Set(work.runs.filter((run) => !isAdmitted(engine, run)))
   if (stopped.size === 0) return work
   const first = work.runs.findIndex((run) => stopped.has(run))
   // Those that are not independent follow the first that is stopped.
   const goesOn = work.runs.some((run, place) => !stopped.has(run) && (place < first || run.handler.independent))
   if (work.origin.letter !== undefined || (!goesOn && holdsBack(work.delivery))) return undefined
-  return parkingStopped(work)
+  const origin: Origin = { ...work.origin, parksStopped: true }
+  return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }
 }
 
 /** Those that are known to fail do not ask: they are not run. */
 function isAdmitted<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
   return failure !== undefined || expired || breakers.admits(handler, key)
-}
-
-function parkingStopped<Tx>(work: Work<Tx>): Work<Tx> {
-  const origin: Origin = { ...work.origin, parksStopped: true }
-  return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }
-}
-
-function isKnown<Tx>(engine: Engine<Tx>, work: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {
-  if (work.origin.letter !== undefined) return false
-  return work.runs.every((run) => {
-    const { handler, key, fingerprint } = run
-    return isRecorded(run) && (hinted.has(run) || engine.recent.knows({ handler: handler.name, key }, fingerprint))
-  })
-}
-
-function ignore<Tx>(engine: Engine<Tx>, delivery: Delivery, sorted: SortedOut<Tx>): void {
-  engine.events.emit({ kind: 'ignored', messageId: delivery.message.id, type: delivery.message.type })
-  sorted.known.push(delivery)
 }

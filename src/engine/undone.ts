@@ -16,6 +16,8 @@ export class Undone<Tx> extends Error {
   readonly runs: readonly Run<Tx>[]
   /** No handler had been called before in this transaction: whatever went wrong, no other message had a part in it. */
   wasAlone = false
+  /** Each of the runs has failed by itself, not one call with all of them. */
+  areEach = false
 
   constructor(reason: Undone<Tx>['reason'], cause: unknown, runs: readonly Run<Tx>[] = []) {
     super(`undone: ${reason}`, { cause })

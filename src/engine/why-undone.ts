@@ -34,20 +34,3 @@ function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): Undone<unknown>['reas
   const trouble = engine.store.classify(error)
   return trouble === 'none' ? 'failure' : trouble
 }
-
-/** Worth another try of the same thing, which need not fail again. */
-export function isPassing(why: WhyUndone): boolean {
-  return why === 'conflict' || why === 'commit-unknown' || why === 'connection-lost'
-}
-
-/** How often a message may lose its connection, alone, before that is its failure. */
-const lossesPerAttempt = 3
-
-/** Whether the same is to be tried again, after a pause; it has been tried so many times. */
-export async function triedAgain<Tx>({ timing, clock }: Engine<Tx>, why: WhyUndone, tries: number): Promise<boolean> {
-  if (!isPassing(why)) return false
-  const isLost = why === 'connection-lost'
-  if (tries >= (isLost ? lossesPerAttempt : timing.conflictsPerAttempt)) return false
-  await clock.sleep((isLost ? 25 * 4 ** tries : 2 ** Math.min(tries, 6)) * (1 + clock.random()))
-  return true
-}

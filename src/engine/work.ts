@@ -13,6 +13,18 @@ export interface Work<Tx> {
   readonly origin: Origin
 }
 
+/** A delivery and what is to be done with it; neither: it only counts as handled. */
+export interface Item<Tx> {
+  readonly delivery: Delivery
+  readonly work?: Work<Tx>
+  readonly refusal?: Refusal
+}
+
+/** The parked row that it was taken from. */
+export function letterOf<Tx>({ work, refusal }: Item<Tx>): StoredParkedMessage | undefined {
+  return work?.origin.letter ?? refusal?.letter
+}
+
 /** Where a message comes from, as far as that decides what may become of it. */
 export interface Origin {
   /** The parked row that it was taken from; then there is no broker to tell. */
@@ -97,6 +109,12 @@ export type RunOutcome =
   | { readonly kind: 'apart'; readonly error: unknown }
   /** The batch's time was up before it began; its claim is given back, unless it is `unclaimed`. */
   | { readonly kind: 'unstarted'; readonly unclaimed?: true }
+
+/** Nothing of it is left to do, and nothing stays in a row. */
+export function isGoodEnd(outcome: RunOutcome | undefined): boolean {
+  const kind = outcome?.kind
+  return kind === 'processed' || kind === 'duplicate' || kind === 'expired' || kind === 'after-ack'
+}
 
 /** What a run leaves behind that has to be written, or done after the commit. */
 export interface RunProducts {

@@ -71,12 +71,13 @@ export function openEngine(options: OpenEngineOptions = {}) {
       add(type, name, { kind: 'each', run: run as never }),
     onBatch: (type: string, name: string | HandlerOptions, run: BatchCall) =>
       add(type, name, { kind: 'batch', run: run as never }),
-    handle: (...messages: readonly MessageToSend[]): Promise<Report> =>
-      handleDeliveries(
-        engine,
-        source,
-        messages.map((message) => ({ message: toIncoming(message, 'test') })),
-      ),
+    /** Rejects when the store goes away. */
+    async handle(...messages: readonly MessageToSend[]): Promise<Report> {
+      const deliveries = messages.map((message) => ({ message: toIncoming(message, 'test') }))
+      const report = await handleDeliveries(engine, source, deliveries)
+      if (report.down !== undefined) throw report.down.error
+      return report
+    },
     /** Gives everything that is due its next attempt; whether there was anything. */
     async retry(): Promise<boolean> {
       const letters = await reserveDue(engine, { limit: 100 })

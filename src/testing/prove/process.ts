@@ -62,7 +62,8 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
     life,
     store: opened.store,
     async handle(deliveries) {
-      const handling = handleDeliveries(engine, source, deliveries).then(async ({ background }) => {
+      const handling = handleDeliveries(engine, source, deliveries).then(async ({ background, down }) => {
+        if (down !== undefined) throw down.error
         await Promise.all(background)
         return 'done' as const
       })

@@ -1,0 +1,72 @@
+import { afterTheCommit } from './after-the-commit.ts'
+import type { Engine } from './engine.ts'
+import { nextStep, type Step, type Trouble } from './next-step.ts'
+import { movesPast } from './partition-moves.ts'
+import { type Batch, type Committed, processBatch } from './process-batch.ts'
+import { emptyReport } from './report.ts'
+import type { Source } from './source.ts'
+import { unwrapped } from './undone.ts'
+import { type WhyUndone, whyUndone } from './why-undone.ts'
+import type { Item } from './work.ts'
+
+/** One transaction: it has committed, or it was rolled back, and then why, and how often for that reason. */
+export type Attempt<Tx> =
+  | { readonly committed: Committed<Tx> }
+  | { readonly committed: undefined; readonly why: WhyUndone; readonly times: number; readonly error: unknown }
+
+/** The transactions that one call of the engine makes, and what has become of all that was in them. */
+export class Attempts<Tx> {
+  readonly engine: Engine<Tx>
+  readonly source: Source
+  readonly report = emptyReport()
+
+  constructor(engine: Engine<Tx>, source: Source) {
+    this.engine = engine
+    this.source = source
+  }
+
+  /** `history`: why the same was rolled back before. */
+  async attempt(batch: Batch<Tx>, history: WhyUndone[]): Promise<Attempt<Tx>> {
+    const { engine, source, report } = this
+    let committed: Committed<Tx>
+    try {
+      committed = await processBatch(engine, source, batch)
+    } catch (error) {
+      const why = await whyUndone(engine, error)
+      const messages = Math.max(1, batch.works.length)
+      engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages })
+      history.push(why)
+      return { committed: undefined, why, times: history.filter((each) => each === why).length, error }
+    }
+    // A commit whose answer was lost may have stored messages that nobody was told of.
+    if (history.includes('commit-unknown')) engine.wake('relay')
+    const { settled, lost, wentWell, background } = await afterTheCommit(engine, source, committed)
+    report.settled.push(...settled)
+    report.lost.push(...lost)
+    report.background.push(...background)
+    report.wentWell += wentWell
+    return { committed }
+  }
+
+  /** What to do next. Where that is the same again, its time has come. */
+  async next(trouble: Trouble): Promise<Step> {
+    const { clock, timing } = this.engine
+    const step = nextStep(trouble, timing)
+    if (step.kind === 'again' && step.afterMs > 0) await clock.sleep(step.afterMs * (1 + clock.random()))
+    return step
+  }
+
+  batchOf(items: readonly Item<Tx>[]): Batch<Tx> {
+    const { isolation, timing } = this.engine
+    return {
+      works: items.flatMap(({ work }) => work ?? []),
+      refusals: items.flatMap(({ refusal }) => refusal ?? []),
+      known: items.flatMap(({ delivery, work, refusal }) => ((work ?? refusal) === undefined ? delivery : [])),
+      earlier: [],
+      settles: true,
+      partSize: isolation.partSize,
+      lockTimeoutMs: timing.batchLockTimeoutMs,
+      ...(this.source.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
+    }
+  }
+}
