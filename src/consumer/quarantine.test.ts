@@ -89,3 +89,19 @@ test('several copies of a message in one process are one death when it dies', as
     expect(await die(quarantine, delivery('m1', true))).toEqual(['suspect: m1'])
   expect(await die(anew() as never, delivery('m1', true))).toEqual(['alone: m1'])
 })
+
+test('a beginning whose answer is lost is counted once, however often it is tried', async () => {
+  const { anew, engine, store } = openQuarantine()
+  let lost = 0
+  const begin: typeof store.suspects.begin = async (ids) => {
+    await store.suspects.begin(ids)
+    if (lost++ < 3) throw new Error('connection reset')
+  }
+  Object.assign(engine, { store: { ...store, suspects: { ...store.suspects, begin } } })
+  const quarantine = anew() as never
+  const m1 = delivery('m1', true)
+  for (let tries = 0; tries < 4; tries++) await die(quarantine, m1).catch(() => {})
+  expect(lost).toBeGreaterThan(0)
+  lost = 3
+  expect(await die(anew() as never, delivery('m1', true))).toEqual(['alone: m1'])
+})

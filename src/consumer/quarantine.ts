@@ -39,6 +39,8 @@ export class Quarantine<Tx> {
   readonly #before = new WeakMap<Delivery, number>()
   /** By id, the copies that have begun here and not ended. However many they are, this process can die of it once. */
   readonly #begun = new Map<string, Set<Delivery>>()
+  /** The answer to their beginning was lost: the store may have counted it. */
+  readonly #unsure = new WeakSet<Delivery>()
   /** What the store has yet to be told about suspects that have ended. */
   readonly #debts: Debt[] = []
 
@@ -144,22 +146,38 @@ export class Quarantine<Tx> {
 
   /** Counted once: in this process nobody dies between two tries, or two copies. */
   async #begin(deliveries: readonly Delivery[]): Promise<void> {
-    const fresh: string[] = []
+    const fresh = new Map<string, Delivery>()
     for (const delivery of deliveries) {
       const id = suspectId(delivery)
       const copies = this.#begun.get(id)
       copies?.add(delivery)
       if (copies !== undefined) continue
       this.#begun.set(id, new Set([delivery]))
-      fresh.push(id)
+      fresh.set(id, delivery)
     }
-    if (fresh.length === 0) return
+    if (fresh.size === 0) return
     try {
-      await this.#engine.store.suspects.begin(fresh)
+      const uncounted = await this.#uncounted(fresh)
+      if (uncounted.length > 0) await this.#engine.store.suspects.begin(uncounted)
     } catch (error) {
-      for (const id of fresh) this.#begun.delete(id)
+      for (const [id, delivery] of fresh) {
+        this.#begun.delete(id)
+        this.#unsure.add(delivery)
+      }
       throw error
     }
+  }
+
+  /** Without those that an earlier try has counted, although its answer was lost. */
+  async #uncounted(fresh: ReadonlyMap<string, Delivery>): Promise<readonly string[]> {
+    const ids = [...fresh.keys()]
+    const unsure = [...fresh].filter(([, delivery]) => this.#unsure.has(delivery))
+    if (unsure.length === 0) return ids
+    const counts = await this.#engine.store.suspects.look(unsure.map(([id]) => id))
+    const counted = new Set(
+      unsure.flatMap(([id, delivery], index) => ((counts[index] ?? 0) > (this.#before.get(delivery) ?? 0) ? id : [])),
+    )
+    return ids.filter((id) => !counted.has(id))
   }
 
   /** What reaches no handler kills nobody. */

@@ -63,6 +63,28 @@ test('while the store is down it waits at the gate; no attempt is counted', asyn
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
 })
 
+test('a booking whose answer is lost with the store is no death, however often that happens', async () => {
+  const { retrier, clock, effects, engine, state, outage, store, eventsOf } = await openRetrier()
+  let lost = 0
+  const rebook: typeof store.parking.rebook = async (bookings, forMs) => {
+    if (state.trouble !== undefined) throw state.trouble
+    const revisions = await store.parking.rebook(bookings, forMs)
+    if (!bookings.some(({ begun }) => begun > 0) || lost === 30) return revisions
+    lost++
+    state.trouble = outage
+    throw outage
+  }
+  Object.assign(engine, { store: { ...engine.store, parking: { ...store.parking, rebook } } })
+  retrier.start()
+  for (let seconds = 0; seconds < 600; seconds++) {
+    await clock.advance(1_000)
+    state.trouble = undefined
+  }
+  expect(lost).toBe(30)
+  expect(eventsOf('quarantined')).toEqual([])
+  expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
+})
+
 test('any other trouble is reported, and it looks again a little later', async () => {
   const { retrier, clock, effects, state, eventsOf } = await openRetrier()
   const error = new Error('permission denied')

@@ -17,6 +17,8 @@ export class Reservation {
   twin: StoredParkedMessage | undefined
   /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
   pauseMs = 0
+  /** The answer to a booking of it was lost: nobody has told us whether its attempt counts as begun. */
+  isUnsure = false
 
   constructor(letter: StoredParkedMessage) {
     this.letter = letter
@@ -46,11 +48,15 @@ export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly
 }
 
 async function rebook<Tx>(
-  parking: Pick<Engine<Tx>['store']['parking'], 'rebook'>,
+  parking: Pick<Engine<Tx>['store']['parking'], 'rebook' | 'list'>,
   reservations: readonly Reservation[],
   more: 0 | 1,
   forMs: number,
 ): Promise<void> {
+  await findOut(
+    parking,
+    reservations.filter(({ isUnsure }) => isUnsure),
+  )
   const held = reservations.filter(({ revision }) => revision !== undefined)
   if (held.length === 0) return
   const bookings: ParkedBooking[] = held.map(({ letter, revision }) => ({
@@ -59,8 +65,24 @@ async function rebook<Tx>(
     revision: revision as number,
     begun: letter.begun + more,
   }))
+  // Until it is answered: whatever goes wrong now may have gone wrong after the commit.
+  for (const reservation of held) reservation.isUnsure = more > 0
   const revisions = await parking.rebook(bookings, forMs)
   held.forEach((reservation, index) => {
     reservation.revision = revisions[index]
+    reservation.isUnsure = false
   })
+}
+
+/** A row that says that one more attempt has begun than when we reserved it says so because of us: nobody has died. */
+async function findOut<Tx>(
+  parking: Pick<Engine<Tx>['store']['parking'], 'list'>,
+  unsure: readonly Reservation[],
+): Promise<void> {
+  for (const reservation of unsure) {
+    const { handler, key, begun } = reservation.letter
+    const [row] = await parking.list({ handler, key, state: 'waiting' }, { limit: 1 })
+    if (row?.begun === begun + 1) reservation.revision = row.revision
+    reservation.isUnsure = false
+  }
 }
