@@ -5,11 +5,12 @@ import type { Engine } from '../engine/engine.ts'
 import type { Handler, PublishOptions } from '../engine/handler.ts'
 import { onceInApp } from '../engine/once.ts'
 import { encodeOutgoing } from '../engine/outgoing.ts'
-import { checkNumber, JustonceError } from '../errors/index.ts'
+import { checkChoice, checkNumber, JustonceError } from '../errors/index.ts'
 import { knownHandlers } from '../letters/index.ts'
 import { type OperatorChange, operations } from '../operations/index.ts'
 import { type Destination, Destinations } from '../outgoing/destinations.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency, type Part, partsOf } from './app-options.ts'
+import { whenBrokersAreThere } from './await-brokers.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
 import { consoleLog } from './console-log.ts'
@@ -132,8 +133,10 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
     once: (key, work) => onceInApp(engine, key, work as never) as never,
 
-    async start({ withinMs } = {}) {
+    async start({ withinMs, waitFor = 'store' } = {}) {
       checkNumber(withinMs ?? 0, 'withinMs of start()', 0)
+      checkChoice(waitFor, 'waitFor of start()', ['store', 'brokers'])
+      const begunAt = clock.monotonicMs()
       const parts = partsOf(options.only)
       const from = parts.includes('consumer') ? ways.from : []
       const why = whyNotStartable(parts)
@@ -175,6 +178,9 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       for (const { code, message } of warnings) events.emit({ kind: 'warning', code, message })
       warnOfRetention(options.retention, handlers.all, from, events)
       running.start()
+      if (waitFor === 'store') return
+      const leftMs = withinMs === undefined ? undefined : Math.max(0, begunAt + withinMs - clock.monotonicMs())
+      await whenBrokersAreThere(running.connections, { clock, withinMs: leftMs, signal: stopping.signal })
     },
 
     health: async ({ withinMs = 2_000 } = {}) => watch.look(state, withinMs),

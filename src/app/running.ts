@@ -12,6 +12,7 @@ import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts
 import type { Destinations } from '../outgoing/destinations.ts'
 import { Relay } from '../outgoing/relay.ts'
 import type { Part } from './app-options.ts'
+import type { Connection } from './await-brokers.ts'
 import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
 import { insideOf } from './ways.ts'
@@ -82,6 +83,10 @@ export class Running {
     this.#redriver?.start()
     for (const relay of this.#relays) relay.start()
     this.#maintainer?.start()
+  }
+
+  get connections(): readonly Connection[] {
+    return this.#consumers.map(({ connected }, index) => ({ name: this.#options.from[index]?.name ?? '', connected }))
   }
 
   /** Whoever has made work for one of the loops says so, instead of leaving it to the next poll. */

@@ -95,9 +95,10 @@ export interface App<S extends Store, Map extends object> {
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
   /**
    * Prepares the store and begins to consume. Waits for a store that is unavailable (event `store-down`), for ever or for
-   * `withinMs`; every other failure rejects at once.
+   * `withinMs`; every other failure rejects at once. With `waitFor: 'brokers'` it also waits until every transport that brings
+   * messages was reached. If one refuses us, or is not reached in time, it rejects, but the app is started and goes on trying.
    */
-  start(options?: { readonly withinMs?: number }): Promise<void>
+  start(options?: { readonly withinMs?: number; readonly waitFor?: 'store' | 'brokers' }): Promise<void>
   /**
    * Takes no more messages, finishes the running ones, gives back the rest and closes the transports. Resolves within `withinMs`
    * (default: 25,000); the event `stop-unfinished` says what had not ended by then. None of that is lost: it may come again.

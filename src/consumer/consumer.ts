@@ -5,6 +5,7 @@ import { lostWith } from '../engine/partition-moves.ts'
 import { addReport, emptyReport, type Report } from '../engine/report.ts'
 import type { SuspicionOf } from '../engine/sort-out.ts'
 import type { Source } from '../engine/source.ts'
+import { isJustonceError } from '../errors/index.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
@@ -35,6 +36,7 @@ export class Consumer<Tx> {
   readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
   readonly #background = new Set<Promise<void>>()
+  readonly #connected = Promise.withResolvers<void>()
   #idle = 0
   #running: Promise<void>[] = []
   #stopListening = (): void => {}
@@ -48,6 +50,8 @@ export class Consumer<Tx> {
   ) {
     this.#engine = engine
     this.#transport = transport
+    // Most do not ask.
+    this.#connected.promise.catch(() => {})
     this.#source = source
     this.#gate = gate
     this.#quarantine = quarantine
@@ -78,6 +82,11 @@ export class Consumer<Tx> {
     this.#running = [this.#intake(), ...workers]
   }
 
+  /** Resolves when the broker was reached for the first time; rejects when it refuses us before that. */
+  get connected(): Promise<void> {
+    return this.#connected.promise
+  }
+
   /** Finishes what is running, gives back what is not, and resolves when nothing is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
@@ -94,12 +103,16 @@ export class Consumer<Tx> {
     while (!signal.aborted) {
       try {
         const appetite = this.#appetite
-        const reading = { signal, maxInFlight, maxBytes, appetite, restore: this.#restore(), notice: this.#notice }
+        const { resolve: connected } = this.#connected
+        const told = { connected: () => connected(), notice: this.#notice }
+        const reading = { signal, maxInFlight, maxBytes, appetite, restore: this.#restore(), ...told }
         for await (const deliveries of this.#transport.deliveries(reading)) {
           this.#inHand.add(deliveries)
           await this.#gate.open(signal)
         }
       } catch (error) {
+        if (isJustonceError(error, 'BROKER_REFUSED') || isJustonceError(error, 'BROKER_SETUP'))
+          this.#connected.reject(error)
         this.#engine.events.emit({ kind: 'loop-failed', loop: `intake of ${this.#transport.name}`, error })
       }
       if (!signal.aborted) await this.#engine.clock.sleep(1_000, signal)

@@ -134,6 +134,11 @@ export interface Subscriber {
     readonly appetite?: Appetite | undefined
     /** Given where positions are kept in the store. */
     readonly restore?: Restore | undefined
+    /**
+     * You must: call it when the broker was reached and delivers from now on what there is, each time that you connect; at once
+     * where nothing has to be reached. It never throws.
+     */
+    readonly connected?: (() => void) | undefined
     /** Called with what should be known about the broker while reading goes on. It never throws. */
     readonly notice?: ((notice: TransportNotice) => void) | undefined
   }): AsyncIterable<readonly Delivery[]>

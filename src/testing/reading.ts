@@ -41,10 +41,13 @@ export function startReading(
   transport: Transport,
   maxInFlight = 100,
   restore?: Restore,
+  connected?: () => void,
 ): Reading {
   const patienceMs = context.patienceMs ?? 10_000
   const stopping = new AbortController()
-  const iterator = transport.deliveries({ signal: stopping.signal, maxInFlight, restore })[Symbol.asyncIterator]()
+  const iterator = transport
+    .deliveries({ signal: stopping.signal, maxInFlight, restore, connected })
+    [Symbol.asyncIterator]()
   let asked: Promise<IteratorResult<readonly Delivery[]>> | undefined
 
   const step = async (what: string): Promise<IteratorResult<readonly Delivery[]>> => {

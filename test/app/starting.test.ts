@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { JustonceError } from '../../src/index.ts'
 import { MemoryDatabase, memoryStore } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { note, openApp } from './open-app.ts'
 
 /** An app whose store is away until it is told otherwise. */
@@ -79,4 +80,83 @@ test('who is stopped while waiting never starts', async () => {
 test('a store that was closed is not waited for', async () => {
   const { app } = openAway(new JustonceError('STORE_CLOSED', { message: 'The store is closed.' }))
   await expect(app.start()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+})
+
+describe('waitFor brokers', () => {
+  /** An app whose transport reaches its broker, or is refused by it, when it is told so. */
+  function openUnreached() {
+    const transport = memoryTransport()
+    const reached = Promise.withResolvers<void>()
+    const wrapped = {
+      ...transport,
+      async *deliveries(options: Parameters<typeof transport.deliveries>[0]) {
+        const gone = new Promise((resolve) => options.signal.addEventListener('abort', resolve))
+        await Promise.race([reached.promise, gone])
+        yield* transport.deliveries(options)
+      },
+    }
+    const opened = openApp({ transport, wrapped })
+    opened.app.on('note.created', 'tag-note', () => {})
+    return { ...opened, reach: reached.resolve, refuse: reached.reject }
+  }
+
+  async function isPending(promise: Promise<unknown>, clock: { advance(ms: number): Promise<void> }): Promise<boolean> {
+    let isOver = false
+    promise.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    )
+    await clock.advance(60_000)
+    return !isOver
+  }
+
+  test('resolves when they were reached, and not before', async () => {
+    const { app, clock, reach } = openUnreached()
+    const started = app.start({ waitFor: 'brokers' })
+    expect(await isPending(started, clock)).toBe(true)
+    reach()
+    await started
+  })
+
+  test('without it nobody waits for them', async () => {
+    const { app } = openUnreached()
+    await app.start()
+  })
+
+  test('one that is not reached in time is named, and trying goes on', async () => {
+    const { app, clock, reach, transport } = openUnreached()
+    const started = app.start({ waitFor: 'brokers', withinMs: 10_000 })
+    const refused = expect(started).rejects.toMatchObject({
+      code: 'BROKER_UNREACHABLE',
+      message: expect.stringContaining('start() has waited for memory in vain'),
+    })
+    await clock.advance(10_000)
+    await refused
+    reach()
+    transport.send(note('m1'))
+    await transport.idle()
+    expect(transport.settled()).toHaveLength(1)
+  })
+
+  test('one that refuses us is not waited for', async () => {
+    const { app, refuse } = openUnreached()
+    const started = app.start({ waitFor: 'brokers' })
+    refuse(new JustonceError('BROKER_REFUSED', { message: 'Wrong password.' }))
+    await expect(started).rejects.toMatchObject({ code: 'BROKER_REFUSED' })
+  })
+
+  test('who is stopped while waiting waits no longer', async () => {
+    const { app, clock } = openUnreached()
+    const started = app.start({ waitFor: 'brokers' })
+    expect(await isPending(started, clock)).toBe(true)
+    await app.stop()
+    await started
+  })
+
+  test('nothing else can be waited for', async () => {
+    const { app } = openUnreached()
+    await expect(app.start({ waitFor: 'broker' as never })).rejects.toThrow(
+      'waitFor of start() is "broker". Did you mean brokers?',
+    )
+  })
 })

@@ -24,6 +24,14 @@ const broken: readonly BrokenTransport[] = [
     break: (connection) => ({ ...connection, publish: async (messages) => messages.map(() => ({ kind: 'sent' })) }),
   },
   {
+    name: 'says nothing of the broker before it has something to deliver',
+    caught: 'deliver: says that the broker was reached, also while there is nothing to deliver',
+    break: (connection) => ({
+      ...connection,
+      deliveries: (options) => connection.deliveries({ ...options, connected: undefined }),
+    }),
+  },
+  {
     name: 'sends what follows a refused message of its key',
     caught: 'order: what follows a refused message of its key is not sent, and everything else is',
     break: (connection) => ({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { idsOf, outgoing, outgoingList, startReading } from '../reading.ts'
 import type { TransportCase } from '../transport-case.ts'
+import { gate } from '../waiting.ts'
 
 export const deliveringCases: readonly TransportCase[] = [
   {
@@ -22,6 +23,17 @@ export const deliveringCases: readonly TransportCase[] = [
       assert.deepEqual(idsOf(await first), ['m1'])
       await publisher.publish([outgoing('m2')])
       assert.deepEqual(idsOf(await reading.next()), ['m2'])
+    },
+  },
+  {
+    name: 'deliver: says that the broker was reached, also while there is nothing to deliver',
+    async run(context) {
+      const transport = await context.connect()
+      const connected = gate()
+      const first = startReading(context, transport, 100, undefined, connected.open).next()
+      assert.equal(await Promise.race([connected.opened, first]), undefined)
+      await transport.publish([outgoing('m1')])
+      assert.deepEqual(idsOf(await first), ['m1'])
     },
   },
   {

@@ -46,14 +46,14 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       asking ??= knownRetentionMs(settings, closing.signal)
       return asking
     },
-    async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, notice }) {
+    async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, connected, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return
       const told: KafkaSettings['notice'] = (each) => {
         notice?.(each)
         settings.onError(each)
       }
-      const session = new Session({ ...settings, notice: told }, { maxInFlight, maxBytes, restore })
+      const session = new Session({ ...settings, notice: told }, { maxInFlight, maxBytes, restore, connected })
       sessions.add(session)
       try {
         yield* session.read(signal)

@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly maxInFlight: number
   readonly maxBytes?: number | undefined
   readonly restore: Restore | undefined
+  /** Called when the group has given us our partitions. */
+  readonly connected?: (() => void) | undefined
 }
 
 /** The slot that a delivery came from, which the next delivery of it has, too. */
@@ -43,7 +45,10 @@ export class Session {
   #closing: Promise<void> | undefined
   #failure: unknown
 
-  constructor(settings: KafkaSettings, { maxInFlight, maxBytes = Number.POSITIVE_INFINITY, restore }: SessionOptions) {
+  constructor(
+    settings: KafkaSettings,
+    { maxInFlight, maxBytes = Number.POSITIVE_INFINITY, restore, connected }: SessionOptions,
+  ) {
     this.#settings = settings
     this.#maxInFlight = maxInFlight
     this.#maxBytes = maxBytes
@@ -59,6 +64,7 @@ export class Session {
       assigned: (assignment) => {
         this.#state = 'reading'
         this.#partitions.assign(assignment)
+        connected?.()
       },
       failed: failOrReport,
     })

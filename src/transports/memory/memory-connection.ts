@@ -50,7 +50,8 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
     name,
     destination: name,
     capabilities: { order, keepsBehind: order === 'key', deliveryCount: 'count' },
-    async *deliveries({ signal, maxInFlight, appetite }) {
+    async *deliveries({ signal, maxInFlight, appetite, connected }) {
+      connected?.()
       const reader: Reader = { unsettled: 0 }
       const mine = incarnation
       const stopHearing = appetite?.onGrown(broker.stir)

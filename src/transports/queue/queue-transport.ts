@@ -73,10 +73,12 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
     name: source,
     destination: source,
     capabilities: { order: 'key', keepsBehind: true, deliveryCount: 'count' },
-    async *deliveries({ signal: wanted, maxInFlight, maxBytes, appetite }) {
+    async *deliveries({ signal: wanted, maxInFlight, maxBytes, appetite, connected }) {
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
       if (signal.aborted) return
+      // The app waits for its store by itself.
+      connected?.()
       const stopHearing = channel.onSent(news.ring)
       const stopGrowing = appetite?.onGrown(room.ring)
       const listening = watch(listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.ring, onError }))

@@ -123,7 +123,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     },
     // RabbitMQ closes a channel on which something is unsettled for longer: better to give back what was not begun.
     inFlight: { ageMs: (options.consumerTimeoutMs ?? 1_800_000) / 2 },
-    async *deliveries({ signal: wanted, maxInFlight, appetite, notice }) {
+    async *deliveries({ signal: wanted, maxInFlight, appetite, connected, notice }) {
       const told = (error: JustonceError): void => {
         notice?.(error)
         onError(error)
@@ -136,7 +136,12 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       })
       try {
         const reading = { maxInFlight, appetite, told }
-        yield* readQueue({ clock, open: (until) => open(reading, until), onError, notice: told }, signal)
+        const opening = {
+          clock,
+          open: (until: AbortSignal) => open(reading, until),
+          connected: connected ?? (() => {}),
+        }
+        yield* readQueue({ ...opening, onError, notice: told }, signal)
       } finally {
         stopHearing?.()
       }

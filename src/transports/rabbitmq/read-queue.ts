@@ -12,6 +12,8 @@ export interface ReadingOptions {
   readonly clock: Clock
   /** A new channel that is subscribed. Rejects when the signal is aborted before it is. */
   open(signal: AbortSignal): Promise<Incarnation>
+  /** There is one. */
+  connected(): void
   onError(error: unknown): void
   /** What whoever reads should know. */
   notice(error: JustonceError): void
@@ -22,7 +24,7 @@ export interface ReadingOptions {
  * and when the broker stays away for long: whoever reads should know, and may simply begin again.
  */
 export async function* readQueue(
-  { clock, open, onError, notice }: ReadingOptions,
+  { clock, open, connected, onError, notice }: ReadingOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Delivery[], void, void> {
   let failures = 0
@@ -39,6 +41,7 @@ export async function* readQueue(
       continue
     }
     wasOpen = true
+    connected()
     const openedAt = clock.monotonicMs()
     try {
       for (;;) {

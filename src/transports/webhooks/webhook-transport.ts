@@ -47,7 +47,10 @@ export function webhookTransport(options: WebhookTransportOptions): WebhookTrans
     redeliversForMs: async () => options.redeliversForMs ?? known,
     handle,
     nodeHandler: nodeHandler(handle, receiving.onRefused),
-    deliveries: ({ signal, maxInFlight }) => waiting.read({ signal, maxInFlight: Math.min(maxInFlight, most) }),
+    deliveries({ signal, maxInFlight, connected }) {
+      connected?.()
+      return waiting.read({ signal, maxInFlight: Math.min(maxInFlight, most) })
+    },
     async settle(deliveries, settlement) {
       waiting.settle(deliveries, settlement)
     },

@@ -128,7 +128,8 @@ export function simLogTransport(
     destination: 'simulated elsewhere',
     positions: { group: 'sim', dedup, reread },
     capabilities: { order: 'lane', deliveryCount: 'none' },
-    async *deliveries({ signal, maxInFlight, restore }) {
+    async *deliveries({ signal, maxInFlight, restore, connected }) {
+      connected?.()
       signal.addEventListener('abort', rouse)
       while (!signal.aborted) {
         // The dead do not connect again.

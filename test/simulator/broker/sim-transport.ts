@@ -49,7 +49,8 @@ export function simTransport(
       deliveryCount: tells,
     },
     ...(ageMs !== undefined && { inFlight: { ageMs } }),
-    async *deliveries({ signal, maxInFlight }) {
+    async *deliveries({ signal, maxInFlight, connected }) {
+      connected?.()
       let arrived: Delivery[] = []
       let wake = () => {}
       signal.addEventListener('abort', () => wake())
