@@ -7,7 +7,7 @@ import { emptyReport } from './report.ts'
 import type { Source } from './source.ts'
 import { unwrapped } from './undone.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
-import type { Item } from './work.ts'
+import type { Item, Work } from './work.ts'
 
 /** One transaction: it has committed, or it was rolled back, and then why, and how often for that reason. */
 export type Attempt<Tx> =
@@ -58,15 +58,25 @@ export class Attempts<Tx> {
 
   batchOf(items: readonly Item<Tx>[]): Batch<Tx> {
     const { isolation, timing } = this.engine
+    const works = items.flatMap(({ work }) => work ?? [])
     return {
-      works: items.flatMap(({ work }) => work ?? []),
+      works,
       refusals: items.flatMap(({ refusal }) => refusal ?? []),
       known: items.flatMap(({ delivery, work, refusal }) => ((work ?? refusal) === undefined ? delivery : [])),
       earlier: [],
       settles: true,
-      partSize: isolation.partSize,
+      partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,
       lockTimeoutMs: timing.batchLockTimeoutMs,
       ...(this.source.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
     }
   }
+}
+
+function isOneCall<Tx>([only, another]: readonly Work<Tx>[]): boolean {
+  return another === undefined && (only === undefined || only.runs.length === 1)
+}
+
+/** One call needs no part, unless it is likely to fail: without one a failure costs another transaction. */
+function partSizeOfOne<Tx>(work: Work<Tx> | undefined): number {
+  return (work?.origin.letter?.attempts ?? 0) > 0 ? 1 : Number.POSITIVE_INFINITY
 }

@@ -14,18 +14,32 @@ interface End {
   readonly outcomes?: Outcomes | undefined
 }
 
+/** What is known of a message before it is handled alone. */
+export interface Before {
+  /** What has become of runs of it already. */
+  readonly done?: Outcomes
+  /** It has failed beside others, and is likely to fail again. */
+  readonly hasFailed?: boolean
+}
+
 /**
  * Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. Where a
- * position moves with it, one for all of them. `done`: what has become of runs already.
+ * position moves with it, one for all of them.
  */
-export async function handleAlone<Tx>(attempts: Attempts<Tx>, item: Item<Tx>, done: Outcomes): Promise<End['leaves']> {
+export async function handleAlone<Tx>(
+  attempts: Attempts<Tx>,
+  item: Item<Tx>,
+  { done = [], hasFailed = false }: Before,
+): Promise<End['leaves']> {
   const { work } = item
-  if (work === undefined || attempts.source.positions !== undefined) return (await settle(attempts, item, done)).leaves
   const earlier = [...done]
+  if (work === undefined || attempts.source.positions !== undefined)
+    return (await settle(attempts, item, { earlier, hasFailed, isLast: true })).leaves
   const runs = work.runs.filter(({ index }) => earlier[index] === undefined)
   let end: End = { leaves: undefined }
   for (const run of runs) {
-    end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, earlier, run === runs.at(-1))
+    const isLast = run === runs.at(-1)
+    end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, { earlier, hasFailed, isLast })
     const outcome = end.outcomes?.[run.index]
     // It comes again, and then what is left of it goes on.
     if (outcome === undefined || outcome.kind === 'unstarted') break
@@ -35,7 +49,11 @@ export async function handleAlone<Tx>(attempts: Attempts<Tx>, item: Item<Tx>, do
 }
 
 /** Tries until it is decided: processed, parked or a duplicate; or left for later. */
-async function settle<Tx>(attempts: Attempts<Tx>, given: Item<Tx>, earlier: Outcomes, isLast = true): Promise<End> {
+async function settle<Tx>(
+  attempts: Attempts<Tx>,
+  given: Item<Tx>,
+  { earlier, hasFailed, isLast }: { earlier: Outcomes; hasFailed: boolean; isLast: boolean },
+): Promise<End> {
   const { batchLockTimeoutMs, aloneLockTimeoutMs } = attempts.engine.timing
   let item = given
   let of: Alone = knownOf(item)
@@ -44,7 +62,11 @@ async function settle<Tx>(attempts: Attempts<Tx>, given: Item<Tx>, earlier: Outc
     // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
     const lockTimeoutMs = Math.min(batchLockTimeoutMs * 2 ** rounds, aloneLockTimeoutMs)
     const settles = isLast || of === 'last-resort'
-    const batch = { ...attempts.batchOf([item]), earlier, settles, partSize: 1, lockTimeoutMs }
+    const one = attempts.batchOf([item])
+    // What is not run needs no part; of several handlers each needs one.
+    const needsPart = hasFailed || (item.work?.runs.length ?? 0) > 1
+    const partSize = of !== 'unknown' ? Number.POSITIVE_INFINITY : needsPart ? 1 : one.partSize
+    const batch = { ...one, earlier, settles, partSize, lockTimeoutMs }
     const attempt = await attempts.attempt(batch, history)
     if (attempt.committed !== undefined) {
       const { outcomes } = attempt.committed

@@ -3,7 +3,7 @@ import { type Blame, blamedFor } from './blame.ts'
 import { isLeft } from './bookkeeping.ts'
 import { chainOf, LeftChains } from './chain.ts'
 import type { Engine } from './engine.ts'
-import { failing, handleAlone, leavesChain } from './handle-alone.ts'
+import { type Before, failing, handleAlone, leavesChain } from './handle-alone.ts'
 import { noteFailures } from './note-failures.ts'
 import type { Committed } from './process-batch.ts'
 import type { Report } from './report.ts'
@@ -11,7 +11,7 @@ import type { SortedOut } from './sort-out.ts'
 import type { Source } from './source.ts'
 import { Undone, unwrapped } from './undone.ts'
 import type { WhyUndone } from './why-undone.ts'
-import type { Item, Outcomes } from './work.ts'
+import type { Item } from './work.ts'
 
 /** Handles what was sorted out, and resolves to what became of it, also when the store goes away in the middle of it. */
 export async function handleItems<Tx>(engine: Engine<Tx>, source: Source, sorted: SortedOut<Tx>): Promise<Report> {
@@ -71,12 +71,12 @@ class Handling<Tx> {
   }
 
   /** One after the other, each alone. */
-  async inTurn(items: readonly Item<Tx>[], done: Outcomes = [], left = this.#left): Promise<void> {
+  async inTurn(items: readonly Item<Tx>[], before: Before = {}, left = this.#left): Promise<void> {
     const { report } = this.#attempts
     await this.#settle(items.filter((item) => this.#isOnlySettled(item)))
     for (const item of items) {
       if (this.#isOnlySettled(item) || left.without([item], report).length === 0) continue
-      const leaves = await handleAlone(this.#attempts, item, done)
+      const leaves = await handleAlone(this.#attempts, item, before)
       if (leaves === undefined) continue
       left.leave(item, leaves)
       this.#left.leave(item, leaves)
@@ -93,7 +93,7 @@ class Handling<Tx> {
       const isBefore = (other: Item<Tx>): boolean => chain !== undefined && chainOf(source, other) === chain
       const before = rest.slice(0, rest.indexOf(item)).filter(isBefore)
       await this.together(before, tries)
-      await this.inTurn([isFailed ? failing(item, runs, unwrapped(error)) : item])
+      await this.inTurn([isFailed ? failing(item, runs, unwrapped(error)) : item], { hasFailed: true })
       rest = rest.filter((other) => other !== item && !before.includes(other))
     }
     await this.together(rest, tries)
@@ -113,7 +113,7 @@ class Handling<Tx> {
     })
     if (apart.length === 0) return
     const done = outcomes.map((outcome) => (isLeft(outcome) ? undefined : outcome))
-    await this.inTurn(apart, done, new LeftChains(source))
+    await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(source))
   }
 
   /** Nothing is to be done with it, and no position to be moved past it. */

@@ -69,7 +69,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
       wentWell: new Set<string>(),
     }
 
-    if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY || runs.length === 1) {
+    if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
       await runTogether(engine, tx, executions, outcomes, permits)
     } else {
       const inParts = { parts, size: batch.partSize, inCompany: companyRule(engine, batch) }
@@ -81,7 +81,9 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
     const done = doneDeliveries(batch, outcomes)
-    await writeBookkeeping(engine, source, tx, books, done)
+    await writeBookkeeping(engine, source, tx, books, done).catch((error: unknown) => {
+      throw withItsFailure(engine, runs, outcomes, error)
+    })
     const published = books.outgoing
     return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
@@ -105,6 +107,14 @@ function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): voi
   const first = outcomes.find((outcome) => outcome?.kind === 'apart')
   if (first === undefined) return
   throw Object.assign(new Undone('failure', first.error, apart), { areEach: true })
+}
+
+/** Where what a handler has failed with cannot be written, it has still failed with that. */
+function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], outcomes: Outcomes, error: unknown) {
+  if (error instanceof Undone || store.classify(error) !== 'none') return error
+  const failed = runs.find(({ index, failure }) => failure === undefined && outcomes[index]?.kind === 'failed')
+  const outcome = failed && outcomes[failed.index]
+  return outcome?.kind === 'failed' ? new Undone('failure', outcome.error, [failed as Run<Tx>]) : error
 }
 
 export async function inTransaction<Tx, T>(

@@ -302,3 +302,42 @@ test('what was given up before it could be claimed is claimed when it is redrive
   expect(await store.parking.count()).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
 })
+
+test('a later attempt that fails is one transaction beside its reservation and its booking', async () => {
+  const memory = memoryStore()
+  const counts = { transactions: 0, reservations: 0, bookings: 0 }
+  const store: typeof memory = {
+    ...memory,
+    transaction: (work, options) => {
+      counts.transactions++
+      return memory.transaction(work, options)
+    },
+    parking: {
+      ...memory.parking,
+      reserve: (options) => {
+        counts.reservations++
+        return memory.parking.reserve(options)
+      },
+      rebook: (bookings, forMs) => {
+        counts.bookings++
+        return memory.parking.rebook(bookings, forMs)
+      },
+    },
+  }
+  const { on, handle, retry, eventsOf } = openEngine({ store })
+  on('note.created', { name: 'tag-note', retry: { attempts: 5, backoff: () => 0 } }, () => {
+    throw new Error('no')
+  })
+  await handle(note('m1'))
+  // The first attempt is not expected to fail: it is rolled back, and then parked.
+  expect(counts.transactions).toBe(2)
+  for (let attempt = 2; attempt <= 5; attempt++) await retry()
+  expect(eventsOf('parked').map(({ attempts, state }) => [attempts, state])).toEqual([
+    [1, 'waiting'],
+    [2, 'waiting'],
+    [3, 'waiting'],
+    [4, 'waiting'],
+    [5, 'dead'],
+  ])
+  expect(counts).toEqual({ transactions: 6, reservations: 4, bookings: 4 })
+})
