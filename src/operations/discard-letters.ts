@@ -68,6 +68,8 @@ async function sharedRecords<Tx>(
     const records = await site.store.inbox.find(some)
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
+      // Where a row of that very key is parked, the record is that row's.
+      if ((await site.store.parking.count({ keys: [{ handler, key }] })) > 0) continue
       const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()
       shared.set(of.key, ofKey.set(of.handler, [...(ofKey.get(of.handler) ?? []), { handler, key }]))
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { StoredParkedMessage } from '../../contracts/index.ts'
 import { PermanentError } from '../../errors/index.ts'
-import { recordOf } from '../sample-records.ts'
+import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, engineCase, later, note } from './bench.ts'
@@ -92,6 +93,22 @@ export const futureCases: readonly StoreCase[] = [
       assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'parked')
       await due.app.operations.letters.discard('all', { by: 'ana' })
       assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'discarded')
+    },
+  }),
+  engineCase({
+    name: 'future: who discards a copy that was parked without a claim does not give up the message that is parked with one',
+    needs: ['retention', 'letters'],
+    async run({ store, app }) {
+      const { app: notes, handle } = app()
+      notes.on('note.created', { name: 'tag-note', ...later }, () => {
+        throw new Error('not yet')
+      })
+      await handle(note('m1'))
+      const [{ message }] = (await store.parking.list()) as [StoredParkedMessage]
+      const copy = { handler: 'tag-note', state: 'dead', reason: 'TOO_OLD_TO_KNOW', message } as const
+      await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1#unclaimed0a', copy)]))
+      await notes.operations.letters.discard({ reason: 'TOO_OLD_TO_KNOW' }, { by: 'ana' })
+      assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'parked')
     },
   }),
   engineCase({
