@@ -1,5 +1,6 @@
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import { sameFingerprint } from '../encoding/fingerprint.ts'
+import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import { JustonceError } from '../errors/index.ts'
@@ -33,7 +34,7 @@ export async function reserveDue<Tx>(
     maxBytes,
     forMs: reservedForMs,
     wanted: wantedHere(engine, (name, handler) => !except.has(name) && engine.breakers.waitMs(handler) === 0),
-    pastDead: engine.handlerNames.filter((name) => engine.handlerNamed(name)?.ordered?.whenDead === 'continue'),
+    pastDead: [...engine.handlerNames, ...engine.outlet.queues].filter((name) => goesPastDead(engine, name)),
   })
   return letters.map((letter) => new Reservation(letter))
 }
@@ -45,10 +46,14 @@ export async function reserveBehind<Tx>(
   { limit, maxBytes = mostBytes }: ReserveOptions,
 ): Promise<readonly Reservation[]> {
   if (letter.orderKey === undefined || revision === undefined || limit < 1) return []
-  const pastDead = engine.handlerNamed(letter.handler)?.ordered?.whenDead === 'continue'
-  const options = { limit, maxBytes, forMs: reservedForMs, pastDead }
+  const options = { limit, maxBytes, forMs: reservedForMs, pastDead: goesPastDead(engine, letter.handler) }
   const letters = await engine.store.parking.follow({ ...letter, revision }, options)
   return letters.map((each) => new Reservation(each))
+}
+
+/** What a broker has refused for good holds up nothing behind it, whether that has been sent or redriven. */
+function goesPastDead<Tx>(engine: Engine<Tx>, name: string): boolean {
+  return isOutgoing(name) || engine.handlerNamed(name)?.ordered?.whenDead === 'continue'
 }
 
 export interface Retried {

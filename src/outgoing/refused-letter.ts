@@ -8,7 +8,7 @@ import type { Destination } from './destinations.ts'
 export function refusedLetter(
   { queue }: Pick<Destination, 'queue'>,
   { ticket, deliveries, message }: QueuedMessage,
-  { id, type }: Pick<OutgoingMessage, 'id' | 'type'>,
+  { id, type, key }: Pick<OutgoingMessage, 'id' | 'type' | 'key'>,
   error: Error,
   at: Date,
 ): NewParkedMessage {
@@ -25,7 +25,8 @@ export function refusedLetter(
     // It is no step of a message that comes in.
     step: 0,
     independent: true,
-    orderKey: undefined,
+    // Those of one key that are redriven together leave in their order.
+    orderKey: key === undefined ? undefined : fittedText(key),
     reason: 'OUTGOING_REFUSED',
     errors: addErrorNote('', error, at),
     shape: shapeOf(error),

@@ -114,18 +114,22 @@ export class Relay {
 
   async #refused({ queued, message }: Taken, { error, isPassing }: Refused): Promise<void> {
     const { store, destination, events } = this.#parts
-    const { id = 'unreadable', type = '' } = message ?? {}
+    const { id = 'unreadable', type = '', key } = message ?? {}
     const attempts = queued.deliveries
     const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
     const longestMs = isPassing ? 30_000 : 300_000
-    if (isDead) await this.#giveUp(queued, { id, type }, error)
+    if (isDead) await this.#giveUp(queued, { id, type, key }, error)
     else await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), longestMs))
     const state = isDead ? 'dead' : 'waiting'
     events.emit({ kind: 'outgoing-refused', destination: destination.name, messageId: id, state, attempts, error })
   }
 
   /** In one transaction: at no moment is it in both places, or in none. */
-  async #giveUp(queued: QueuedMessage, message: Pick<OutgoingMessage, 'id' | 'type'>, error: Error): Promise<void> {
+  async #giveUp(
+    queued: QueuedMessage,
+    message: Pick<OutgoingMessage, 'id' | 'type' | 'key'>,
+    error: Error,
+  ): Promise<void> {
     const { store, destination, clock } = this.#parts
     await store.transaction(async (tx) => {
       await store.parking.park(tx, [refusedLetter(destination, queued, message, error, clock.now())])
