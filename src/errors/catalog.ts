@@ -351,6 +351,10 @@ export const catalog = {
     title: 'The encoding of the database cannot hold every possible key',
     fix: 'Keep the tables of the store in a database with ENCODING UTF8, or make sure that keys are ASCII.',
   },
+  ROWS_MAY_BE_HIDDEN: {
+    title: 'Row-level security may hide rows of the store from its own role',
+    fix: 'Use the owner of the tables, a role with BYPASSRLS, or a policy FOR ALL TO that role USING (true). A row that is hidden is not missed: a parked message would never be retried.',
+  },
   PARTITION_MISSING: {
     title: 'The records of a day have no partition, and the role of the store may not create one',
     fix: 'As the owner of the tables, run npx justonce migrate --store <file> --days-from <that day>. Until then only the messages of that day are held; none of them is lost.',

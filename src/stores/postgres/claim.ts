@@ -6,6 +6,7 @@ import type { ClaimStatements, TwoWays } from './inbox-statements.ts'
 import { lookAt } from './look.ts'
 import { keyArrays, nameOf } from './record-cells.ts'
 import type { Statement } from './statement.ts'
+import { swallowed } from './swallowed.ts'
 
 export interface Claimed {
   readonly existing: ClaimAnswer['existing']
@@ -64,7 +65,7 @@ export async function claimAll(
     looks = !looks
   }
   if (open.length > 0)
-    throw new Error(`${open.length} claims could neither be made nor found, ${mostTurns} times in a row.`)
+    throw swallowed(`${open.length} claims could neither be made nor found, ${mostTurns} times in a row`)
   habit.mostlyKnown = existing.filter((record) => record !== undefined).length > existing.length / 2
   return { existing, tooOld: tooOld.size === 0 ? undefined : tooOld, epoch }
 }

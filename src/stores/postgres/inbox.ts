@@ -2,13 +2,14 @@ import type { ClaimRequest, Inbox, InboxKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { textArray, textIn } from './cells.ts'
 import { type Claimed, claimAll } from './claim.ts'
-import type { ConnectionSource, Runner } from './connection.ts'
+import type { Answer, ConnectionSource, Runner } from './connection.ts'
 import { messageOf, sqlState } from './errors.ts'
 import type { ClaimStatements, InboxStatements, TwoWays } from './inbox-statements.ts'
 import { locate, lookAt, runAmong } from './look.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import type { Partitions } from './partitions.ts'
 import { nameOf, stateCodes } from './record-cells.ts'
+import { swallowed } from './swallowed.ts'
 
 export interface InboxParts<Tx> {
   readonly source: Pick<ConnectionSource<Tx>, 'runAlone'>
@@ -113,13 +114,25 @@ async function changeAll<Key extends InboxKey>(
 ): Promise<void> {
   const born = keys.filter((key) => key.born !== undefined)
   const timeless = keys.filter((key) => key.born === undefined)
+  const undone: InboxKey[] = []
   if (timeless.length > 0) {
     const { rows } = await runAmong(runner, ways, timeless, false, values(timeless))
-    const done = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
-    const rest = timeless.filter(({ handler, key }) => !done.has(nameOf(handler, key)))
+    const rest = timeless.filter(isNotAmong(rows))
+    undone.push(...rest)
     born.push(...(await locate(runner, statements, rest)))
   }
-  if (born.length > 0) await runAmong(runner, ways, born, true, values(born))
+  if (born.length > 0) {
+    const { rows } = await runAmong(runner, ways, born, true, values(born))
+    undone.push(...born.filter(isNotAmong(rows)))
+  }
+  // What has no record any more has nothing to be changed. What is still there as it was is another matter.
+  const left = undone.length === 0 ? [] : (await lookAt(runner, statements.look, undone)).filter((record) => record)
+  if (left.length > 0) throw swallowed(`${left.length} records were not changed`)
+}
+
+function isNotAmong(rows: Answer['rows']): (key: InboxKey) => boolean {
+  const names = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
+  return ({ handler, key }) => !names.has(nameOf(handler, key))
 }
 
 function withoutBorn({ handler, key }: InboxKey): InboxKey {

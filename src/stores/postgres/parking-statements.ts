@@ -10,6 +10,8 @@ export interface ParkingStatements {
   readonly take: Statement
   readonly remove: Statement
   readonly change: Statement
+  /** How many of these are parked. */
+  readonly present: Statement
   readonly lockScopes: Statement
   readonly waiting: Statement
   readonly lookAtScopes: Statement
@@ -127,6 +129,10 @@ export function parkingStatements(tables: Tables): ParkingStatements {
        FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
             AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
        WHERE known.handler = given.handler AND known.key = given.key`,
+    ),
+    present: statement(
+      `SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
+       WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key)`,
     ),
     waiting: statement(`SELECT handler, type, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`),
     // One after the other, as they stand in the array. The table's number makes the locks those of this very table,

@@ -1,7 +1,7 @@
-import type { OrderScope, ParkedTicket, Parking } from '../../contracts/index.ts'
+import type { OrderScope, ParkedTicket, Parking, RecordKey } from '../../contracts/index.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
 import { booleanArray, bytesArray, type Cell, numberArray, textArray } from './cells.ts'
-import type { Answer, ConnectionSource } from './connection.ts'
+import type { Answer, ConnectionSource, Runner } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { parkedColumns } from './parked-columns.ts'
 import { filterSql } from './parked-filter.ts'
@@ -9,6 +9,7 @@ import { parkingStatements } from './parking-statements.ts'
 import { keyArrays } from './record-cells.ts'
 import { parkedIn } from './rows.ts'
 import { statement } from './statement.ts'
+import { swallowed } from './swallowed.ts'
 import type { Tables } from './tables.ts'
 
 export function postgresParking<Tx>(
@@ -18,29 +19,34 @@ export function postgresParking<Tx>(
 ): Parking<Tx> {
   const statements = parkingStatements(tables)
   const columns = parkedColumns(tables)
+  const howManyPresent = async (runner: Runner, keys: readonly RecordKey[]): Promise<number> =>
+    Number((await runner.run(statements.present, keyArrays(keys))).rows[0]?.[0])
   return {
     async park(tx, messages) {
       if (messages.length === 0) return
       const texts = (pick: (message: (typeof messages)[number]) => string | undefined) => textArray(messages.map(pick))
-      await transactions
-        .runner(tx)
-        .run(statements.park, [
-          ...keyArrays(messages),
-          texts(({ messageId }) => messageId),
-          texts(({ type }) => type),
-          texts(({ source: from }) => from),
-          texts(({ state }) => state),
-          texts(({ reason }) => reason),
-          texts(({ errors }) => errors),
-          texts(({ shape }) => shape),
-          numberArray(messages.map(({ attempts }) => attempts)),
-          numberArray(messages.map(({ step }) => step)),
-          booleanArray(messages.map(({ independent }) => independent)),
-          texts(({ orderKey }) => orderKey),
-          numberArray(messages.map(({ delayMs }) => delayMs)),
-          bytesArray(messages.map(({ message }) => message.envelope)),
-          bytesArray(messages.map(({ message }) => message.body)),
-        ])
+      const runner = transactions.runner(tx)
+      const { count } = await runner.run(statements.park, [
+        ...keyArrays(messages),
+        texts(({ messageId }) => messageId),
+        texts(({ type }) => type),
+        texts(({ source: from }) => from),
+        texts(({ state }) => state),
+        texts(({ reason }) => reason),
+        texts(({ errors }) => errors),
+        texts(({ shape }) => shape),
+        numberArray(messages.map(({ attempts }) => attempts)),
+        numberArray(messages.map(({ step }) => step)),
+        booleanArray(messages.map(({ independent }) => independent)),
+        texts(({ orderKey }) => orderKey),
+        numberArray(messages.map(({ delayMs }) => delayMs)),
+        bytesArray(messages.map(({ message }) => message.envelope)),
+        bytesArray(messages.map(({ message }) => message.body)),
+      ])
+      // Those that were parked already are not parked again.
+      if (count === messages.length) return
+      const missing = messages.length - (await howManyPresent(runner, messages))
+      if (missing > 0) throw swallowed(`${missing} messages were not parked`)
     },
     async reserve({ limit, forMs, wanted, pastDead, maxBytes }) {
       if (limit <= 0 || wanted.length === 0) return []
@@ -72,9 +78,13 @@ export function postgresParking<Tx>(
       const runner = transactions.runner(tx)
       const done = changes.filter(({ kind }) => kind === 'done')
       const kept = changes.filter((change) => change.kind !== 'done')
-      if (done.length > 0) await runner.run(statements.remove, keyArrays(done))
+      if (done.length > 0) {
+        const { count } = await runner.run(statements.remove, keyArrays(done))
+        const left = count === done.length ? 0 : await howManyPresent(runner, done)
+        if (left > 0) throw swallowed(`${left} parked messages were not removed`)
+      }
       if (kept.length === 0) return
-      await runner.run(statements.change, [
+      const { count } = await runner.run(statements.change, [
         ...keyArrays(kept),
         textArray(kept.map(({ kind }) => (kind === 'again' ? 'waiting' : 'dead'))),
         numberArray(kept.map(({ attempts }) => attempts)),
@@ -83,6 +93,8 @@ export function postgresParking<Tx>(
         textArray(kept.map(({ shape }) => shape)),
         numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : undefined))),
       ])
+      const unchanged = count === kept.length ? 0 : (await howManyPresent(runner, kept)) - count
+      if (unchanged > 0) throw swallowed(`${unchanged} parked messages were not changed`)
     },
     async blocked(tx, scopes) {
       if (scopes.length === 0) return []

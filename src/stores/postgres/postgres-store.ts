@@ -154,7 +154,7 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     schema: postgresSchema(source, tables),
     classify,
     ping: () => ping(source, tables),
-    warnings: () => postgresWarnings(source),
+    warnings: () => postgresWarnings(source, tables),
     async close() {
       close()
       await news?.close()

@@ -6,6 +6,7 @@ import type { ConnectionSource, Runner } from './connection.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { queuedIn } from './rows.ts'
 import { prepared, statement } from './statement.ts'
+import { swallowed } from './swallowed.ts'
 import type { Tables } from './tables.ts'
 
 /** Without `listen` and `announce`: they are in queue-news.ts. */
@@ -84,7 +85,10 @@ export function postgresQueue<Tx>(
       if (messages.length === 0) return
       const lanes = numberArray(messages.map(({ key }) => (key === undefined ? undefined : laneOf(key))))
       const envelopes = bytesArray(messages.map(({ message }) => message.envelope))
-      await runner(tx).run(send, [queue, lanes, envelopes, bytesArray(messages.map(({ message }) => message.body))])
+      const bodies = bytesArray(messages.map(({ message }) => message.body))
+      const { count } = await runner(tx).run(send, [queue, lanes, envelopes, bodies])
+      if (count !== messages.length)
+        throw swallowed(`${messages.length - count} messages were not put into the queue ${queue}`)
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]

@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
+import { done, park } from '../../src/testing/store-cases/parked-rows.ts'
+import { createDatabase } from '../servers/postgres-databases.ts'
+import { requireServer } from '../servers/require.ts'
+import { newPool, newSchema } from './pg-context.ts'
+
+const postgres = await requireServer('postgres')
+
+type Commands = readonly ('SELECT' | 'INSERT' | 'UPDATE' | 'DELETE')[]
+
+/** Row-level security, rules and triggers can keep Postgres from doing what it was told, and it does not call that an error. */
+describe.skipIf(!postgres.available)('writes that Postgres leaves undone without a word', () => {
+  let url: string
+  let admin: pg.Pool
+  let schema: string
+  let owner: PostgresStore<pg.PoolClient>
+  let store: PostgresStore<pg.PoolClient>
+  beforeAll(async () => {
+    url = await createDatabase(postgres.url)
+    admin = newPool({ url })
+  })
+  afterAll(() => admin.end())
+  beforeEach(async () => {
+    schema = newSchema()
+    owner = postgresStore({ pool: admin, schema, listen: false })
+    await owner.schema.install()
+    await admin.query(`
+      CREATE ROLE ${schema} LOGIN;
+      GRANT USAGE ON SCHEMA ${schema} TO ${schema};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema};
+      CREATE FUNCTION ${schema}.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+    const address = new URL(url)
+    address.username = schema
+    const pool = newPool({ url: address.href })
+    store = postgresStore({ pool, schema, listen: false })
+    onTestFinished(async () => {
+      await store.close()
+      await pool.end()
+      await admin.query(`DROP OWNED BY ${schema}; DROP ROLE ${schema}`)
+    })
+  })
+
+  /** With a policy for each of these commands, and none for the others. */
+  const secure = async (table: string, commands: Commands) => {
+    const policies = commands.map((command) => {
+      const rows = command === 'INSERT' ? 'WITH CHECK (true)' : 'USING (true)'
+      return `CREATE POLICY may_${command} ON ${schema}.${table} FOR ${command} ${rows}`
+    })
+    await admin.query([`ALTER TABLE ${schema}.${table} ENABLE ROW LEVEL SECURITY`, ...policies].join(';'))
+  }
+  const swallow = (what: 'INSERT' | 'UPDATE' | 'DELETE', table: string) =>
+    admin.query(
+      `CREATE TRIGGER nothing BEFORE ${what} ON ${schema}.${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.nothing()`,
+    )
+  const denied = { code: 'STORE_DENIED' }
+
+  test('a claim that cannot be given back does not stay behind as if its message were processed', async () => {
+    await secure('justonce_inbox_timeless', ['SELECT', 'INSERT', 'UPDATE'])
+    const work = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1'), request('m2')])
+      await store.inbox.release(tx, [request('m1')])
+    })
+    await expect(work).rejects.toMatchObject(denied)
+    expect(await owner.inbox.find([request('m1'), request('m2')])).toEqual([undefined, undefined])
+  })
+
+  test('a record that cannot be changed', async () => {
+    await secure('justonce_inbox_timeless', ['SELECT', 'INSERT', 'DELETE'])
+    const work = store.transaction(async (tx) => {
+      await store.inbox.claim(tx, [request('m1')])
+      await store.inbox.update(tx, [{ ...request('m1'), state: 'parked' }])
+    })
+    await expect(work).rejects.toMatchObject(denied)
+  })
+
+  test('a claim that cannot be made', async () => {
+    await swallow('INSERT', 'justonce_inbox_timeless')
+    const work = store.transaction((tx) => store.inbox.claim(tx, [request('m1')]))
+    await expect(work).rejects.toMatchObject(denied)
+  })
+
+  test.each(['policy', 'rule', 'trigger'])(
+    'a parked message that has succeeded and cannot be removed, because of a %s: its effects do not stay either',
+    async (what) => {
+      await park(owner, parkedMessage('m1'))
+      const rule = `CREATE RULE keep AS ON DELETE TO ${schema}.justonce_parked DO INSTEAD NOTHING`
+      if (what === 'policy') await secure('justonce_parked', ['SELECT', 'INSERT', 'UPDATE'])
+      else if (what === 'rule') await admin.query(rule)
+      else await swallow('DELETE', 'justonce_parked')
+      const work = store.transaction((tx) => store.parking.change(tx, [done('m1')]))
+      await expect(work).rejects.toMatchObject(denied)
+    },
+  )
+
+  test('a parked message whose attempts cannot be counted', async () => {
+    await park(owner, parkedMessage('m1'))
+    await swallow('UPDATE', 'justonce_parked')
+    const change = { ...parkedMessage('m1'), kind: 'again', attempts: 2, delayMs: 0 } as const
+    await expect(store.transaction((tx) => store.parking.change(tx, [change]))).rejects.toMatchObject(denied)
+  })
+
+  test('a message that cannot be parked, and is not lost by that; one that is parked already is no trouble', async () => {
+    await park(owner, parkedMessage('m1'))
+    await swallow('INSERT', 'justonce_parked')
+    await park(store, parkedMessage('m1'))
+    await expect(park(store, parkedMessage('m1'), parkedMessage('m2'))).rejects.toMatchObject(denied)
+  })
+
+  test('a message that cannot be put into a queue', async () => {
+    await swallow('INSERT', 'justonce_queue')
+    const work = store.transaction((tx) => store.queue.send(tx, 'notes', [toQueue('m1')]))
+    await expect(work).rejects.toMatchObject(denied)
+  })
+
+  test('row-level security that applies to the role is told at the start, because rows that are not seen are not missed', async () => {
+    expect(await store.warnings?.()).toEqual([])
+    await secure('justonce_parked', ['SELECT', 'INSERT', 'DELETE'])
+    expect(await store.warnings?.()).toMatchObject([{ code: 'ROWS_MAY_BE_HIDDEN' }])
+    expect(await owner.warnings?.()).toEqual([])
+  })
+})
