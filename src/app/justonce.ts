@@ -151,7 +151,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         const prepare = async () => {
           await (options.schema === 'check' ? store.schema.check() : store.schema.install())
           if (store.retention !== undefined)
-            for (const name of await pinSchemes(store.retention, handlers.all)) timeless.add(name)
+            for (const name of await pinSchemes(store, handlers.all)) timeless.add(name)
           return (await store.warnings?.()) ?? []
         }
         warnings = await whenStoreIsThere(prepare, { store, clock, events, withinMs, signal: stopping.signal })

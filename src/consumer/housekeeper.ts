@@ -1,10 +1,10 @@
 import type { Engine } from '../engine/engine.ts'
+import { suspectsOf } from '../facts/index.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
 import { UnknownHandlers } from './unknown-handlers.ts'
 import { UnservedDestinations } from './unserved-destinations.ts'
 
 const everyMs = 60_000
-const suspectsKeptMs = 7 * 86_400_000
 
 /** Looks now and then for what nobody else would ever come across again. Every process runs one. */
 export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
@@ -20,7 +20,7 @@ export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
     async round(signal) {
       await unknown.look(signal)
       await unserved.look()
-      if (rounds++ % 60 === 0) await store.suspects.forget(suspectsKeptMs)
+      if (rounds++ % 60 === 0) await suspectsOf(store).sweep()
       return everyMs * (0.75 + clock.random() / 2)
     },
     afterFailure: { leastMs: everyMs, mostMs: everyMs },

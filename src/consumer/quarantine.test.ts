@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery } from '../contracts/index.ts'
+import { suspectsOf } from '../facts/index.ts'
 import { Quarantine } from './quarantine.ts'
 
 function openQuarantine() {
@@ -28,7 +29,7 @@ async function die(quarantine: Quarantine<never>, ...deliveries: Delivery[]): Pr
 test('first deliveries pay nothing and stay together', async () => {
   const { anew, store } = openQuarantine()
   expect(await die(anew() as never, delivery('m1', false), delivery('m2', false))).toEqual(['fresh: m1 m2'])
-  expect(await store.suspects.look(['m1'])).toEqual([0])
+  expect(await suspectsOf(store).look(['m1'])).toEqual([0])
 })
 
 test('what was with a dead process is tried together once, then each alone, and condemned in the end', async () => {
@@ -93,11 +94,12 @@ test('several copies of a message in one process are one death when it dies', as
 test('a beginning whose answer is lost is counted once, however often it is tried', async () => {
   const { anew, engine, store } = openQuarantine()
   let lost = 0
-  const begin: typeof store.suspects.begin = async (ids) => {
-    await store.suspects.begin(ids)
+  const change: typeof store.facts.change = async (changes) => {
+    const revisions = await store.facts.change(changes)
     if (lost++ < 3) throw new Error('connection reset')
+    return revisions
   }
-  Object.assign(engine, { store: { ...store, suspects: { ...store.suspects, begin } } })
+  Object.assign(engine, { store: { ...store, facts: { ...store.facts, change } } })
   const quarantine = anew() as never
   const m1 = delivery('m1', true)
   for (let tries = 0; tries < 4; tries++) await die(quarantine, m1).catch(() => {})

@@ -6,6 +6,7 @@ import type { Report } from '../engine/report.ts'
 import type { SuspicionOf } from '../engine/sort-out.ts'
 import type { Origin } from '../engine/work.ts'
 import { JustonceError } from '../errors/index.ts'
+import { type Suspects, suspectsOf } from '../facts/index.ts'
 import { Exclusion } from './exclusion.ts'
 
 /** Some of a batch, in its order, that may be handled together. */
@@ -34,6 +35,7 @@ const fewestDeaths = 3
  */
 export class Quarantine<Tx> {
   readonly #engine: Engine<Tx>
+  readonly #suspects: Suspects<Tx>
   readonly #exclusion = new Exclusion()
   /** Attempts that others have begun and not ended. Asked once: here it may be tried several times, if the store fails. */
   readonly #before = new WeakMap<Delivery, number>()
@@ -46,6 +48,7 @@ export class Quarantine<Tx> {
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
+    this.#suspects = suspectsOf(engine.store)
   }
 
   /** Runs what may be run together with other things of this process. */
@@ -104,18 +107,17 @@ export class Quarantine<Tx> {
 
   /** Mostly they were cleared with the effects. Copies, ignored and refused ones had no transaction of their own. */
   async #pay({ forgiven, cleared }: Debt): Promise<void> {
-    const { suspects } = this.#engine.store
-    if (forgiven.length > 0) await suspects.forgive(forgiven)
+    if (forgiven.length > 0) await this.#suspects.forgive(forgiven)
     if (cleared.length === 0) return
-    const counts = await suspects.look(cleared)
+    const counts = await this.#suspects.look(cleared)
     const left = cleared.filter((_, index) => counts[index] !== 0)
-    if (left.length > 0) await this.#engine.store.transaction((tx) => suspects.clear(tx, left))
+    if (left.length > 0) await this.#engine.store.transaction((tx) => this.#suspects.clear(tx, left))
   }
 
   /** This process ends on purpose before it has come to an end with them. */
   async forgive(deliveries: readonly Delivery[]): Promise<void> {
     const ids = this.#end(deliveries)
-    if (ids.length > 0) await this.#engine.store.suspects.forgive(ids)
+    if (ids.length > 0) await this.#suspects.forgive(ids)
   }
 
   /** Resolves to those of which no copy is left here. */
@@ -133,7 +135,7 @@ export class Quarantine<Tx> {
     const suspects = deliveries.filter((delivery) => this.#isWatched(delivery) && !this.#before.has(delivery))
     if (suspects.length === 0) return
     const ids = [...new Set(suspects.map(suspectId))]
-    const counts = await this.#engine.store.suspects.look(ids)
+    const counts = await this.#suspects.look(ids)
     for (const delivery of suspects) {
       const id = suspectId(delivery)
       const counted = counts[ids.indexOf(id)] ?? 0
@@ -158,7 +160,7 @@ export class Quarantine<Tx> {
     if (fresh.size === 0) return
     try {
       const uncounted = await this.#uncounted(fresh)
-      if (uncounted.length > 0) await this.#engine.store.suspects.begin(uncounted)
+      if (uncounted.length > 0) await this.#suspects.begin(uncounted)
     } catch (error) {
       for (const [id, delivery] of fresh) {
         this.#begun.delete(id)
@@ -173,7 +175,7 @@ export class Quarantine<Tx> {
     const ids = [...fresh.keys()]
     const unsure = [...fresh].filter(([, delivery]) => this.#unsure.has(delivery))
     if (unsure.length === 0) return ids
-    const counts = await this.#engine.store.suspects.look(unsure.map(([id]) => id))
+    const counts = await this.#suspects.look(unsure.map(([id]) => id))
     const counted = new Set(
       unsure.flatMap(([id, delivery], index) => ((counts[index] ?? 0) > (this.#before.get(delivery) ?? 0) ? id : [])),
     )

@@ -4,6 +4,7 @@ import { abandonLetters } from '../engine/abandon-letters.ts'
 import type { Engine } from '../engine/engine.ts'
 import { wantedHere } from '../engine/wanted.ts'
 import { JustonceError } from '../errors/index.ts'
+import { leasesOf } from '../facts/index.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
 
 /** Whoever knows a handler that messages wait for says so for so long, at every look. */
@@ -69,7 +70,7 @@ export class UnknownHandlers<Tx> {
   }
 
   async #sayKnown(name: string): Promise<void> {
-    const { leases } = this.#engine.store
+    const leases = leasesOf(this.#engine.store)
     const fence = this.#fences.get(name)
     if (fence !== undefined && (await leases.renew(leaseOf(name), fence, knownForMs))) return
     const lease = await leases.acquire(leaseOf(name), knownForMs)
@@ -79,7 +80,7 @@ export class UnknownHandlers<Tx> {
 
   /** Only where nobody holds the lease it can be had; it is given back, for whoever comes with the handler. */
   async #isKnownToNobody(name: string): Promise<boolean> {
-    const { leases } = this.#engine.store
+    const leases = leasesOf(this.#engine.store)
     const lease = await leases.acquire(leaseOf(name), 1_000)
     if (lease === undefined) return false
     await leases.release(leaseOf(name), lease.fence)
@@ -88,7 +89,7 @@ export class UnknownHandlers<Tx> {
 
   /** With the lease held: a process that comes with the handler now says so after it. */
   async #abandon(messages: WaitingMessages, signal: AbortSignal): Promise<void> {
-    const { leases } = this.#engine.store
+    const leases = leasesOf(this.#engine.store)
     const name = leaseOf(nameOf(messages))
     const lease = await leases.acquire(name, 60_000)
     if (lease === undefined) return

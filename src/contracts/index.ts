@@ -2,6 +2,7 @@ export type { AfterJson } from './after-json.ts'
 export type { Clock } from './clock.ts'
 export type { Codec } from './codec.ts'
 export type { Events, JustonceEvent } from './events.ts'
+export type { Fact, FactChange, Facts } from './facts.ts'
 export type { Hints } from './hints.ts'
 export type {
   ClaimAnswer,
@@ -13,7 +14,6 @@ export type {
   RecordKey,
   RecordState,
 } from './inbox.ts'
-export type { Leases } from './leases.ts'
 export type {
   Audit,
   AuditEntry,
@@ -62,7 +62,6 @@ export type {
   StoreWarning,
   TransactionOptions,
 } from './store.ts'
-export type { Suspects } from './suspects.ts'
 export type {
   Appetite,
   Delivery,

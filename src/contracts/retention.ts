@@ -46,9 +46,4 @@ export interface Retention {
     readonly timelessBefore: Date | undefined
     readonly budgetMs: number
   }): Promise<{ readonly removed: number; readonly more: boolean }>
-  /**
-   * Keeps for each handler by which scheme `born` is derived from its keys, and resolves to the scheme that was kept first:
-   * one that changed would not find the records it has made.
-   */
-  pinScheme(handler: string, scheme: string): Promise<string>
 }

@@ -1,12 +1,11 @@
+import type { Facts } from './facts.ts'
 import type { Inbox, RecordKey } from './inbox.ts'
-import type { Leases } from './leases.ts'
 import type { Audit, Letters, Redrives } from './letters.ts'
 import type { Parking } from './parking.ts'
 import type { Positions } from './positions.ts'
 import type { Queue } from './queue.ts'
 import type { Retention } from './retention.ts'
 import type { Schema } from './schema.ts'
-import type { Suspects } from './suspects.ts'
 
 /**
  * - `atomic`: record and effects commit together or not at all.
@@ -140,8 +139,7 @@ export interface Store<Tx = unknown> {
   readonly letters?: Letters<Tx>
   readonly redrives?: Redrives<Tx>
   readonly audit?: Audit<Tx>
-  readonly suspects: Suspects<Tx>
-  readonly leases: Leases
+  readonly facts: Facts<Tx>
   /** Absent where records are never removed, or end by themselves. */
   readonly retention?: Retention
   readonly queue?: Queue<Tx>

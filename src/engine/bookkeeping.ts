@@ -6,6 +6,7 @@ import type {
   ParkedChange,
   RecordChange,
 } from '../contracts/index.ts'
+import { suspectsOf } from '../facts/index.ts'
 import { isRecorded } from './claim.ts'
 import type { Engine } from './engine.ts'
 import { changedLetter, conflictRow, failedAgain, failedRow, refusedRow, waitingRow, waitsFor } from './parked-rows.ts'
@@ -134,12 +135,12 @@ export async function writeBookkeeping<Tx>(
   books: Bookkeeping,
   done: readonly Delivery[],
 ): Promise<void> {
-  const { inbox, parking, suspects } = engine.store
+  const { inbox, parking } = engine.store
   if (books.released.length > 0) await inbox.release(tx, books.released)
   if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
   if (books.parked.length > 0) await park(engine, tx, books.parked)
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
-  if (books.cleared.length > 0) await suspects.clear(tx, books.cleared)
+  if (books.cleared.length > 0) await suspectsOf(engine.store).clear(tx, books.cleared)
   if (books.outgoing.length > 0) await recorded(engine, engine.outlet.store(tx, books.outgoing))
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Clock, Leases } from '../contracts/index.ts'
+import { withLeases } from '../../test/conformance/with-leases.ts'
+import type { Clock } from '../contracts/index.ts'
+import { type Leases, leasesOf } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { gate } from '../testing/waiting.ts'
@@ -9,14 +11,15 @@ import { withLease } from './with-lease.ts'
 function open(change: (leases: Leases) => Partial<Leases> = () => ({})) {
   const clock = fakeClock()
   const database = new MemoryDatabase({ clock })
-  const { leases } = memoryStore({ database })
+  const { facts } = memoryStore({ database })
+  const leases = leasesOf({ facts })
   const rival = memoryStore({ database })
   const released: number[] = []
   const release: Leases['release'] = async (name, fence) => {
     released.push(fence)
     return leases.release(name, fence)
   }
-  return { clock, rival, released, store: { leases: { ...leases, release, ...change(leases) } } }
+  return { clock, rival, released, store: { facts: withLeases(facts, { ...leases, release, ...change(leases) }) } }
 }
 
 const name = 'tidying'
@@ -53,11 +56,11 @@ test('the work has the lease while it runs, and afterwards it is free', async ()
   const outcome = await withLease(store, name, { clock }, async (signal, fence) => {
     expect(signal.aborted).toBe(false)
     expect(fence).toBe(first)
-    expect(await rival.leases.acquire(name, 1_000)).toBeUndefined()
+    expect(await leasesOf(rival).acquire(name, 1_000)).toBeUndefined()
     return 'tidy'
   })
   expect(outcome).toEqual({ status: 'done', value: 'tidy' })
-  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: first + 1 })
+  expect(await leasesOf(rival).acquire(name, 1_000)).toEqual({ fence: first + 1 })
   expect(clock.waiting()).toBe(0)
 })
 
@@ -66,17 +69,18 @@ test('the work ends after the lease has, because the process was frozen: lost, a
   let rivalFence = 0
   const working = withLease(store, name, { clock, leaseMs: 900 }, async () => {
     freeze(1_000)
-    rivalFence = (await rival.leases.acquire(name, 60_000))?.fence ?? 0
+    rivalFence = (await leasesOf(rival).acquire(name, 60_000))?.fence ?? 0
     return 'tidy'
   })
   await expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
-  expect(await rival.leases.renew(name, rivalFence, 60_000)).toBe(true)
+  expect(await leasesOf(rival).renew(name, rivalFence, 60_000)).toBe(true)
 })
 
 test('the same when nobody has taken it, and the store cannot be asked', async () => {
   const { store, clock, freeze } = openFrozen()
-  const leases = { ...store.leases, release: () => Promise.reject(new Error('no')) }
-  const working = withLease({ leases }, name, { clock, leaseMs: 900 }, async () => freeze(1_000))
+  const leases = { ...leasesOf(store), release: () => Promise.reject(new Error('no')) }
+  const facts = withLeases(store.facts, leases)
+  const working = withLease({ facts }, name, { clock, leaseMs: 900 }, async () => freeze(1_000))
   await expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
 })
 
@@ -100,7 +104,7 @@ test('it is renewed for as long as the work takes', async () => {
   const working = withLease(store, name, { clock, leaseMs: 900 }, () => finish.opened)
   for (let turn = 0; turn < 40; turn++) {
     await clock.advance(250)
-    expect(await rival.leases.acquire(name, 1_000)).toBeUndefined()
+    expect(await leasesOf(rival).acquire(name, 1_000)).toBeUndefined()
   }
   finish.open()
   expect(await working).toMatchObject({ status: 'done' })
@@ -115,7 +119,7 @@ test('one renewal that fails does not lose it', async () => {
   const working = withLease(store, name, { clock, leaseMs: 900 }, () => finish.opened)
   await clock.advance(5_000)
   expect(renewals).toBeGreaterThan(10)
-  expect(await rival.leases.acquire(name, 1_000)).toBeUndefined()
+  expect(await leasesOf(rival).acquire(name, 1_000)).toBeUndefined()
   finish.open()
   expect(await working).toMatchObject({ status: 'done' })
 })
@@ -176,11 +180,11 @@ test('a lease that was lost meanwhile is not freed for whoever has it now', asyn
   const rejected = expect(working).rejects.toMatchObject({ code: 'LEASE_LOST' })
   await clock.advance(1_000)
   const later = first + 1_000_000
-  expect(await rival.leases.acquire(name, 60_000)).toEqual({ fence: later })
+  expect(await leasesOf(rival).acquire(name, 60_000)).toEqual({ fence: later })
   finish.open()
   await rejected
   expect(released).toEqual([first])
-  expect(await rival.leases.renew(name, later, 60_000)).toBe(true)
+  expect(await leasesOf(rival).renew(name, later, 60_000)).toBe(true)
 })
 
 test('what the work throws is what it rejects with, and the lease is free', async () => {
@@ -189,7 +193,7 @@ test('what the work throws is what it rejects with, and the lease is free', asyn
     throw new Error('the work failed')
   })
   await expect(working).rejects.toThrow('the work failed')
-  expect(await rival.leases.acquire(name, 1_000)).toEqual({ fence: first + 1 })
+  expect(await leasesOf(rival).acquire(name, 1_000)).toEqual({ fence: first + 1 })
 })
 
 test('a release that fails changes nothing: the work is done, and the lease ends by itself', async () => {
@@ -199,7 +203,7 @@ test('a release that fails changes nothing: the work is done, and the lease ends
 
 test('somebody has it: busy at once, and the work does not run', async () => {
   const { store, rival, clock } = open()
-  await rival.leases.acquire(name, 60_000)
+  await leasesOf(rival).acquire(name, 60_000)
   let ran = false
   const outcome = await withLease(store, name, { clock }, async () => {
     ran = true
@@ -211,7 +215,7 @@ test('somebody has it: busy at once, and the work does not run', async () => {
 
 test('waitMs: it waits for so long, and no longer', async () => {
   const { store, rival, clock } = open()
-  await rival.leases.acquire(name, 1_000)
+  await leasesOf(rival).acquire(name, 1_000)
   let outcome: unknown
   void withLease(store, name, { clock, waitMs: 700 }, async () => 1).then((value) => {
     outcome = value

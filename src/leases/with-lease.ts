@@ -1,6 +1,7 @@
 import { systemClock } from '../clock/index.ts'
-import type { Clock, Leases } from '../contracts/index.ts'
+import type { Clock, Facts } from '../contracts/index.ts'
 import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
+import { type Leases, leasesOf } from '../facts/index.ts'
 
 export interface LeaseOptions {
   /** After so long without a sign of life the lease is free again. 30 s if not given. */
@@ -25,7 +26,7 @@ const pollMs = 200
  * ```
  */
 export async function withLease<Value>(
-  store: { readonly leases: Leases },
+  store: { readonly facts: Pick<Facts<never>, 'change'> },
   name: string,
   options: LeaseOptions,
   work: (signal: AbortSignal, fence: number) => Promise<Value>,
@@ -37,7 +38,7 @@ export async function withLease<Value>(
   if (typeof name !== 'string' || name.length === 0 || name.length > 200 || name.includes('\0')) {
     throw new JustonceError('OPTION_INVALID', { message: `The name of a lease is ${JSON.stringify(name)}.` })
   }
-  const { leases } = store
+  const leases = leasesOf(store)
   const lease = await acquire(leases, name, { leaseMs, waitMs, clock })
   if (lease === undefined) return { status: 'busy' }
   const held: Held = { name, leaseMs, clock, fence: lease.fence, endsAt: lease.endsAt }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { JustonceEvent, Retention } from '../contracts/index.ts'
+import { leasesOf } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordOf } from '../testing/sample-records.ts'
@@ -18,7 +19,7 @@ function open() {
   const events: JustonceEvent[] = []
   const store = memoryStore({ database })
   const start = (name: string, options: MaintainerOptions = keep, change: Partial<Retention> = {}) => {
-    const { leases, retention: real } = memoryStore({ database })
+    const { facts, retention: real } = memoryStore({ database })
     const say = <Key extends keyof Retention>(step: Key): Retention[Key] =>
       (async (...given: readonly unknown[]) => {
         done.push(`${name} ${step}`)
@@ -26,11 +27,7 @@ function open() {
       }) as unknown as Retention[Key]
     const retention = { ...real, prepare: say('prepare'), raise: say('raise'), remove: say('remove') }
     const emit = (event: JustonceEvent) => void events.push(event)
-    const maintainer = newMaintainer(
-      { leases, retention },
-      { clock, events: { emit, listen: () => () => {} } },
-      options,
-    )
+    const maintainer = newMaintainer({ facts, retention }, { clock, events: { emit, listen: () => () => {} } }, options)
     maintainer.start()
     onTestFinished(() => maintainer.stop())
     return maintainer
@@ -113,8 +110,8 @@ test('whoever has lost the lease removes no more', async () => {
   await clock.advance(0)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
   const fence = clock.now().getTime() * 1_000
-  expect(await store.leases.release('maintenance', fence)).toBe(true)
-  expect(await store.leases.acquire('maintenance', 60 * aMinute)).toEqual({ fence: fence + 1 })
+  expect(await leasesOf(store).release('maintenance', fence)).toBe(true)
+  expect(await leasesOf(store).acquire('maintenance', 60 * aMinute)).toEqual({ fence: fence + 1 })
   await clock.advance(30 * aMinute)
   expect(done.filter((step) => step === 'a remove')).toHaveLength(1)
 })
@@ -125,7 +122,7 @@ test('it goes on in small steps until there is no more, keeping its lease', asyn
   start('a', keep, { remove: async () => ({ removed: 1, more: --left > 0 }) })
   while (left > 1) {
     await clock.advance(200)
-    expect(await store.leases.acquire('maintenance', 1_000)).toBeUndefined()
+    expect(await leasesOf(store).acquire('maintenance', 1_000)).toBeUndefined()
   }
   await clock.advance(200)
   expect(left).toBe(0)
@@ -163,7 +160,7 @@ test('it stops at once, in a pause as between two steps, and frees the lease', a
   await maintainer.stop()
   expect(done).toHaveLength(before)
   expect(clock.waiting()).toBe(0)
-  expect(await store.leases.acquire('maintenance', 1_000)).toBeDefined()
+  expect(await leasesOf(store).acquire('maintenance', 1_000)).toBeDefined()
   const resting = start('b')
   await clock.advance(0)
   await resting.stop()

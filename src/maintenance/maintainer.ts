@@ -1,5 +1,6 @@
 import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
+import { leasesOf } from '../facts/index.ts'
 import { Loop } from '../loops/loop.ts'
 
 export interface MaintainerOptions {
@@ -20,7 +21,7 @@ const aheadMs = 14 * 86_400_000
 /** Nothing is removed that a transaction might still be claiming by the horizon it has read. */
 const graceMs = 3_600_000
 
-type Maintained = Pick<Store, 'leases'> & { readonly retention: Retention }
+type Maintained = Pick<Store, 'facts'> & { readonly retention: Retention }
 type Surroundings = { readonly clock: Clock; readonly events: Events }
 
 /** Keeps the store tidy. Every process runs one, and a lease decides whose turn it is. */
@@ -55,7 +56,7 @@ class Rounds {
   }
 
   async maintainIfElected(signal: AbortSignal): Promise<void> {
-    const { leases } = this.#store
+    const leases = leasesOf(this.#store)
     const lease = await leases.acquire(leaseName, leaseMs)
     if (lease === undefined) return
     try {

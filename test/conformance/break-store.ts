@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type {
   Audit,
+  Facts,
   Inbox,
-  Leases,
   Letters,
   LoanReport,
   OperableStore,
@@ -11,12 +11,13 @@ import type {
   Queue,
   Redrives,
   Retention,
-  Suspects,
 } from '../../src/contracts/index.ts'
+import { type Leases, leasesOf } from '../../src/facts/index.ts'
 import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
 import { type Library, libraries } from '../sqlite/open-sqlite.ts'
 import { openStoreCase } from '../sqlite/store-case-context.ts'
 import { openSimulated } from './simulated-context.ts'
+import { withLeases } from './with-leases.ts'
 
 /** Makes a store wrong in one way. */
 type Break = (store: OperableStore) => Partial<OperableStore>
@@ -55,11 +56,14 @@ export const redrives = (change: Change<Redrives<unknown>>): Break => {
 export const audit = (change: Change<Audit<unknown>>): Break => {
   return (store) => ({ audit: { ...store.audit, ...change(store.audit, store) } })
 }
-export const suspects = (change: Change<Suspects<unknown>>): Break => {
-  return (store) => ({ suspects: { ...store.suspects, ...change(store.suspects, store) } })
+export const facts = (change: Change<Facts<unknown>>): Break => {
+  return (store) => ({ facts: { ...store.facts, ...change(store.facts, store) } })
 }
 export const leases = (change: Change<Leases>): Break => {
-  return (store) => ({ leases: { ...store.leases, ...change(store.leases, store) } })
+  return (store) => {
+    const real = leasesOf(store)
+    return { facts: withLeases(store.facts, { ...real, ...change(real, store) }) }
+  }
 }
 export const retention = (change: Change<Retention>): Break => {
   return (store) =>

@@ -1,4 +1,4 @@
-import { bindBrokenStores, inbox, leases, parking, queue, retention, suspects } from './break-store.ts'
+import { bindBrokenStores, facts, inbox, leases, parking, queue, retention } from './break-store.ts'
 
 const held = new Map<string, { fence: number; endsAt: number }>()
 const hiddenUntil = new Map<string, number>()
@@ -71,7 +71,9 @@ bindBrokenStores([
     name: 'forgets suspects by the clock of the process',
     caught:
       'time: suspects are forgotten when the database says that it is time, whatever the clock of the process says',
-    break: suspects(({ forget }) => ({ forget: (olderThanMs) => forget(olderThanMs - aheadMs()) })),
+    break: facts(({ change }) => ({
+      change: (changes) => change(changes.map((each) => ({ ...each, forMs: (each.forMs ?? 0) + aheadMs() }))),
+    })),
   },
   {
     name: 'hides what was taken once more by the clock of the process',

@@ -1,9 +1,8 @@
 import type { Retention } from '../../src/contracts/index.ts'
-import { bindBrokenStores, inbox, retention } from './break-store.ts'
+import { bindBrokenStores, facts, inbox, retention } from './break-store.ts'
 
 const present = (given: Retention | undefined): Retention => given as Retention
 const farAhead = new Date('2999-01-01')
-const pinned = new Map<string, string>()
 
 bindBrokenStores([
   {
@@ -207,22 +206,21 @@ bindBrokenStores([
   {
     name: 'keeps the scheme that was pinned last',
     caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
-    break: retention(() => ({
-      async pinScheme(handler, scheme) {
-        pinned.set(handler, scheme)
-        return scheme
+    break: facts(({ read, change }) => ({
+      read: async (names) => names.map(() => undefined),
+      async change(changes) {
+        const known = await read(changes.map(({ name }) => name))
+        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
       },
     })),
   },
   {
     name: 'looks which scheme is pinned before it pins one',
     caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
-    break: retention(({ horizon }) => ({
-      async pinScheme(handler, scheme) {
-        const known = pinned.get(handler)
-        await horizon()
-        if (known === undefined) pinned.set(handler, scheme)
-        return known ?? scheme
+    break: facts(({ read, change }) => ({
+      async change(changes) {
+        const known = await read(changes.map(({ name }) => name))
+        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
       },
     })),
   },

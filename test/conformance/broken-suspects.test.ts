@@ -1,64 +1,78 @@
-import { bindBrokenStores, suspects } from './break-store.ts'
+import { bindBrokenStores, facts } from './break-store.ts'
 
-const counts = new Map<string, number>()
+const looks = new Map<string, number>()
 
 bindBrokenStores([
   {
-    name: 'answers about suspects in an order of its own',
+    name: 'answers about facts in an order of its own',
     caught: 'suspects: each beginning is counted, for every process, one answer each in the order asked',
-    break: suspects(({ look }) => ({ look: (ids) => look(ids.toSorted()) })),
+    break: facts(({ read }) => ({ read: (names) => read(names.toSorted()) })),
   },
   {
-    name: 'counts whoever looks at a suspect',
+    name: 'counts whoever reads a fact',
     caught: 'suspects: to look changes nothing',
-    break: suspects(({ look, begin }) => ({
-      async look(ids) {
-        await begin(ids)
-        return (await look(ids)).map((count) => count - 1)
+    break: facts(({ read }) => ({
+      async read(names) {
+        const found = await read(names)
+        return found.map((fact, place) => {
+          const name = names[place] ?? ''
+          const looked = looks.get(name) ?? 0
+          if (fact !== undefined) looks.set(name, looked + 1)
+          return fact && { ...fact, value: String(Number(fact.value) + looked) }
+        })
       },
     })),
   },
   {
-    name: 'takes one suspect for another',
+    name: 'takes one fact for another',
     caught: 'suspects: ids are told apart to the last of 100 characters, and by case',
-    break: suspects(({ clear }) => ({ clear: (tx, ids) => clear(tx, [...ids, ...ids.map((id) => id.toLowerCase())]) })),
+    break: facts(({ remove }) => ({
+      remove: (tx, names) => remove(tx, [...names, ...names.map((name) => name.toLowerCase())]),
+    })),
   },
   {
-    name: 'forgets suspects however lately they began',
+    name: 'sweeps away what still stands',
     caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
-    break: suspects(({ look, forget }) => {
-      let isForgotten = false
+    break: facts(({ read }) => {
+      let isSwept = false
       return {
-        look: async (ids) => (isForgotten ? ids.map(() => 0) : look(ids)),
-        forget: async (olderThanMs) => {
-          isForgotten = true
-          await forget(olderThanMs)
+        read: async (names) => (isSwept ? names.map(() => undefined) : read(names)),
+        sweep: async () => {
+          isSwept = true
         },
       }
     }),
   },
   {
-    name: 'clears suspects in a transaction of its own',
+    name: 'reads facts whose time is over',
+    caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    break: facts(({ change }) => ({
+      change: (changes) => change(changes.map((each) => ({ ...each, forMs: undefined }))),
+    })),
+  },
+  {
+    name: 'removes facts in a transaction of its own',
     caught: 'suspects: when the transaction that cleared them is undone their beginnings still count',
     on: 'simulated',
-    break: suspects(({ clear }, { transaction }) => ({ clear: (_, ids) => transaction((tx) => clear(tx, ids)) })),
+    break: facts(({ remove }, { transaction }) => ({ remove: (_, names) => transaction((tx) => remove(tx, names)) })),
   },
   {
-    name: 'forgives everything at once',
+    name: 'ends what was to become less',
     caught: 'suspects: one beginning that is forgiven does not count, and none is left over for later',
-    break: suspects(({ clear }, { transaction }) => ({ forgive: (ids) => transaction((tx) => clear(tx, ids)) })),
+    break: facts(({ change }) => ({
+      change: (changes) =>
+        change(changes.map((each) => (each.from !== undefined && each.value === '1' ? { ...each, forMs: 0 } : each))),
+    })),
   },
   {
-    name: 'loses a beginning when two begin at the same time',
+    name: 'compares a fact with what it sees, and not with what was expected',
     caught:
       'suspects: processes that begin the same ones in opposite order do not stop each other, and all are counted',
-    break: suspects(({ look }) => ({
-      async begin(ids) {
-        const seen = ids.map((id) => counts.get(id) ?? 0)
-        await look(ids)
-        for (const [place, id] of ids.entries()) counts.set(id, (seen[place] ?? 0) + 1)
+    break: facts(({ read, change }) => ({
+      async change(changes) {
+        const known = await read(changes.map(({ name }) => name))
+        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
       },
-      look: async (ids) => ids.map((id) => counts.get(id) ?? 0),
     })),
   },
 ])

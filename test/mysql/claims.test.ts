@@ -1,6 +1,7 @@
 import mysql from 'mysql2'
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { leasesOf } from '../../src/facts/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { gate, hold, staysPending } from '../../src/testing/waiting.ts'
@@ -117,8 +118,8 @@ describe.skipIf(!mariadb.available)('claims in InnoDB', () => {
     expect((await odd.transaction((tx) => odd.inbox.claim(tx, [key]))).existing).toEqual([undefined])
     expect((await recordOf(store, key))?.fingerprint).toEqual(Buffer.of(0, 255))
     expect((await odd.transaction((tx) => odd.inbox.claim(tx, [key]))).existing[0]?.state).toBe('processed')
-    const lease = await odd.leases.acquire('maintainer', 60_000)
-    expect(await odd.leases.renew('maintainer', lease?.fence ?? -1, 60_000)).toBe(true)
+    const lease = await leasesOf(odd).acquire('maintainer', 60_000)
+    expect(await leasesOf(odd).renew('maintainer', lease?.fence ?? -1, 60_000)).toBe(true)
     const controlled = odd.transaction(async (tx) => {
       await tx.query('SELECT 1; COMMIT')
     })

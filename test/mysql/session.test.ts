@@ -1,5 +1,6 @@
 import type { PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { suspectsOf } from '../../src/facts/index.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
@@ -47,7 +48,7 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
           wanted: [{ handler: 'tag-note', type: undefined }],
           pastDead: [],
         })
-        await store.suspects.begin(['m1'])
+        await suspectsOf(store).begin(['m1'])
       } else {
         const work = store.transaction(async (tx) => {
           await store.inbox.claim(tx, [request(how)])
@@ -88,8 +89,8 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     expect(await recordOf(store, request('late'))).toBeUndefined()
     await other.transaction((tx) => other.inbox.claim(tx, [request('late')]))
     expect((await recordOf(store, request('late')))?.state).toBe('processed')
-    await store.suspects.begin(['s1'])
-    expect(await other.suspects.look(['s1'])).toEqual([1])
+    await suspectsOf(store).begin(['s1'])
+    expect(await suspectsOf(other).look(['s1'])).toEqual([1])
     const [rows] = await pool.query<RowDataPacket[]>('SELECT @@autocommit AS a')
     expect(rows[0]?.a).toBe(0)
   })

@@ -1,5 +1,6 @@
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { suspectsOf } from '../../src/facts/index.ts'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
@@ -119,6 +120,6 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
     await leave(sql)
     await store.schema.check()
     await store.ping()
-    await store.suspects.begin(['s'])
+    await suspectsOf(store).begin(['s'])
   })
 })

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { leasesOf, suspectsOf } from '../../src/facts/index.ts'
 import { isJustonceError } from '../../src/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
 import { parkedMessage, recordOf } from '../../src/testing/sample-records.ts'
@@ -145,12 +146,12 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
 
   test('an attempt that a client tells twice is counted once, and taken back once', async () => {
     const { store, answers } = doubling(freshTag())
-    await store.suspects.begin(['s1', 's2'])
-    expect(await store.suspects.look(['s1', 's2'])).toEqual([1, 1])
-    await store.suspects.begin(['s1'])
-    expect(await store.suspects.look(['s1'])).toEqual([2])
-    await store.suspects.forgive(['s1'])
-    expect(await store.suspects.look(['s1'])).toEqual([1])
+    await suspectsOf(store).begin(['s1', 's2'])
+    expect(await suspectsOf(store).look(['s1', 's2'])).toEqual([1, 1])
+    await suspectsOf(store).begin(['s1'])
+    expect(await suspectsOf(store).look(['s1'])).toEqual([2])
+    await suspectsOf(store).forgive(['s1'])
+    expect(await suspectsOf(store).look(['s1'])).toEqual([1])
     expect(answers.length).toBeGreaterThan(3)
   })
 
@@ -208,7 +209,7 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
 
   test('leases of one name go to one at a time, with a fence that only grows', async () => {
     const tag = freshTag()
-    const [one, other] = [isolatedStore(client, tag).leases, isolatedStore(client, tag).leases]
+    const [one, other] = [leasesOf(isolatedStore(client, tag)), leasesOf(isolatedStore(client, tag))]
     const first = await one.acquire('maintainer', 60_000)
     expect(await other.acquire('maintainer', 60_000)).toBeUndefined()
     expect(await other.release('maintainer', (first?.fence ?? 0) + 1)).toBe(false)

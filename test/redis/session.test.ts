@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { leasesOf, suspectsOf } from '../../src/facts/index.ts'
 import { isJustonceError, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import {
@@ -67,11 +68,11 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
         await raw(client, 'SELECT', '2')
         await claimAndCount()
         expect((await recordOf(store, request('m1')))?.state).toBe('processed')
-        const lease = await store.leases.acquire('tidying', 60_000)
+        const lease = await leasesOf(store).acquire('tidying', 60_000)
         await raw(client, 'SELECT', '3')
-        expect(await store.leases.acquire('tidying', 60_000)).toBeUndefined()
-        expect(await store.leases.release('tidying', lease?.fence ?? 0)).toBe(true)
-        expect(await store.suspects.look(['m1'])).toEqual([0])
+        expect(await leasesOf(store).acquire('tidying', 60_000)).toBeUndefined()
+        expect(await leasesOf(store).release('tidying', lease?.fence ?? 0)).toBe(true)
+        expect(await suspectsOf(store).look(['m1'])).toEqual([0])
         await store.schema.check()
         expect(await outside.get(counter)).toBe('1')
         for (const other of ['2', '3']) {
@@ -246,9 +247,9 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
     const store = openStore(outside, tag)
     const fences: number[] = []
     for (let turn = 0; turn < 5; turn++) {
-      const { fence } = (await store.leases.acquire('tidying', 60_000)) ?? { fence: 0 }
+      const { fence } = (await leasesOf(store).acquire('tidying', 60_000)) ?? { fence: 0 }
       fences.push(fence)
-      if (turn % 2 === 0) expect(await store.leases.release('tidying', fence)).toBe(true)
+      if (turn % 2 === 0) expect(await leasesOf(store).release('tidying', fence)).toBe(true)
       // As FLUSHALL does; other tests share the server.
       else
         for await (const keys of outside.scanIterator({ MATCH: `*{${tag}}*` }))

@@ -150,8 +150,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
         CREATE TEMP TABLE justonce_inbox AS SELECT * FROM main.justonce_inbox WHERE false;
         CREATE TEMP TABLE justonce_meta AS SELECT * FROM main.justonce_meta;
         CREATE TEMP TABLE justonce_queue AS SELECT * FROM main.justonce_queue WHERE false;
-        CREATE TEMP TABLE justonce_leases AS SELECT * FROM main.justonce_leases WHERE false;
-        CREATE TEMP TABLE justonce_suspects AS SELECT * FROM main.justonce_suspects WHERE false;
+        CREATE TEMP TABLE justonce_facts AS SELECT * FROM main.justonce_facts WHERE false;
       `)
       await store.schema.install()
       await inBatch((tx) => void write(tx, 'm0'))

@@ -1,4 +1,5 @@
 import type { OperableStore } from '../../src/contracts/index.ts'
+import { leasesOf, pinScheme, suspectsOf } from '../../src/facts/index.ts'
 import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
 
 const aDay = 86_400_000
@@ -6,7 +7,7 @@ export const tenDaysAgo = new Date(Date.now() - 10 * aDay)
 
 /** Puts at least one row into every table that a store has today. */
 export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
-  const { inbox, parking, letters, redrives, audit, suspects, leases, retention, queue, positions } = store
+  const { inbox, parking, letters, redrives, audit, retention, queue, positions } = store
   await store.transaction(async (tx) => {
     await inbox.claim(tx, [
       { ...request('failed'), fingerprint: Uint8Array.of(0, 255) },
@@ -27,9 +28,9 @@ export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
     const to = { next: '42', incarnation: 'first' }
     await positions?.move(tx, 'group', [{ source: 'notes', partition: '3', expected: undefined, to }])
   })
-  await suspects.begin(['m1'])
-  await leases.acquire('tidying', aDay)
-  await retention?.pinScheme('tag-note', 'uuidv7')
+  await suspectsOf(store).begin(['m1'])
+  await leasesOf(store).acquire('tidying', aDay)
+  await pinScheme(store, 'tag-note', 'uuidv7')
   await retention?.raise(100 * aDay)
   await queue?.send(undefined, 'notes', [toQueue('q1', 'k1')])
 }

@@ -8,7 +8,7 @@ interface Layer {
   mayImport: readonly string[] | 'everything' | { everythingExcept: readonly string[] }
 }
 
-const inner = ['contracts', 'errors', 'ids', 'encoding', 'clock']
+const inner = ['contracts', 'errors', 'ids', 'encoding', 'clock', 'facts']
 /** What runs in the background as well. */
 const looping = [...inner, 'loops']
 
@@ -19,6 +19,7 @@ export const layers: readonly Layer[] = [
   { folder: 'ids', mayImport: ['contracts', 'errors'] },
   { folder: 'encoding', mayImport: ['contracts', 'errors'] },
   { folder: 'clock', mayImport: ['contracts', 'errors'] },
+  { folder: 'facts', mayImport: ['contracts', 'errors'] },
   { folder: 'loops', mayImport: inner },
   { folder: 'queues', mayImport: inner },
   { folder: 'engine', mayImport: inner },

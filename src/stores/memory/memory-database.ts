@@ -8,6 +8,7 @@ import type {
   Redrive,
   StoredParkedMessage,
 } from '../../contracts/index.ts'
+import type { FactRow } from '../../facts/index.ts'
 import { FairMutex } from '../sql/fair-mutex.ts'
 import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
@@ -59,16 +60,14 @@ export class MemoryDatabase {
   readonly notes = new Table<string>()
   readonly redrives = new Table<RedriveRow>()
   readonly audit = new Table<AuditRow>()
-  readonly suspects = new Table<{ readonly count: number; readonly seenAt: number }>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()
   readonly epoch = new Table<string>()
-  readonly leases = new Table<{ readonly fence: number; readonly leaseMs: number; readonly endsAt: number }>()
+  readonly facts = new Table<FactRow>()
   /** The horizon, and what is known about the clock that it goes by. */
   readonly horizon = new Table<number>()
   readonly positions = new Table<Position>()
-  readonly schemes = new Table<string>()
   readonly turns: FairMutex
   readonly savepointTurns: NestedTurns
   readonly listeners = new Set<{ readonly queue: string; wake(): void }>()

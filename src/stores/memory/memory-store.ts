@@ -2,8 +2,8 @@ import type { OperableStore, Parts, Positions, Queue, Retention } from '../../co
 import { JustonceError } from '../../errors/index.ts'
 import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
+import { memoryFacts } from './facts.ts'
 import { memoryInbox } from './inbox.ts'
-import { memoryLeases } from './leases.ts'
 import { memoryLetters } from './letters.ts'
 import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts'
 import type { MemoryTx } from './memory-tx.ts'
@@ -12,7 +12,6 @@ import { memoryPositions } from './positions.ts'
 import { memoryQueue } from './queue.ts'
 import { memoryRedrives } from './redrives.ts'
 import { memoryRetention } from './retention.ts'
-import { memorySuspects } from './suspects.ts'
 import { lend, Transactions } from './transactions.ts'
 import { joinedStore, memoryParts } from './within.ts'
 
@@ -59,8 +58,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     letters: memoryLetters(transactions),
     redrives: memoryRedrives(transactions),
     audit: memoryAudit(transactions),
-    suspects: memorySuspects(transactions),
-    leases: memoryLeases(transactions),
+    facts: memoryFacts(transactions),
     retention: memoryRetention(transactions),
     queue: memoryQueue(transactions),
     positions: memoryPositions(transactions),

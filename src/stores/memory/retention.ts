@@ -44,12 +44,6 @@ export function memoryRetention(transactions: Transactions): Retention {
         }
         return { removed, more: false }
       }),
-    pinScheme: (handler, scheme) =>
-      transactions.short(({ database: { schemes } }) => {
-        const pinned = schemes.get(handler)
-        if (pinned === undefined) schemes.set(handler, scheme)
-        return pinned ?? scheme
-      }),
   }
 }
 

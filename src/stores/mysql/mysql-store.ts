@@ -5,10 +5,10 @@ import { mysqlAudit } from './audit.ts'
 import { largestMessage } from './cells.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
 import { classify } from './errors.ts'
+import { mysqlFacts } from './facts.ts'
 import { mysqlInbox } from './inbox.ts'
 import { joinedStore } from './joined-store.ts'
 import { JoinedTransactions } from './joined-transaction.ts'
-import { mysqlLeases } from './leases.ts'
 import { mysqlLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
 import { mysqlParking } from './parking.ts'
@@ -23,7 +23,6 @@ import { mysqlSchema } from './schema.ts'
 import { lockTimeout } from './session.ts'
 import { ShortTransactions } from './short-transactions.ts'
 import { ConnectionSource } from './source.ts'
-import { mysqlSuspects } from './suspects.ts'
 import { tableNames } from './tables.ts'
 import { takeBackClaims } from './take-back.ts'
 import { runTransaction } from './transaction.ts'
@@ -86,8 +85,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     letters: mysqlLetters(short, transactions, tables),
     redrives: mysqlRedrives(short, transactions, tables),
     audit: mysqlAudit(short, transactions, tables),
-    suspects: mysqlSuspects(short, transactions, tables),
-    leases: mysqlLeases(short, tables),
+    facts: mysqlFacts(short, transactions, tables),
     retention: mysqlRetention(short, tables),
     positions: mysqlPositions(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),

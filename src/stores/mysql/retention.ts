@@ -3,7 +3,7 @@ import type { Retention } from '../../contracts/index.ts'
 import { integer, nowMs, numberIn, optionalDateIn, optionalNumberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { foundByKey, foundByValue, handlerValue, textValue } from './statement-parts.ts'
+import { foundByKey, foundByValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 /** Few enough that whoever needs one of these very rows does not notice. */
@@ -14,7 +14,7 @@ const scopeDays = 30
 
 export function mysqlRetention<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
-  { inbox, meta, schemes, scopes }: Tables,
+  { inbox, meta, scopes }: Tables,
 ): Retention {
   /** Deletes by the key and passes over what anybody holds, so that neither waits for the other. */
   const removeChunk = (condition: string): Promise<number> =>
@@ -89,15 +89,5 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
       await removeOldScopes()
       return { removed, more: false }
     },
-    pinScheme: (handler, scheme) =>
-      short.run(async (runner) => {
-        const name = handlerValue(handler)
-        await runner.run(
-          `INSERT INTO ${schemes} (handler, scheme) VALUES (${name}, ${textValue(scheme)})
-           ON DUPLICATE KEY UPDATE handler = ${schemes}.handler`,
-        )
-        const { rows } = await runner.run(`SELECT scheme FROM ${schemes} WHERE handler = ${name}`)
-        return textIn(rows[0]?.[0])
-      }),
   }
 }

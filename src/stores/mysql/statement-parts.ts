@@ -20,6 +20,11 @@ export function textValue(text: string | undefined): string {
   return text === undefined ? 'NULL' : fitting(text, textBytes, 'A text')
 }
 
+/** A fact is named after something that may have 300 characters. */
+export function factValue(name: string): string {
+  return fitting(name, 1300, 'The name of a fact')
+}
+
 function fitting(text: string, most: number, what: string): string {
   const size = Buffer.byteLength(text)
   if (size <= most) return bytes(text)

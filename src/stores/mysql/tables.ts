@@ -1,8 +1,8 @@
 import { checkPlainName, longestPrefix } from '../sql/plain-name.ts'
 
 const names = [
-  ...(['inbox', 'parked', 'scopes', 'queue', 'suspects', 'notes', 'redrives', 'audit'] as const),
-  ...(['leases', 'schemes', 'positions', 'meta'] as const),
+  ...(['inbox', 'parked', 'scopes', 'queue', 'facts', 'notes', 'redrives', 'audit'] as const),
+  ...(['positions', 'meta'] as const),
 ] as const
 
 /** The names of our tables, quoted and ready for a statement. */

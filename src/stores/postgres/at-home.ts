@@ -28,8 +28,7 @@ export function atHome<Tx>(
     letters: part('letters'),
     redrives: part('redrives'),
     audit: part('audit'),
-    suspects: part('suspects'),
-    leases: part('leases'),
+    facts: part('facts'),
     positions: part('positions'),
     retention: part('retention'),
     // News have no table.

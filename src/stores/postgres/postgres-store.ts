@@ -6,11 +6,11 @@ import { checkNotBare, wrongClient } from './check-client.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
 import { classify } from './errors.ts'
+import { postgresFacts } from './facts.ts'
 import { Home } from './home.ts'
 import { joinedInbox, postgresInbox } from './inbox.ts'
 import { inboxStatements } from './inbox-statements.ts'
 import { joinedStore } from './joined-store.ts'
-import { postgresLeases } from './leases.ts'
 import { postgresLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
 import { postgresParking } from './parking.ts'
@@ -27,7 +27,6 @@ import { postgresRetention } from './retention.ts'
 import { postgresSchema } from './schema.ts'
 import type { Statement } from './statement.ts'
 import { surroundings } from './surroundings.ts'
-import { postgresSuspects } from './suspects.ts'
 import { type Tables, tableNames } from './tables.ts'
 import { runTransaction, setLockTimeout, settingsStatement } from './transaction.ts'
 import { untilClosed } from './until-closed.ts'
@@ -139,8 +138,7 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     letters: postgresLetters(source, transactions, tables),
     redrives: postgresRedrives(source, transactions, tables),
     audit: postgresAudit(source, transactions, tables),
-    suspects: postgresSuspects(source, transactions, tables),
-    leases: postgresLeases(source, tables),
+    facts: postgresFacts(source, transactions, tables),
     positions: postgresPositions(source, transactions, tables),
     retention: postgresRetention(source, partitions, tables),
     queue: {

@@ -1,6 +1,6 @@
 import { clockPatienceMs } from '../../clock/index.ts'
 import type { Retention } from '../../contracts/index.ts'
-import { type Cell, dateIn, textIn } from './cells.ts'
+import { type Cell, dateIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import { partsBetween } from './days.ts'
 import { inMs } from './parked-columns.ts'
@@ -19,7 +19,7 @@ export function postgresRetention<Tx>(
   partitions: Partitions<Tx>,
   tables: Tables,
 ): Retention {
-  const { meta, schemes } = tables
+  const { meta } = tables
   const removeParts = partRemoval(source, tables)
   const removeTimeless = timelessRemoval(source, tables)
   const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
@@ -29,11 +29,6 @@ export function postgresRetention<Tx>(
     `UPDATE ${meta} AS known SET horizon = known.removed_until
      FROM (SELECT horizon FROM ${meta} FOR UPDATE) AS before
      RETURNING ${inMs('before.horizon')}, ${inMs('known.horizon')}`,
-  )
-  const pinned = statement(`SELECT scheme FROM ${schemes} WHERE handler = $1::text`)
-  const pin = statement(
-    `INSERT INTO ${schemes} AS known (handler, scheme) VALUES ($1::text, $2::text)
-     ON CONFLICT (handler) DO UPDATE SET scheme = known.scheme RETURNING scheme`,
   )
 
   async function readHorizon(): Promise<Date | undefined> {
@@ -67,11 +62,6 @@ export function postgresRetention<Tx>(
       if (timelessBefore === undefined) return parts
       const timeless = await removeTimeless(timelessBefore, endsAt)
       return { removed: parts.removed + timeless.removed, more: parts.more || timeless.more }
-    },
-    async pinScheme(handler, scheme) {
-      const { rows } = await source.runAlone(pinned, [handler])
-      if (rows[0] !== undefined) return textIn(rows[0][0])
-      return textIn((await source.runAlone(pin, [handler, scheme])).rows[0]?.[0])
     },
   }
 }

@@ -12,9 +12,7 @@ export interface Tables {
   readonly notes: string
   readonly redrives: string
   readonly audit: string
-  readonly suspects: string
-  readonly leases: string
-  readonly schemes: string
+  readonly facts: string
   readonly positions: string
   readonly meta: string
   /** Of an index or a constraint, which lives in the schema of its table. */
@@ -46,9 +44,7 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     notes: table('notes'),
     redrives: table('redrives'),
     audit: table('audit'),
-    suspects: table('suspects'),
-    leases: table('leases'),
-    schemes: table('schemes'),
+    facts: table('facts'),
     positions: table('positions'),
     meta: table('meta'),
     index: (name) => `"${prefix}${name}"`,

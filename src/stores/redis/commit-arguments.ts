@@ -65,8 +65,8 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         }
         break
       }
-      case 'clear':
-        act('clear', ...step.ids)
+      case 'remove-facts':
+        act('removeFacts', ...step.names)
         break
       case 'send':
         act('send', ...sendArguments(step.queue, step.message))

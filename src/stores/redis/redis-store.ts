@@ -2,15 +2,14 @@ import type { Parts, Queue, Store } from '../../contracts/index.ts'
 import { CommandTable } from './command-table.ts'
 import { Connection } from './connection.ts'
 import { classify } from './errors.ts'
+import { redisFacts } from './facts.ts'
 import { redisInbox } from './inbox.ts'
-import { redisLeases } from './leases.ts'
 import { keyPrefix } from './names.ts'
 import { type CheckedOptions, checkedOptions, type IsolatedOptions, type LeaseOptions } from './options.ts'
 import { redisParking } from './parking.ts'
 import { redisQueue } from './queue.ts'
 import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
 import { redisSchema, serverWarnings } from './schema.ts'
-import { redisSuspects } from './suspects.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore, redisParts } from './within.ts'
 
@@ -65,8 +64,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     within: (tx) => joinedStore(tx, { factory, inbox, name, guarantee }),
     inbox,
     parking: redisParking(transactions),
-    suspects: redisSuspects(transactions),
-    leases: redisLeases(connection),
+    facts: redisFacts(transactions),
     queue: redisQueue(transactions),
     schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
     warnings: () => serverWarnings(connection),

@@ -19,7 +19,7 @@ export type Step =
   | { readonly kind: 'command'; readonly group: number; readonly args: readonly RedisArgument[] }
   | { readonly kind: 'park'; readonly message: NewParkedMessage }
   | { readonly kind: 'change'; readonly change: ParkedChange }
-  | { readonly kind: 'clear'; readonly ids: readonly string[] }
+  | { readonly kind: 'remove-facts'; readonly names: readonly string[] }
   | { readonly kind: 'send'; readonly queue: string; readonly message: MessageToQueue }
   | { readonly kind: 'remove'; readonly queue: string; readonly ticket: string }
 

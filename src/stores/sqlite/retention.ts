@@ -10,8 +10,6 @@ const setTime = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 const clearTime = `DELETE FROM main.justonce_meta WHERE name = ?`
 const selectNow = `SELECT ${now} AS now`
-const pinOne = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`
-const pinnedOne = `SELECT value FROM main.justonce_meta WHERE name = ?`
 const removeSome = (condition: string): string =>
   `DELETE FROM main.justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM main.justonce_inbox WHERE ${condition} LIMIT ?)`
 const removeBorn = `${removeSome('born < ?')} RETURNING born`
@@ -60,17 +58,6 @@ export function sqliteRetention<Database extends SqliteDatabase>(
         }
       }
       return { removed, more: false }
-    },
-    async pinScheme(handler, scheme) {
-      const name = `scheme ${handler}`
-      const pinnedIn = (statements: Statements) => statements.get<{ value: string }>(pinnedOne, name)?.value
-      // Mostly it is pinned already, and then nobody should have to wait for the write lock to start.
-      const pinned = await reader.read(pinnedIn)
-      if (pinned !== undefined) return pinned
-      return await transactions.short((statements) => {
-        statements.run(pinOne, name, scheme)
-        return pinnedIn(statements) ?? scheme
-      })
     },
   }
 }

@@ -6,9 +6,9 @@ import { NestedTurns } from '../sql/nested-turns.ts'
 import { systemTimers } from '../sql/system-timers.ts'
 import { sqliteAudit } from './audit.ts'
 import { Connection, type ConnectionSource } from './connection.ts'
+import { sqliteFacts } from './facts.ts'
 import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
-import { sqliteLeases } from './leases.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
 import { sqliteLetters } from './letters.ts'
 import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
@@ -24,7 +24,6 @@ import { hasTables, sqliteSchema } from './schema.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError } from './sqlite-errors.ts'
 import { now } from './statements.ts'
-import { sqliteSuspects } from './suspects.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore } from './within.ts'
 
@@ -74,8 +73,7 @@ export function sqliteStore(
     letters: sqliteLetters(reader),
     redrives: sqliteRedrives(reader),
     audit: sqliteAudit(reader),
-    suspects: sqliteSuspects(transactions, reader),
-    leases: sqliteLeases(transactions),
+    facts: sqliteFacts(transactions, reader),
     retention: sqliteRetention(transactions, reader),
     positions: sqlitePositions(reader),
     queue: sqliteQueue(transactions, reader, watch),

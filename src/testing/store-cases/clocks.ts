@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { leasesOf } from '../../facts/index.ts'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -74,9 +75,9 @@ export const clockCases: readonly StoreCase[] = [
     needs: ['clock'],
     async run({ store, rival, moveClock }) {
       await moveClock?.(aDay)
-      const { fence } = present(await store.leases.acquire('tidying', 50), 'the lease')
+      const { fence } = present(await leasesOf(store).acquire('tidying', 50), 'the lease')
       await moveClock?.(-aDay)
-      const next = await eventually(() => rival.leases.acquire('tidying', 50), 'the end of a lease of 50 ms')
+      const next = await eventually(() => leasesOf(rival).acquire('tidying', 50), 'the end of a lease of 50 ms')
       assert.ok(next.fence > fence)
     },
   },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Leases } from '../../contracts/index.ts'
+import { type Leases, leasesOf } from '../../facts/index.ts'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, hold } from '../waiting.ts'
@@ -9,19 +9,19 @@ export const leaseCases: readonly StoreCase[] = [
   {
     name: 'leases: whoever has one keeps the others out until it is released',
     async run({ store, rival }) {
-      const { fence } = present(await store.leases.acquire('tidying', anHour), 'the lease')
-      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
-      assert.equal(await store.leases.acquire('tidying', anHour), undefined, 'it was given to its own holder again')
-      assert.equal(await store.leases.release('tidying', fence), true)
-      assert.ok(await rival.leases.acquire('tidying', anHour), 'a released lease is not free')
+      const { fence } = present(await leasesOf(store).acquire('tidying', anHour), 'the lease')
+      assert.equal(await leasesOf(rival).acquire('tidying', anHour), undefined)
+      assert.equal(await leasesOf(store).acquire('tidying', anHour), undefined, 'it was given to its own holder again')
+      assert.equal(await leasesOf(store).release('tidying', fence), true)
+      assert.ok(await leasesOf(rival).acquire('tidying', anHour), 'a released lease is not free')
     },
   },
   {
     name: 'leases: one name has nothing to do with another, to the last character and by case',
     async run({ store, rival }) {
       const names = ['tidying', 'Tidying', 'tidying ', `${'x'.repeat(199)}a`, `${'x'.repeat(199)}b`, 'größe 🙂']
-      for (const name of names) assert.ok(await store.leases.acquire(name, anHour), name)
-      for (const name of names) assert.equal(await rival.leases.acquire(name, anHour), undefined, name)
+      for (const name of names) assert.ok(await leasesOf(store).acquire(name, anHour), name)
+      for (const name of names) assert.equal(await leasesOf(rival).acquire(name, anHour), undefined, name)
     },
   },
   {
@@ -29,11 +29,11 @@ export const leaseCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       for (const name of ['new', 'new', 'another'])
         for (const turn of [1, 2]) {
-          const asked = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? store : rival).leases)
+          const asked = Array.from({ length: 8 }, (_, index) => leasesOf(index % 2 === 0 ? store : rival))
           const answers = await Promise.all(asked.map((leases) => leases.acquire(name, anHour)))
           const [won, ...more] = answers.filter((answer) => answer !== undefined)
           assert.deepEqual(more, [], `${name}, turn ${turn}`)
-          assert.equal(await store.leases.release(name, present(won, 'the lease').fence), true)
+          assert.equal(await leasesOf(store).release(name, present(won, 'the lease').fence), true)
         }
     },
   },
@@ -42,7 +42,7 @@ export const leaseCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       const fences: number[] = []
       for (let turn = 0; turn < 6; turn++) {
-        const leases = turn % 2 === 0 ? store.leases : rival.leases
+        const leases = turn % 2 === 0 ? leasesOf(store) : leasesOf(rival)
         const isReleased = turn < 3
         const fence = await soonAcquired(leases, 'tidying', isReleased ? anHour : 1)
         fences.push(fence)
@@ -58,7 +58,7 @@ export const leaseCases: readonly StoreCase[] = [
     name: 'leases: a fence is at least the time, in microseconds, so that it goes on growing when its row was lost',
     async run({ store }) {
       for (const name of ['tidying', 'another']) {
-        const { fence } = present(await store.leases.acquire(name, anHour), 'the lease')
+        const { fence } = present(await leasesOf(store).acquire(name, anHour), 'the lease')
         assert.ok(fence > Date.UTC(2020, 0) * 1_000, `the first fence of ${name} is ${fence}`)
         assert.ok(Number.isSafeInteger(fence), `${fence} is not exact`)
       }
@@ -67,28 +67,28 @@ export const leaseCases: readonly StoreCase[] = [
   {
     name: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
     async run({ store, rival }) {
-      const lost = await soonAcquired(store.leases, 'tidying', 30)
-      const fence = await soonAcquired(rival.leases, 'tidying', anHour)
+      const lost = await soonAcquired(leasesOf(store), 'tidying', 30)
+      const fence = await soonAcquired(leasesOf(rival), 'tidying', anHour)
       assert.ok(fence > lost)
-      assert.equal(await store.leases.renew('tidying', lost, anHour), false)
-      assert.equal(await store.leases.release('tidying', lost), false)
+      assert.equal(await leasesOf(store).renew('tidying', lost, anHour), false)
+      assert.equal(await leasesOf(store).release('tidying', lost), false)
       assert.equal(
-        await store.leases.acquire('tidying', anHour),
+        await leasesOf(store).acquire('tidying', anHour),
         undefined,
         'the late one has freed the lease of another',
       )
-      assert.equal(await rival.leases.renew('tidying', fence, anHour), true)
+      assert.equal(await leasesOf(rival).renew('tidying', fence, anHour), true)
     },
   },
   {
     name: 'leases: one that has ended is lost, although nobody has taken it since',
     async run({ store }) {
-      const fence = await soonAcquired(store.leases, 'tidying', 30)
+      const fence = await soonAcquired(leasesOf(store), 'tidying', 30)
       // A short renewal each time: once it has ended, it stays so.
-      await eventually(async () => ((await store.leases.renew('tidying', fence, 1)) ? undefined : true), 'its end')
-      assert.equal(await store.leases.renew('tidying', fence, anHour), false)
-      assert.equal(await store.leases.release('tidying', fence), false)
-      assert.ok(await store.leases.acquire('tidying', anHour))
+      await eventually(async () => ((await leasesOf(store).renew('tidying', fence, 1)) ? undefined : true), 'its end')
+      assert.equal(await leasesOf(store).renew('tidying', fence, anHour), false)
+      assert.equal(await leasesOf(store).release('tidying', fence), false)
+      assert.ok(await leasesOf(store).acquire('tidying', anHour))
     },
   },
   {
@@ -96,31 +96,31 @@ export const leaseCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       const short = 200
       await eventually(async () => {
-        const fence = await soonAcquired(store.leases, 'longer', short)
+        const fence = await soonAcquired(leasesOf(store), 'longer', short)
         // A slow machine may have let it end meanwhile: then it is tried again.
-        return (await store.leases.renew('longer', fence, anHour)) ? true : undefined
+        return (await leasesOf(store).renew('longer', fence, anHour)) ? true : undefined
       }, 'a renewal in time')
-      const shorter = await soonAcquired(store.leases, 'shorter', anHour)
-      assert.equal(await store.leases.renew('shorter', shorter, short), true)
+      const shorter = await soonAcquired(leasesOf(store), 'shorter', anHour)
+      assert.equal(await leasesOf(store).renew('shorter', shorter, short), true)
       // By the time that one has ended, the other one would have too.
-      await soonAcquired(rival.leases, 'shorter', anHour)
-      assert.equal(await rival.leases.acquire('longer', anHour), undefined, 'the renewal did not make it longer')
+      await soonAcquired(leasesOf(rival), 'shorter', anHour)
+      assert.equal(await leasesOf(rival).acquire('longer', anHour), undefined, 'the renewal did not make it longer')
     },
   },
   {
     name: 'leases: nothing is renewed or released by a fence that was never given, or twice',
     async run({ store, rival }) {
-      assert.equal(await store.leases.renew('unknown', 1, anHour), false)
-      assert.equal(await store.leases.release('unknown', 1), false)
-      const { fence } = present(await store.leases.acquire('tidying', anHour), 'the lease')
+      assert.equal(await leasesOf(store).renew('unknown', 1, anHour), false)
+      assert.equal(await leasesOf(store).release('unknown', 1), false)
+      const { fence } = present(await leasesOf(store).acquire('tidying', anHour), 'the lease')
       for (const wrong of [fence - 1, fence + 1]) {
-        assert.equal(await rival.leases.renew('tidying', wrong, 1), false)
-        assert.equal(await rival.leases.release('tidying', wrong), false)
+        assert.equal(await leasesOf(rival).renew('tidying', wrong, 1), false)
+        assert.equal(await leasesOf(rival).release('tidying', wrong), false)
       }
-      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
-      assert.equal(await store.leases.release('tidying', fence), true)
-      assert.equal(await store.leases.release('tidying', fence), false)
-      assert.equal(await store.leases.renew('tidying', fence, anHour), false)
+      assert.equal(await leasesOf(rival).acquire('tidying', anHour), undefined)
+      assert.equal(await leasesOf(store).release('tidying', fence), true)
+      assert.equal(await leasesOf(store).release('tidying', fence), false)
+      assert.equal(await leasesOf(store).renew('tidying', fence, anHour), false)
     },
   },
   {
@@ -128,16 +128,16 @@ export const leaseCases: readonly StoreCase[] = [
     needs: ['concurrent'],
     async run({ store, rival, effects }) {
       const beside = await hold(store, (tx) => effects.write(tx, 'm1'))
-      assert.ok(await store.leases.acquire('tidying', anHour))
+      assert.ok(await leasesOf(store).acquire('tidying', anHour))
       await beside.undo()
-      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+      assert.equal(await leasesOf(rival).acquire('tidying', anHour), undefined)
       await failureOf(
         store.transaction(async () => {
           throw new Error('the work failed')
         }),
         'work that throws',
       )
-      assert.equal(await rival.leases.acquire('tidying', anHour), undefined)
+      assert.equal(await leasesOf(rival).acquire('tidying', anHour), undefined)
     },
   },
 ]

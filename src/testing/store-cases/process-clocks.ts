@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { QueuedMessage } from '../../contracts/index.ts'
+import { leasesOf, suspectsOf } from '../../facts/index.ts'
 import { withProcessClock } from '../process-clock.ts'
 import { claim, parkedMessage, present, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
@@ -21,15 +22,15 @@ export const processClockCases: readonly StoreCase[] = [
   {
     name: 'time: a lease lasts as long as was asked for, whatever the clock of its holder says',
     async run({ store, rival }) {
-      const long = present(await withProcessClock(-aDay, () => store.leases.acquire('long', anHour)), 'the lease')
-      assert.equal(await rival.leases.acquire('long', anHour), undefined, 'it had ended before it began')
-      assert.equal(await withProcessClock(aDay, () => rival.leases.acquire('long', anHour)), undefined)
+      const long = present(await withProcessClock(-aDay, () => leasesOf(store).acquire('long', anHour)), 'the lease')
+      assert.equal(await leasesOf(rival).acquire('long', anHour), undefined, 'it had ended before it began')
+      assert.equal(await withProcessClock(aDay, () => leasesOf(rival).acquire('long', anHour)), undefined)
       for (const aheadMs of [aDay, -aDay]) {
-        assert.equal(await withProcessClock(aheadMs, () => store.leases.renew('long', long.fence, anHour)), true)
-        assert.equal(await rival.leases.acquire('long', anHour), undefined, 'it was renewed into the past')
+        assert.equal(await withProcessClock(aheadMs, () => leasesOf(store).renew('long', long.fence, anHour)), true)
+        assert.equal(await leasesOf(rival).acquire('long', anHour), undefined, 'it was renewed into the past')
       }
-      assert.ok(await withProcessClock(aDay, () => store.leases.acquire('short', 50)))
-      await eventually(() => rival.leases.acquire('short', 50), 'the end of a lease of 50 ms')
+      assert.ok(await withProcessClock(aDay, () => leasesOf(store).acquire('short', 50)))
+      await eventually(() => leasesOf(rival).acquire('short', 50), 'the end of a lease of 50 ms')
     },
   },
   {
@@ -80,12 +81,13 @@ export const processClockCases: readonly StoreCase[] = [
     name: 'time: suspects are forgotten when the database says that it is time, whatever the clock of the process says',
     async run({ store, rival }) {
       for (const [id, aheadMs] of clocks) {
-        await withProcessClock(aheadMs, () => store.suspects.begin([id]))
-        for (const [, later] of clocks) await withProcessClock(later, () => rival.suspects.forget(anHour))
-        assert.deepEqual(await store.suspects.look([id]), [1], `begun ${id}`)
+        await withProcessClock(aheadMs, () => suspectsOf(store, anHour).begin([id]))
+        for (const [, later] of clocks) await withProcessClock(later, () => suspectsOf(rival).sweep())
+        assert.deepEqual(await suspectsOf(store).look([id]), [1], `begun ${id}`)
+        await withProcessClock(aheadMs, () => suspectsOf(rival, 1).begin([id]))
         await eventually(async () => {
-          await withProcessClock(aheadMs, () => rival.suspects.forget(1))
-          return (await store.suspects.look([id]))[0] === 0 ? true : undefined
+          const [count] = await withProcessClock(aheadMs, () => suspectsOf(store).look([id]))
+          return count === 0 ? true : undefined
         }, `forgetting what was begun ${id}`)
       }
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RecordState } from '../../contracts/index.ts'
+import { pinScheme } from '../../facts/index.ts'
 import { recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
@@ -191,16 +192,16 @@ export const retentionCases: readonly StoreCase[] = [
     name: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
     needs: ['retention'],
     async run({ store, rival }) {
-      assert.equal(await retentionOf(store).pinScheme('tag-note', 'none'), 'none')
-      assert.equal(await retentionOf(rival).pinScheme('tag-note', 'uuidv7'), 'none')
-      assert.equal(await retentionOf(rival).pinScheme('Tag-note', 'uuidv7'), 'uuidv7')
+      assert.equal(await pinScheme(store, 'tag-note', 'none'), 'none')
+      assert.equal(await pinScheme(rival, 'tag-note', 'uuidv7'), 'none')
+      assert.equal(await pinScheme(rival, 'Tag-note', 'uuidv7'), 'uuidv7')
       const schemes = ['none', 'uuidv7', 'ulid', 'born of mine']
       const pinned = await Promise.all(
-        schemes.map((scheme, index) => retentionOf(index % 2 ? store : rival).pinScheme('raced', scheme)),
+        schemes.map((scheme, index) => pinScheme(index % 2 ? store : rival, 'raced', scheme)),
       )
       assert.equal(new Set(pinned).size, 1, `different answers: ${pinned}`)
       assert.ok(schemes.includes(pinned[0] as string))
-      assert.equal(await retentionOf(store).pinScheme('raced', 'yet another'), pinned[0])
+      assert.equal(await pinScheme(store, 'raced', 'yet another'), pinned[0])
     },
   },
 ]

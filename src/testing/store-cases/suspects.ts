@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
+import { suspectsOf } from '../../facts/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, hold } from '../waiting.ts'
-import { anHour } from './parked-rows.ts'
 
 export const suspectCases: readonly StoreCase[] = [
   {
     name: 'suspects: each beginning is counted, for every process, one answer each in the order asked',
     async run({ store, rival }) {
-      assert.deepEqual(await store.suspects.look(['b', 'a']), [0, 0])
-      await store.suspects.begin(['b', 'a'])
-      await rival.suspects.begin(['c', 'b'])
-      assert.deepEqual(await rival.suspects.look(['c', 'unknown', 'b', 'a']), [1, 0, 2, 1])
-      assert.deepEqual(await store.suspects.look(['a', 'b']), [1, 2])
-      await store.suspects.begin([])
-      assert.deepEqual(await store.suspects.look([]), [])
+      assert.deepEqual(await suspectsOf(store).look(['b', 'a']), [0, 0])
+      await suspectsOf(store).begin(['b', 'a'])
+      await suspectsOf(rival).begin(['c', 'b'])
+      assert.deepEqual(await suspectsOf(rival).look(['c', 'unknown', 'b', 'a']), [1, 0, 2, 1])
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b']), [1, 2])
+      await suspectsOf(store).begin([])
+      assert.deepEqual(await suspectsOf(store).look([]), [])
     },
   },
   {
     name: 'suspects: to look changes nothing',
     async run({ store, rival }) {
-      await store.suspects.begin(['a'])
-      for (let turn = 0; turn < 3; turn++) await rival.suspects.look(['a', 'b'])
-      assert.deepEqual(await store.suspects.look(['a', 'b']), [1, 0])
+      await suspectsOf(store).begin(['a'])
+      for (let turn = 0; turn < 3; turn++) await suspectsOf(rival).look(['a', 'b'])
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b']), [1, 0])
     },
   },
   {
@@ -29,19 +29,19 @@ export const suspectCases: readonly StoreCase[] = [
     async run({ store }) {
       const long = 'x'.repeat(99)
       const ids = [`${long}a`, `${long}b`, 'm', 'M', 'm0', '0m']
-      await store.suspects.begin(ids)
-      await store.transaction((tx) => store.suspects.clear(tx, [`${long}a`, 'M', 'm0']))
-      assert.deepEqual(await store.suspects.look(ids), [0, 1, 1, 0, 0, 1])
+      await suspectsOf(store).begin(ids)
+      await store.transaction((tx) => suspectsOf(store).clear(tx, [`${long}a`, 'M', 'm0']))
+      assert.deepEqual(await suspectsOf(store).look(ids), [0, 1, 1, 0, 0, 1])
     },
   },
   {
     name: 'suspects: several hundred begin at once',
     async run({ store }) {
       const ids = Array.from({ length: 500 }, (_, index) => `m${(index * 7) % 500}`)
-      await store.suspects.begin(ids.slice(0, 100))
-      await store.suspects.begin(ids)
+      await suspectsOf(store).begin(ids.slice(0, 100))
+      await suspectsOf(store).begin(ids)
       assert.deepEqual(
-        await store.suspects.look(ids),
+        await suspectsOf(store).look(ids),
         ids.map((_, index) => (index < 100 ? 2 : 1)),
       )
     },
@@ -51,66 +51,62 @@ export const suspectCases: readonly StoreCase[] = [
     needs: ['concurrent'],
     async run({ store, rival, effects }) {
       const beside = await hold(store, (tx) => effects.write(tx, 'm1'))
-      await store.suspects.begin(['m1'])
-      assert.deepEqual(await rival.suspects.look(['m1']), [1])
+      await suspectsOf(store).begin(['m1'])
+      assert.deepEqual(await suspectsOf(rival).look(['m1']), [1])
       await beside.undo()
-      assert.deepEqual(await rival.suspects.look(['m1']), [1])
+      assert.deepEqual(await suspectsOf(rival).look(['m1']), [1])
     },
   },
   {
     name: 'suspects: nothing is held against cleared ones, and unknown ones are no error',
     async run({ store, rival }) {
-      await store.suspects.begin(['a', 'b'])
-      await store.suspects.begin(['a', 'b'])
+      await suspectsOf(store).begin(['a', 'b'])
+      await suspectsOf(store).begin(['a', 'b'])
       await rival.transaction(async (tx) => {
-        await rival.suspects.clear(tx, ['a', 'unknown'])
-        await rival.suspects.clear(tx, [])
+        await suspectsOf(rival).clear(tx, ['a', 'unknown'])
+        await suspectsOf(rival).clear(tx, [])
       })
-      assert.deepEqual(await store.suspects.look(['a', 'b', 'unknown']), [0, 2, 0])
-      await store.suspects.begin(['a'])
-      assert.deepEqual(await store.suspects.look(['a']), [1])
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b', 'unknown']), [0, 2, 0])
+      await suspectsOf(store).begin(['a'])
+      assert.deepEqual(await suspectsOf(store).look(['a']), [1])
     },
   },
   {
     name: 'suspects: when the transaction that cleared them is undone their beginnings still count',
     async run({ store }) {
-      await store.suspects.begin(['a'])
+      await suspectsOf(store).begin(['a'])
       const work = store.transaction(async (tx) => {
-        await store.suspects.clear(tx, ['a'])
+        await suspectsOf(store).clear(tx, ['a'])
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
-      assert.deepEqual(await store.suspects.look(['a']), [1])
+      assert.deepEqual(await suspectsOf(store).look(['a']), [1])
     },
   },
   {
     name: 'suspects: one beginning that is forgiven does not count, and none is left over for later',
     async run({ store, rival }) {
-      await store.suspects.begin(['a', 'b'])
-      await rival.suspects.begin(['a'])
-      await store.suspects.forgive(['a', 'b', 'unknown'])
-      assert.deepEqual(await store.suspects.look(['a', 'b', 'unknown']), [1, 0, 0])
-      for (let turn = 0; turn < 4; turn++) await store.suspects.forgive(['a', 'unknown'])
-      await store.suspects.forgive([])
-      await rival.suspects.begin(['a', 'b', 'unknown'])
-      assert.deepEqual(await store.suspects.look(['a', 'b', 'unknown']), [1, 1, 1])
+      await suspectsOf(store).begin(['a', 'b'])
+      await suspectsOf(rival).begin(['a'])
+      await suspectsOf(store).forgive(['a', 'b', 'unknown'])
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b', 'unknown']), [1, 0, 0])
+      for (let turn = 0; turn < 4; turn++) await suspectsOf(store).forgive(['a', 'unknown'])
+      await suspectsOf(store).forgive([])
+      await suspectsOf(rival).begin(['a', 'b', 'unknown'])
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b', 'unknown']), [1, 1, 1])
     },
   },
   {
     name: 'suspects: those whose last beginning is long ago are forgotten, and no others',
     async run({ store, rival }) {
-      await store.suspects.begin(['a', 'b'])
-      await rival.suspects.begin(['b'])
-      await rival.suspects.forget(anHour)
-      assert.deepEqual(await store.suspects.look(['a', 'b']), [1, 2])
-      const areGone = async () => {
-        await store.suspects.forget(0)
-        const counts = await rival.suspects.look(['a', 'b'])
-        return counts.every((count) => count === 0) ? true : undefined
-      }
-      await eventually(areGone, 'the old ones being forgotten')
-      await store.suspects.begin(['a'])
-      assert.deepEqual(await rival.suspects.look(['a', 'b']), [1, 0])
+      await suspectsOf(store).begin(['a', 'b'])
+      await suspectsOf(rival).begin(['b'])
+      await suspectsOf(store, 1).begin(['c'])
+      await eventually(async () => ((await suspectsOf(rival).look(['c']))[0] === 0 ? true : undefined), 'its end')
+      await suspectsOf(rival).sweep()
+      assert.deepEqual(await suspectsOf(store).look(['a', 'b', 'c']), [1, 2, 0])
+      await suspectsOf(store).begin(['a', 'c'])
+      assert.deepEqual(await suspectsOf(rival).look(['a', 'b', 'c']), [2, 2, 1])
     },
   },
   {
@@ -120,11 +116,11 @@ export const suspectCases: readonly StoreCase[] = [
       const backwards = ids.toReversed()
       await Promise.all(
         Array.from({ length: 12 }, (_, index) =>
-          index % 2 === 0 ? store.suspects.begin(ids) : rival.suspects.begin(backwards),
+          index % 2 === 0 ? suspectsOf(store).begin(ids) : suspectsOf(rival).begin(backwards),
         ),
       )
       assert.deepEqual(
-        await store.suspects.look(ids),
+        await suspectsOf(store).look(ids),
         ids.map(() => 12),
       )
     },

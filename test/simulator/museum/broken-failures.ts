@@ -36,7 +36,10 @@ export const brokenFailures: readonly Exhibit[] = [
     flaw: 'A message that kills its process comes again and kills the next one, for ever.',
     caughtAs: 'STUCK',
     broughtOutBy: 'kills-always',
-    program: onStore((store) => ({ ...store, suspects: { ...store.suspects, begin: async () => {} } })),
+    program: onStore((store) => ({
+      ...store,
+      facts: { ...store.facts, change: async (changes) => changes.map(() => 1) },
+    })),
   },
   {
     name: 'poisonous-retry-is-never-counted',
@@ -119,9 +122,12 @@ export const brokenFailures: readonly Exhibit[] = [
     broughtOutBy: 'kills-always',
     program: onStore((store) => ({
       ...store,
-      suspects: {
-        ...store.suspects,
-        look: async (ids) => (await store.suspects.look(ids)).map((count) => count * 8),
+      facts: {
+        ...store.facts,
+        read: async (names) =>
+          (await store.facts.read(names)).map((fact, place) =>
+            fact && names[place]?.startsWith('suspect ') ? { ...fact, value: String(Number(fact.value) * 8) } : fact,
+          ),
       },
     })),
   },

@@ -67,15 +67,6 @@ export function simRetention(context: SimStoreContext): Retention {
         }
         return { removed, more: false }
       }),
-    pinScheme: (handler, scheme) =>
-      call('pin-scheme', async (tx, session) => {
-        let pinned = scheme
-        await update(session, tx, 'schemes', handler, (row) => {
-          pinned = (row?.scheme as string | undefined) ?? scheme
-          return { scheme: pinned }
-        })
-        return pinned
-      }),
   }
 }
 

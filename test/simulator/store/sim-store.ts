@@ -9,8 +9,8 @@ import type { SimProcess } from '../process.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { simAudit } from './audit.ts'
 import { classify } from './classify.ts'
+import { simFacts } from './facts.ts'
 import { simInbox } from './inbox.ts'
-import { simLeases } from './leases.ts'
 import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
 import { simParking } from './parking.ts'
@@ -19,7 +19,6 @@ import { simQueue } from './queue.ts'
 import { simRedrives } from './redrives.ts'
 import { simRetention } from './retention.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
-import { simSuspects } from './suspects.ts'
 
 export interface SimStoreContext {
   readonly name: string
@@ -105,8 +104,7 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
     letters: simLetters(context),
     redrives: simRedrives(context),
     audit: simAudit(context),
-    suspects: simSuspects(context),
-    leases: simLeases(context),
+    facts: simFacts(context),
     retention: simRetention(context),
     positions: simPositions(context),
     queue: simQueue(context),

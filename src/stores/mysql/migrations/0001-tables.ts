@@ -7,7 +7,7 @@ import { tableOptions } from './table-options.ts'
  * connection. Times are milliseconds since 1970, so that no time zone of a session can change them.
  */
 export function createTables(tables: Tables): string[] {
-  const { inbox, parked, scopes, queue, suspects, leases, schemes, positions } = tables
+  const { inbox, parked, scopes, queue, facts, positions } = tables
   return [
     `CREATE TABLE IF NOT EXISTS ${inbox} (
   handler      varbinary(400) NOT NULL,
@@ -71,20 +71,12 @@ export function createTables(tables: Tables): string[] {
   KEY queue_order (queue, seq),
   KEY queue_lanes (queue, lane, seq)
 ) ${tableOptions}`,
-    `CREATE TABLE IF NOT EXISTS ${suspects} (
-  id      varbinary(400) NOT NULL PRIMARY KEY,
-  count   int NOT NULL COMMENT 'attempts that were begun and have not ended otherwise than by a death',
-  seen_at bigint NOT NULL
-) ${tableOptions}`,
-    `CREATE TABLE IF NOT EXISTS ${leases} (
-  name       varbinary(1200) NOT NULL PRIMARY KEY,
-  fence      bigint NOT NULL COMMENT 'grows with every acquisition',
-  lease_ms   bigint NOT NULL COMMENT 'how long its holder has asked for',
-  held_until bigint NOT NULL
-) ${tableOptions}`,
-    `CREATE TABLE IF NOT EXISTS ${schemes} (
-  handler varbinary(400) NOT NULL PRIMARY KEY,
-  scheme  varbinary(1200) NOT NULL COMMENT 'how born is derived from its keys'
+    `CREATE TABLE IF NOT EXISTS ${facts} (
+  name     varbinary(1300) NOT NULL PRIMARY KEY,
+  revision bigint NOT NULL COMMENT 'grows with every change of the value',
+  for_ms   bigint NULL COMMENT 'how long it was to stand',
+  ends_at  bigint NULL,
+  value    longblob NOT NULL
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${positions} (
   consumer_group varbinary(400) NOT NULL,

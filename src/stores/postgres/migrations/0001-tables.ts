@@ -7,7 +7,7 @@ import { createLetters } from './letter-tables.ts'
  * ("C"): that is what the contract asks for, and it is faster. What messages bring is stored as bytes.
  */
 export function createTables(tables: Tables): string {
-  const { parked, queue, suspects, leases, positions, index } = tables
+  const { parked, queue, facts, positions, index } = tables
   return `
 ${createInbox(tables)}
 
@@ -59,12 +59,6 @@ CREATE INDEX ${index('queue_order')} ON ${queue} (queue, seq);
 CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, seq) WHERE lane IS NOT NULL;
 CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND deliveries > 0;
 
-CREATE TABLE ${suspects} (
-  seen_at timestamptz NOT NULL,
-  count   int NOT NULL,                          -- attempts that were begun and have not ended otherwise than by a death
-  id      text COLLATE "C" PRIMARY KEY
-);
-
 CREATE TABLE ${positions} (
   consumer    text COLLATE "C" NOT NULL,
   source      text COLLATE "C" NOT NULL,
@@ -74,11 +68,12 @@ CREATE TABLE ${positions} (
   PRIMARY KEY (consumer, source, part)
 ) WITH (fillfactor = 50);
 
-CREATE TABLE ${leases} (
-  fence      bigint NOT NULL,                    -- grows with every acquisition; so a row stays when it is released
-  expires_at timestamptz NOT NULL,
-  lease_ms   float8 NOT NULL,                    -- how long its holder has asked for
-  name       text COLLATE "C" PRIMARY KEY
+CREATE TABLE ${facts} (
+  revision bigint NOT NULL,                      -- grows with every change of the value; so a row stays when its time is over
+  for_ms   float8,                               -- how long it was to stand
+  ends_at  timestamptz,
+  name     text COLLATE "C" PRIMARY KEY,
+  value    text NOT NULL
 );
 
 ${createLetters(tables)}

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
  * those are made as they are needed. There is no default part: it would take what belongs to a day that was removed, and
  * Postgres could not remove a day beside it without keeping claims waiting.
  */
-export function createInbox({ inbox, timeless, schemes }: Tables): string {
+export function createInbox({ inbox, timeless }: Tables): string {
   return `
 CREATE TABLE ${inbox} (
   processed_at timestamptz NOT NULL DEFAULT now(),
@@ -21,10 +21,5 @@ CREATE TABLE ${inbox} (
 
 CREATE TABLE ${timeless} (LIKE ${inbox} INCLUDING DEFAULTS INCLUDING INDEXES);
 ALTER TABLE ${inbox} ATTACH PARTITION ${timeless} FOR VALUES FROM (MINVALUE) TO ('${timelessUntil}');
-
-CREATE TABLE ${schemes} (
-  handler text COLLATE "C" PRIMARY KEY,
-  scheme  text NOT NULL                          -- how born is read from its keys
-);
 `.trim()
 }

@@ -106,9 +106,9 @@ function does.change(a)
     changeRow(id, a[3], tonumber(a[4]), unpack(a, 5))
   end
 end
-function does.clear(a)
-  redis.call('HDEL', P .. 'suspects', unpack(a))
-  redis.call('ZREM', P .. 'suspects-seen', unpack(a))
+function does.removeFacts(a)
+  redis.call('HDEL', P .. 'facts', unpack(a))
+  redis.call('ZREM', P .. 'facts-ending', unpack(a))
 end
 function does.send(a) sendQueued(unpack(a)) end
 local removals = {}

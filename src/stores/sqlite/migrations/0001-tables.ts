@@ -29,11 +29,12 @@ CREATE TABLE main.justonce_positions (
   PRIMARY KEY (consumer, source, part)
 ) WITHOUT ROWID;
 
-CREATE TABLE main.justonce_leases (
+CREATE TABLE main.justonce_facts (
   name text PRIMARY KEY,
-  fence integer NOT NULL,
-  lease_ms integer NOT NULL,
-  ends_at integer NOT NULL
+  revision integer NOT NULL,
+  for_ms integer,
+  ends_at integer,
+  value text NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE main.justonce_parked (
@@ -104,12 +105,6 @@ CREATE TABLE main.justonce_audit (
   why text NOT NULL,
   subject text NOT NULL
 );
-
-CREATE TABLE main.justonce_suspects (
-  id text PRIMARY KEY,
-  count integer NOT NULL,
-  seen_at integer NOT NULL
-) WITHOUT ROWID;
 
 CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,37 @@
+/** A small text under a name, on which processes agree: who has a lease, how often a message has killed a process. */
+export interface Fact {
+  readonly value: string
+  /**
+   * Another one with every change of the value, and always a higher one, also when its time was over in between. It is at least
+   * the time in microseconds, so that it goes on growing when what was known is lost: a flushed server, a restored backup.
+   */
+  readonly revision: number
+}
+
+export interface FactChange {
+  /** At most 320 characters, told apart to the last one and by case. */
+  readonly name: string
+  /** The revision that it must have now; undefined: it must not be there, or its time must be over. */
+  readonly from: number | undefined
+  /** A value that stays the same keeps its revision: only its time changes. */
+  readonly value: string
+  /** How long it stands from now; 0: it ends at once. Undefined: for ever. */
+  readonly forMs: number | undefined
+}
+
+/** Time is the database's, at the moment of the change itself: also where it has waited for a rival. */
+export interface Facts<Tx> {
+  /** One answer each; undefined for one that is not there, or whose time is over. */
+  read(names: readonly string[]): Promise<readonly (Fact | undefined)[]>
+  /**
+   * Changes each fact that is as its change expects, in a transaction of its own that has committed when this resolves to the
+   * revision that each has now; undefined for one that is not as expected, and stays. You must: let no two processes that
+   * name the same facts in different orders stop each other; and let no fact that is in the way stand for longer than its
+   * own `forMs` from now, in case the clock was ahead when it was made. You may assume that names are distinct.
+   */
+  change(changes: readonly FactChange[]): Promise<readonly (number | undefined)[]>
+  /** Removes them, whatever they are. Unknown ones are no error. */
+  remove(tx: Tx, names: readonly string[]): Promise<void>
+  /** Removes what is left of those that begin with the prefix and whose time is over. */
+  sweep(prefix: string): Promise<void>
+}

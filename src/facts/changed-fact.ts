@@ -1,0 +1,38 @@
+import type { FactChange } from '../contracts/index.ts'
+
+/** A fact as a store keeps it. Times are milliseconds of the database's clock. */
+export interface FactRow {
+  readonly value: string
+  readonly revision: number
+  readonly forMs: number | undefined
+  readonly endsAt: number | undefined
+}
+
+export interface ChangedFact {
+  /** What is to be written; undefined: nothing. */
+  readonly row: FactRow | undefined
+  /** The answer. */
+  readonly revision: number | undefined
+}
+
+/** What a change makes of a fact: the same in every store that decides it row by row. */
+export function changedFact(known: FactRow | undefined, change: FactChange, now: number): ChangedFact {
+  const { from, value } = change
+  const forMs = change.forMs === undefined ? undefined : Math.ceil(change.forMs)
+  const stands = stillStands(known, now)
+  if (from === undefined ? stands : !stands || known?.revision !== from)
+    return { row: shortened(known, now), revision: undefined }
+  const isSame = stands && known?.value === value
+  const revision = isSame ? known.revision : Math.max((known?.revision ?? 0) + 1, now * 1_000)
+  return { row: { value, revision, forMs, endsAt: forMs === undefined ? undefined : now + forMs }, revision }
+}
+
+export function stillStands(known: FactRow | undefined, now: number): known is FactRow {
+  return known !== undefined && (known.endsAt === undefined || known.endsAt > now)
+}
+
+/** None ends later than its length from now, unless the clock was ahead when it was made. */
+function shortened(known: FactRow | undefined, now: number): FactRow | undefined {
+  if (known?.forMs === undefined || known.endsAt === undefined || known.endsAt <= now + known.forMs) return undefined
+  return { ...known, endsAt: now + known.forMs }
+}

@@ -1,0 +1,28 @@
+import type { Facts } from '../contracts/index.ts'
+
+/** Named leases with a fencing token, for what only one process should do at a time. Time is the database's. */
+export interface Leases {
+  /**
+   * Takes the lease if nobody has it, or its holder has not renewed it in time. `fence` grows with every acquisition of the
+   * name, for ever: what is written with an older one can be refused. Undefined: somebody has it.
+   */
+  acquire(name: string, leaseMs: number): Promise<{ readonly fence: number } | undefined>
+  /** Has it for `leaseMs` from now; false: it was lost, and somebody else may have it. */
+  renew(name: string, fence: number, leaseMs: number): Promise<boolean>
+  /** Frees it; false: it was lost before. Never frees another's. */
+  release(name: string, fence: number): Promise<boolean>
+}
+
+/** The fence is the revision of a fact whose value never changes. */
+export function leasesOf({ facts }: { readonly facts: Pick<Facts<never>, 'change'> }): Leases {
+  const change = async (lease: string, from: number | undefined, forMs: number): Promise<number | undefined> =>
+    (await facts.change([{ name: `lease ${lease}`, from, value: '', forMs }]))[0]
+  return {
+    async acquire(name, leaseMs) {
+      const fence = await change(name, undefined, leaseMs)
+      return fence === undefined ? undefined : { fence }
+    },
+    renew: async (name, fence, leaseMs) => (await change(name, fence, leaseMs)) === fence,
+    release: async (name, fence) => (await change(name, fence, 0)) === fence,
+  }
+}

@@ -1,0 +1,100 @@
+import type { FactChange, Facts } from '../../contracts/index.ts'
+import { type Cell, textArray, textIn } from './cells.ts'
+import type { ConnectionSource } from './connection.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+import { type Statement, statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+const now = 'clock_timestamp()'
+const micros = `(extract(epoch FROM ${now}) * 1000000)::bigint`
+const later = (ms: string) => `${now} + ${ms}::float8 * interval '1 millisecond'`
+const stands = `(known.ends_at IS NULL OR known.ends_at > ${now})`
+
+/**
+ * By the clock at the moment itself: a statement that has waited for a rival must not go by the time it began. Every statement
+ * meets its rows in one order, so that two processes never wait for each other.
+ */
+export function postgresFacts<Tx>(
+  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  transactions: OpenTransactions<Tx>,
+  { facts }: Tables,
+): Facts<Tx> {
+  const statements = factStatements(facts)
+  const changeAll = async (sql: Statement, changes: readonly FactChange[], revisions: Map<string, number>) => {
+    if (changes.length === 0) return
+    const texts = (pick: (change: FactChange) => string | number | undefined) =>
+      textArray(changes.map((change) => pick(change)?.toString()))
+    const given = [texts(({ name }) => name), texts(({ value }) => value), texts(({ forMs }) => forMs)]
+    if (sql === statements.move) given.push(texts(({ from }) => from))
+    for (const [name, revision] of (await source.runAlone(sql, given)).rows)
+      revisions.set(textIn(name), Number(revision))
+  }
+  return {
+    async read(names) {
+      if (names.length === 0) return []
+      const { rows } = await source.runAlone(statements.read, [textArray(names)])
+      const found = new Map(rows.map(([name, ...row]) => [name, factIn(row)]))
+      return names.map((name) => found.get(name))
+    },
+    async change(changes) {
+      const revisions = new Map<string, number>()
+      const taken = changes.filter(({ from }) => from === undefined)
+      await changeAll(statements.take, taken, revisions)
+      await changeAll(
+        statements.move,
+        changes.filter(({ from }) => from !== undefined),
+        revisions,
+      )
+      const inTheWay = taken.filter(({ name }) => !revisions.has(name))
+      if (inTheWay.length > 0) await source.runAlone(statements.shorten, [textArray(inTheWay.map(({ name }) => name))])
+      return changes.map(({ name }) => revisions.get(name))
+    },
+    async remove(tx, names) {
+      if (names.length > 0) await transactions.runner(tx).run(statements.remove, [textArray(names)])
+    },
+    async sweep(prefix) {
+      await source.runAlone(statements.sweep, [prefix])
+    },
+  }
+}
+
+function factIn([value, revision]: readonly Cell[]) {
+  return { value: textIn(value), revision: Number(revision) }
+}
+
+function factStatements(facts: string) {
+  const held = (where: string) =>
+    `held AS MATERIALIZED (SELECT name FROM ${facts} WHERE ${where} ORDER BY name FOR UPDATE)`
+  return {
+    read: statement(`SELECT name, value, revision FROM ${facts} AS known WHERE name = ANY ($1::text[]) AND ${stands}`),
+    take: statement(
+      `INSERT INTO ${facts} AS known (name, value, revision, for_ms, ends_at)
+       SELECT name COLLATE "C", value, ${micros}, for_ms, ${later('for_ms')}
+       FROM unnest($1::text[], $2::text[], $3::float8[]) AS given (name, value, for_ms) ORDER BY 1
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = greatest(known.revision + 1, ${micros}),
+         for_ms = excluded.for_ms, ends_at = ${later('excluded.for_ms')}
+       WHERE NOT ${stands} RETURNING name, revision`,
+    ),
+    move: statement(
+      `WITH given AS MATERIALIZED (
+         SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::bigint[]) AS given (name, value, for_ms, was)),
+       ${held('name = ANY ($1::text[])')}
+       UPDATE ${facts} AS known SET value = given.value, for_ms = given.for_ms, ends_at = ${later('given.for_ms')},
+         revision = CASE WHEN known.value = given.value THEN known.revision ELSE greatest(known.revision + 1, ${micros}) END
+       FROM given JOIN held USING (name) WHERE known.name = given.name AND known.revision = given.was AND ${stands}
+       RETURNING known.name, known.revision`,
+    ),
+    // None ends later than its length from now, unless the clock was ahead when it was made.
+    shorten: statement(
+      `WITH ${held(`name = ANY ($1::text[]) AND ends_at > ${later('for_ms')}`)}
+       UPDATE ${facts} AS known SET ends_at = ${later('for_ms')} FROM held WHERE known.name = held.name`,
+    ),
+    remove: statement(
+      `WITH ${held('name = ANY ($1::text[])')} DELETE FROM ${facts} AS known USING held WHERE known.name = held.name`,
+    ),
+    sweep: statement(
+      `WITH ${held(`starts_with(name, $1::text) AND ends_at <= ${now}`)}
+       DELETE FROM ${facts} AS known USING held WHERE known.name = held.name AND NOT ${stands}`,
+    ),
+  }
+}

@@ -1,0 +1,63 @@
+import type { Facts } from '../../contracts/index.ts'
+import { changedFact, type FactRow, stillStands } from '../../facts/index.ts'
+import type { Reader } from './reader.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { now, type Statements } from './statements.ts'
+import { statementsIn, type Transactions } from './transactions.ts'
+
+const selectNow = `SELECT ${now} AS now`
+const selectOne = `SELECT value, revision, for_ms, ends_at FROM main.justonce_facts WHERE name = ?`
+const setOne = `INSERT INTO main.justonce_facts (name, value, revision, for_ms, ends_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = excluded.revision, for_ms = excluded.for_ms,
+    ends_at = excluded.ends_at`
+const deleteOne = `DELETE FROM main.justonce_facts WHERE name = ?`
+const deleteOver = `DELETE FROM main.justonce_facts WHERE substr(name, 1, length(?)) = ? AND ends_at <= ${now}`
+
+interface Row {
+  readonly value: string
+  readonly revision: number
+  readonly for_ms: number | null
+  readonly ends_at: number | null
+}
+
+/** Whoever changes has the write lock by then, so a look is as good as a compare-and-set. */
+export function sqliteFacts<Database extends SqliteDatabase>(
+  transactions: Transactions<Database>,
+  reader: Reader,
+): Facts<Database> {
+  return {
+    read: (names) =>
+      reader.read((statements) => {
+        const time = timeOf(statements)
+        return names.map((name) => {
+          const known = rowOf(statements, name)
+          return stillStands(known, time) ? { value: known.value, revision: known.revision } : undefined
+        })
+      }),
+    change: (changes) =>
+      transactions.short((statements) =>
+        changes.map((change) => {
+          const { row, revision } = changedFact(rowOf(statements, change.name), change, timeOf(statements))
+          if (row !== undefined)
+            statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.endsAt ?? null)
+          return revision
+        }),
+      ),
+    async remove(tx, names) {
+      const statements = statementsIn(tx)
+      for (const name of names) statements.run(deleteOne, name)
+    },
+    sweep: (prefix) => transactions.short((statements) => void statements.run(deleteOver, prefix, prefix)),
+  }
+}
+
+function timeOf(statements: Statements): number {
+  return statements.get<{ now: number }>(selectNow)?.now ?? 0
+}
+
+function rowOf(statements: Statements, name: string): FactRow | undefined {
+  const row = statements.get<Row>(selectOne, name)
+  if (row === undefined) return undefined
+  const { value, revision, for_ms, ends_at } = row
+  return { value, revision, forMs: for_ms ?? undefined, endsAt: ends_at ?? undefined }
+}

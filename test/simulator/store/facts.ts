@@ -1,0 +1,61 @@
+import type { Facts } from '../../../src/contracts/index.ts'
+import { changedFact, type FactRow, stillStands } from '../../../src/facts/index.ts'
+import { inTransaction, update } from '../database/statements.ts'
+import type { SimStoreContext } from './sim-store.ts'
+import type { SimClient } from './sim-tx.ts'
+
+const table = 'facts'
+
+export function simFacts(context: SimStoreContext): Facts<SimClient> {
+  return {
+    read: (names) =>
+      context.read((client) =>
+        client.connection.call('read-facts', ({ database }) =>
+          names.map((name) => {
+            const known = database.read(undefined, table, name) as FactRow | undefined
+            if (!stillStands(known, database.date().getTime())) return undefined
+            return { value: known.value, revision: known.revision }
+          }),
+        ),
+      ),
+    change: (changes) =>
+      context.read((client) =>
+        client.connection.call(
+          'change-facts',
+          inTransaction(async (tx, session) => {
+            const revisions = new Map<string, number | undefined>()
+            // In one order, so that two processes never wait for each other.
+            for (const change of changes.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+              await update(session, tx, table, change.name, (known) => {
+                const now = session.database.date().getTime()
+                const { row, revision } = changedFact(known as FactRow | undefined, change, now)
+                revisions.set(change.name, revision)
+                return row === undefined ? known : { ...row }
+              })
+            }
+            return changes.map(({ name }) => revisions.get(name))
+          }),
+        ),
+      ),
+    remove: (client, names) =>
+      client.connection.call(
+        'remove-facts',
+        inTransaction(async (tx, session) => {
+          for (const name of names.toSorted()) await update(session, tx, table, name, () => undefined)
+        }),
+      ),
+    sweep: (prefix) =>
+      context.read((client) =>
+        client.connection.call(
+          'sweep-facts',
+          inTransaction(async (tx, session) => {
+            const now = session.database.date().getTime()
+            for (const { key, row } of session.database.scan(tx, table)) {
+              if (!key.startsWith(prefix) || stillStands(row as unknown as FactRow, now)) continue
+              await update(session, tx, table, key, () => undefined)
+            }
+          }),
+        ),
+      ),
+  }
+}
