@@ -4,6 +4,7 @@ import { auditCases } from './store-cases/audit.ts'
 import { basicCases } from './store-cases/basics.ts'
 import { claimCases } from './store-cases/claim.ts'
 import { clockCases } from './store-cases/clocks.ts'
+import { factCases } from './store-cases/facts.ts'
 import { forgetCases } from './store-cases/forget.ts'
 import { horizonCases } from './store-cases/horizon.ts'
 import { keyCases } from './store-cases/keys.ts'
@@ -83,6 +84,7 @@ export const storeCases: readonly StoreCase[] = [
   ...redriveCases,
   ...redriveTakeCases,
   ...auditCases,
+  ...factCases,
   ...suspectCases,
   ...leaseCases,
   ...horizonCases,

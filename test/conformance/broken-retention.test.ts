@@ -219,8 +219,11 @@ bindBrokenStores([
     caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
     break: facts(({ read, change }) => ({
       async change(changes) {
-        const known = await read(changes.map(({ name }) => name))
-        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
+        for (;;) {
+          const known = await read(changes.map(({ name }) => name))
+          const answers = await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
+          if (!answers.includes(undefined)) return answers
+        }
       },
     })),
   },
