@@ -16,7 +16,8 @@ export function memoryRedrives(transactions: Transactions): Redrives<MemoryTx> {
         throw new JustonceError('OPTION_INVALID', { message: `There is a redrive '${id}' already.` })
       const letters = database.parked.values().filter(fits({ ...filter, state: 'dead' }))
       const selected = letters.filter((row) => row.redrive === undefined)
-      for (const row of selected) changeRow(database, row, { redrive: id, released: false })
+      // The revision stays: whoever knows the row knows it with or without the mark.
+      for (const row of selected) database.parked.set(rowKey(row), { ...row, redrive: id, released: false })
       database.redrives.set(id, {
         ...settings,
         state: 'running',

@@ -32,7 +32,7 @@ export function redriveStatements(tables: Tables): RedriveStatements {
     start: (where) =>
       statement(
         `WITH marked AS (
-           UPDATE ${parked} SET redrive = $1::text, is_released = false, revision = revision + 1
+           UPDATE ${parked} SET redrive = $1::text, is_released = false
            WHERE state = 'dead' AND (redrive IS NULL OR NOT ${isRunning(tables, 'redrive')}) AND ${where} RETURNING 1)
          INSERT INTO ${redrives} (id, started_by, why, canary, per_second, stop_after_failures, selected,
                                   started_at, driven_at)

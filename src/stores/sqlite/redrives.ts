@@ -8,7 +8,7 @@ import { statementsIn } from './transactions.ts'
 const insertRedrive = `INSERT INTO main.justonce_redrives (id, state, selected, canary, per_second, stop_after_failures,
   started_at, turn, requested_by, why) VALUES (?, 'running', 0, ?, ?, ?, ${now}, 0, ?, ?)`
 const markWhere = (condition: string): string =>
-  `UPDATE main.justonce_parked SET revision = revision + 1, redrive = ?, released = 0 WHERE redrive IS NULL AND ${condition}`
+  `UPDATE main.justonce_parked SET redrive = ?, released = 0 WHERE redrive IS NULL AND ${condition}`
 const setSelected = `UPDATE main.justonce_redrives SET selected = ? WHERE id = ?`
 // Turns are counted, because times are too coarse to tell who was driven last.
 const takeTurn = `UPDATE main.justonce_redrives SET turn = 1 + (SELECT max(turn) FROM main.justonce_redrives)

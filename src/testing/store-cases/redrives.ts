@@ -25,6 +25,21 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'redrive: its mark leaves the revision of a letter alone, and its release does not',
+    needs: ['letters'],
+    async run({ store, rival }) {
+      await bury(store, 'm1')
+      const { revision } = await rowOf(store, 'm1')
+      await start(store, 'r1')
+      assert.equal((await rowOf(rival, 'm1')).revision, revision, 'by being selected')
+      await end(store, 'r1', 'stopped')
+      assert.equal((await rowOf(rival, 'm1')).revision, revision, 'by the end of its redrive')
+      await start(store, 'r2')
+      assert.equal(await release(store, 'r2'), 1)
+      assert.ok((await rowOf(rival, 'm1')).revision > revision)
+    },
+  },
+  {
     name: 'redrive: its selection is frozen: what dies later is not in it, and no letter is in two',
     needs: ['letters'],
     async run({ store }) {

@@ -32,7 +32,7 @@ export function simRedrives(context: SimStoreContext): Redrives<SimClient> {
             await update(session, tx, parkedTable, name(row), (now) => {
               if (now?.state !== 'dead') return now
               selected++
-              return changed(now as Parked, session, { redrive: settings.id, isReleased: false })
+              return { ...now, redrive: settings.id, isReleased: false }
             })
           }
           const times = {
