@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts'
 import { Hooks } from '../engine/hooks.ts'
 import { Isolation } from '../engine/isolation.ts'
 import { RecentCommits } from '../engine/recent-commits.ts'
+import { HandlerSlots } from '../engine/slots.ts'
 import type { StandardSchema } from '../engine/standard-schema.ts'
 import type { AppOptions } from './app-options.ts'
 import { decideCodecs } from './codec-options.ts'
@@ -46,6 +47,9 @@ export function buildEngine<S extends Store, Map extends object>(
     unknownTypes: options.unknownTypes ?? 'dead-letter',
     handlersOf: (type) => handlers.ofType(type),
     handlerNamed: (name) => handlers.named(name),
+    get isLimited() {
+      return handlers.all.some(({ concurrency }) => concurrency !== undefined)
+    },
     get handlerNames() {
       return handlers.names
     },
@@ -58,6 +62,7 @@ export function buildEngine<S extends Store, Map extends object>(
     recent: new RecentCommits(clock),
     isolation: new Isolation(batch.max),
     breakers: new Breakers(clock, events),
+    slots: new HandlerSlots(),
     hooks: new Hooks(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,

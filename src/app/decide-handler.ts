@@ -10,6 +10,7 @@ const known = [
   'delivery',
   'retry',
   'timeoutMs',
+  'concurrency',
   'keepResult',
   'transaction',
   'independent',
@@ -42,6 +43,7 @@ export function decideHandler(
   const retry = decideRetry(options)
   const timeoutMs = options.timeoutMs ?? 30_000
   checkNumber(timeoutMs, `timeoutMs of handler ${options.name}`, 1)
+  checkNumber(options.concurrency ?? 1, `concurrency of handler ${options.name}`, 1)
   checkFunction(call.run, `What handler ${options.name} is to run`)
   checkValues(options)
   return {
@@ -51,6 +53,7 @@ export function decideHandler(
     delivery: options.delivery ?? 'exactly-once',
     retry,
     timeoutMs,
+    concurrency: options.concurrency,
     keepResult: options.keepResult ?? false,
     transaction: options.transaction ?? 'shared',
     independent: options.independent ?? false,

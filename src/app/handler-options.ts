@@ -14,6 +14,11 @@ export interface HandlerOptions<Body = unknown> {
   readonly retry?: RetryOptions
   /** After this time the handler is cut off, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
+  /**
+   * At most so many of its messages are handled at once in this process, retries included; the others wait, and messages of other types go
+   * on. Default: no limit but that of the app.
+   */
+  readonly concurrency?: number
   /** Stores what the handler returns, as JSON, with its record. */
   readonly keepResult?: boolean
   /** `own`: this handler never shares a transaction with other messages. */

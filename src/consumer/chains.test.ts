@@ -37,10 +37,24 @@ test('a chain is with one worker at a time; others are not held up by it', () =>
   expect(idsOf(first.deliveries)).toEqual(['a1'])
   expect(chains.stuck).toBe(1)
   expect(idsOf(take(chains, 9).deliveries)).toEqual(['b1'])
-  expect(chains.isReady).toBe(false)
+  expect(chains.canBegin()).toBe(false)
   settle(chains, first)
   expect(idsOf(take(chains, 9).deliveries)).toEqual(['a2'])
   expect(chains.stuck).toBe(0)
+})
+
+test('what may not begin now stays where it is with all that follows it, and holds up nobody else', () => {
+  const chains = new Chains()
+  const [slow, quick, after] = [delivery('slow', 'a'), delivery('quick'), delivery('after', 'a')]
+  chains.add([slow, delivery('before', 'b'), delivery('slow too', 'b'), quick, after], 0)
+  const mayBegin = ({ message }: Delivery) => !message.id?.startsWith('slow')
+  expect(idsOf(chains.candidates(mayBegin))).toEqual(['before', 'quick'])
+  const batch = chains.take(() => true, mayBegin)
+  expect(idsOf(batch.deliveries)).toEqual(['before', 'quick'])
+  expect(chains.canBegin(mayBegin)).toBe(false)
+  settle(chains, batch)
+  expect(chains.canBegin(mayBegin)).toBe(false)
+  expect(idsOf(chains.take(() => true).deliveries)).toEqual(['slow', 'after', 'slow too'])
 })
 
 test('what is left of a batch stands before all that came later', () => {
@@ -152,7 +166,7 @@ test('whatever happens, no chain overtakes itself and nothing is forgotten', () 
       }
       for (const batch of batches) finish(batch, 100, 0)
       for (const chain of aside) chains.resume(chain)
-      while (chains.isReady) finish(take(chains, 3), 100, 0)
+      while (chains.canBegin()) finish(take(chains, 3), 100, 0)
       expect([...handled.values()].flat()).toHaveLength(sent)
       for (const ids of handled.values()) expect(ids).toEqual(ids.toSorted((a, b) => a - b))
       expect([chains.size, chains.stuck]).toEqual([0, 0])

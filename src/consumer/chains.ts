@@ -21,6 +21,11 @@ export interface TakenBatch {
 /** Why a chain is left with deliveries, and how long it has to wait; 0: not at all. */
 export type LeftFor = (delivery: Delivery) => number | undefined
 
+/** Whether a delivery may be begun now. */
+export type MayBegin = (delivery: Delivery) => boolean
+
+const always: MayBegin = () => true
+
 /** What must stay together and in order: a lane of the transport, or else the message's key. */
 export function affinityOf(delivery: Delivery): string | undefined {
   return delivery.lane ?? delivery.message.key ?? undefined
@@ -55,8 +60,14 @@ export class Chains {
     return this.#stuck
   }
 
-  get isReady(): boolean {
-    return this.#ready.length > 0
+  /** Whether something could be taken now. */
+  canBegin(mayBegin: MayBegin = always): boolean {
+    return this.#ready.some(({ waiting }) => mayBegin(waiting[0] as Delivery))
+  }
+
+  /** Waiting in a chain that is ready. */
+  get readyCount(): number {
+    return this.#ready.reduce((count, { waiting }) => count + waiting.length, 0)
   }
 
   /** Answers the chains that got more although they cannot go on. */
@@ -75,22 +86,38 @@ export class Chains {
   }
 
   /** Those that could be taken now, in the order in which they would be. */
-  *candidates(): Generator<Delivery, void, void> {
-    for (const chain of this.#ready) yield* chain.waiting
+  *candidates(mayBegin: MayBegin = always): Generator<Delivery, void, void> {
+    for (const chain of this.#ready) {
+      for (const delivery of chain.waiting) {
+        if (!mayBegin(delivery)) break
+        yield delivery
+      }
+    }
   }
 
-  /** Takes candidates for as long as they are wanted. Their chains stay with the caller until `end`. */
-  take(isWanted: (delivery: Delivery) => boolean): TakenBatch {
+  /**
+   * Takes candidates for as long as they are wanted. Their chains stay with the caller until `end`. What may not begin stays
+   * where it is, and so does what follows it.
+   */
+  take(isWanted: (delivery: Delivery) => boolean, mayBegin: MayBegin = always): TakenBatch {
     const deliveries: Delivery[] = []
     const chains = new Set<Chain>()
     let isFull = false
-    while (!isFull && this.#ready.length > 0) {
-      const chain = this.#ready[0] as Chain
+    let place = 0
+    while (!isFull && place < this.#ready.length) {
+      const chain = this.#ready[place] as Chain
       let wanted = 0
-      while (wanted < chain.waiting.length && isWanted(chain.waiting[wanted] as Delivery)) wanted++
-      isFull = wanted < chain.waiting.length
-      if (wanted === 0) break
-      this.#ready.shift()
+      for (const delivery of chain.waiting) {
+        if (!mayBegin(delivery)) break
+        isFull = !isWanted(delivery)
+        if (isFull) break
+        wanted++
+      }
+      if (wanted === 0) {
+        place++
+        continue
+      }
+      this.#ready.splice(place, 1)
       deliveries.push(...chain.waiting.splice(0, wanted))
       chain.state = 'taken'
       this.#stuck += chain.waiting.length

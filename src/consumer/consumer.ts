@@ -9,7 +9,7 @@ import { isJustonceError } from '../errors/index.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
-import type { TakenBatch } from './chains.ts'
+import type { MayBegin, TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -33,6 +33,8 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
   readonly #inHand: InHand
+  /** Undefined: no handler wants only so many messages at once. All are registered before a consumer is made. */
+  readonly #mayBegin: MayBegin | undefined
   readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
   readonly #background = new Set<Promise<void>>()
@@ -56,6 +58,8 @@ export class Consumer<Tx> {
     this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
+    const { handlersOf, slots, isLimited } = engine
+    this.#mayBegin = isLimited ? ({ message }) => slots.areFree(handlersOf(message.type ?? '')) : undefined
     this.#sizes = new AdaptiveBatch(options.batch)
     this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
@@ -63,6 +67,7 @@ export class Consumer<Tx> {
       capabilities: transport.capabilities,
       limits: options.inFlight,
       gate,
+      mayBegin: this.#mayBegin,
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
     })
@@ -77,7 +82,9 @@ export class Consumer<Tx> {
   }
 
   start(): void {
-    this.#stopListening = this.#engine.breakers.onClosed(() => this.#inHand.resumeStopped())
+    const { breakers, slots } = this.#engine
+    const stops = [breakers.onClosed(() => this.#inHand.resumeStopped()), slots.onFreed(() => this.#inHand.wake())]
+    this.#stopListening = () => stops.forEach((stop) => void stop())
     const workers = Array.from({ length: this.#options.concurrency }, () => this.#work())
     this.#running = [this.#intake(), ...workers]
   }
@@ -138,10 +145,19 @@ export class Consumer<Tx> {
       await this.#inHand.ready()
       await this.#gate.open(signal)
       const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, this.#idle)
+      const free = this.#takeSlots(batch)
       this.#idle--
       this.#appetite.look()
       if (batch !== undefined) await this.#process(batch)
+      free()
     }
+  }
+
+  #takeSlots(batch: TakenBatch | undefined): () => void {
+    const { handlersOf, slots } = this.#engine
+    if (batch === undefined || this.#mayBegin === undefined) return () => {}
+    const types = new Set(batch.deliveries.map(({ message }) => message.type ?? ''))
+    return slots.take([...types].flatMap((type) => handlersOf(type)))
   }
 
   async #process(batch: TakenBatch): Promise<void> {

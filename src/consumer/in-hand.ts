@@ -2,7 +2,7 @@ import type { Clock, Delivery, TransportCapabilities } from '../contracts/index.
 import type { Report } from '../engine/report.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import type { AdaptiveBatch } from './adaptive-batch.ts'
-import { type Chain, Chains, type LeftFor, type TakenBatch } from './chains.ts'
+import { type Chain, Chains, type LeftFor, type MayBegin, type TakenBatch } from './chains.ts'
 import { HeldBack } from './held-back.ts'
 
 /** How much of a transport may be in this process and not settled. */
@@ -19,6 +19,8 @@ export interface InHandOptions {
   readonly capabilities: Pick<TransportCapabilities, 'order' | 'keepsBehind'>
   readonly limits: InFlightLimits
   readonly gate: Pick<StoreGate, 'openForMs'>
+  /** Whether a delivery may be begun now, where that is not always so. Whoever changes the answer wakes. */
+  readonly mayBegin?: MayBegin | undefined
   /** They go back to the broker. */
   giveBack(deliveries: readonly Delivery[]): void
   /** They can no longer be settled, and are let go. */
@@ -63,7 +65,11 @@ export class InHand {
 
   /** Those that wait in chains which cannot go on. */
   get stuck(): number {
-    return this.#chains.stuck
+    const { mayBegin } = this.#options
+    if (mayBegin === undefined) return this.#chains.stuck
+    let begun = 0
+    for (const _ of this.#chains.candidates(mayBegin)) begun++
+    return this.#chains.stuck + this.#chains.readyCount - begun
   }
 
   add(deliveries: readonly Delivery[]): void {
@@ -79,7 +85,8 @@ export class InHand {
 
   /** Undefined: somebody else was faster. */
   take(sizes: AdaptiveBatch, idle: number): TakenBatch | undefined {
-    const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(), idle))
+    const { mayBegin } = this.#options
+    const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(mayBegin), idle), mayBegin)
     this.heldBack.forget(batch.deliveries)
     return batch.deliveries.length === 0 ? undefined : batch
   }
@@ -106,7 +113,7 @@ export class InHand {
 
   /** Resolves when there may be something to do. */
   async ready(): Promise<void> {
-    if (this.#chains.isReady || this.#isClosed) return
+    if (this.#isClosed || this.#chains.canBegin(this.#options.mayBegin)) return
     await new Promise<void>((resolve) => this.#wakes.push(resolve))
   }
 

@@ -123,3 +123,28 @@ test('where looking for due messages takes long, it looks less often', async () 
   await clock.advance(11_000)
   expect(looksAt.map((at) => at - begunAt)).toEqual([0, 5_000, 10_000])
 })
+
+test('while a handler has as many messages as it wants, its retries wait for one to end, and those of others go on', async () => {
+  const opened = openEngine()
+  const { engine, source, clock, on, handle, effects } = opened
+  let isBroken = true
+  const work = ({ id }: { readonly id: string }, { tx }: Parameters<Parameters<typeof on>[2]>[1]) => {
+    write(tx, id)
+    if (isBroken) throw new Error('not yet')
+  }
+  on('note.created', { name: 'tag-note', concurrency: 1, retry: { backoff: () => 1_000 } }, work)
+  on('note.read', { name: 'count', retry: { backoff: () => 1_000 } }, work)
+  await handle(note('m1'), note('m2'), note('m3'), note('r1', { type: 'note.read' }))
+  isBroken = false
+  const end = engine.slots.take(engine.handlersOf('note.created'))
+  const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
+  const retrier = new Retrier(engine, source, shared, { pollMs: 500, batch: 100, concurrency: 4 })
+  onTestFinished(() => retrier.stop())
+  retrier.start()
+  await clock.advance(5_000)
+  expect(effects()).toEqual({ r1: 1 })
+  end()
+  await clock.advance(0)
+  expect(effects()).toEqual({ r1: 1, m1: 1, m2: 1, m3: 1 })
+  expect(engine.slots.areFree(engine.handlersOf('note.created'))).toBe(true)
+})

@@ -1,6 +1,8 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
+import { unrouted } from '../encoding/unrouted.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Handler } from '../engine/handler.ts'
 import { giveBack, type Reservation } from '../engine/reservation.ts'
 import { type Retried, reserveBehind, reserveDue, retryMessages } from '../engine/retry-due.ts'
 import { sendAgain } from '../engine/send-again.ts'
@@ -28,6 +30,7 @@ export class Retrier<Tx> {
   readonly #options: RetrierOptions
   readonly #chunks = new RetryChunks()
   readonly #attempts = new Map<Chunk, Promise<void>>()
+  #stopListening = (): void => {}
   /** Reserved, and waiting for a place. */
   #queue: Chunk[] = []
   /** Reserved by us, and not tried: to be given back. */
@@ -55,6 +58,7 @@ export class Retrier<Tx> {
   }
 
   start(): void {
+    this.#stopListening = this.#engine.slots.onFreed(() => this.#startNext())
     this.#loop.start()
   }
 
@@ -63,6 +67,7 @@ export class Retrier<Tx> {
   }
 
   async stop(): Promise<void> {
+    this.#stopListening()
     await this.#loop.stop()
     await Promise.all(this.#attempts.values())
     this.#untried.push(...this.#queue.flatMap(({ reservations }) => reservations))
@@ -76,7 +81,7 @@ export class Retrier<Tx> {
     // First, so that it is done even if the store refuses the rest.
     this.#startNext()
     await this.#giveBack()
-    if (this.#queue.length === 0) await this.#reserve()
+    if (!this.#queue.some((chunk) => this.#mayStart(chunk))) await this.#reserve()
     const tookMs = clock.monotonicMs() - begunAt
     if (signal.aborted) return 0
     if (this.#startNext() && this.#freePlaces() > 0) return 0
@@ -89,16 +94,30 @@ export class Retrier<Tx> {
     const free = this.#freePlaces()
     if (free === 0) return
     const limit = free * this.#chunks.most
-    const except = this.#hogs()
-    let reserved = await reserveDue(this.#engine, { limit, except })
-    if (reserved.length === 0 && except.size > 0) reserved = await reserveDue(this.#engine, { limit })
-    this.#queue = this.#chunks.split(reserved, reserved.length >= limit)
+    if (this.#queue.length >= limit) return
+    // They have as many at once as they want: more of them would only wait here.
+    const waiting = new Set(this.#queue.map(({ handler }) => handler))
+    const hogs = this.#hogs()
+    let reserved = await reserveDue(this.#engine, { limit, except: new Set([...waiting, ...hogs]) })
+    if (reserved.length === 0 && hogs.size > 0) reserved = await reserveDue(this.#engine, { limit, except: waiting })
+    this.#queue.push(...this.#chunks.split(reserved, reserved.length >= limit))
   }
 
   #hogs(): ReadonlySet<string> {
     const most = this.#options.concurrency - 1
     const places = Map.groupBy(this.#attempts.keys(), ({ handler }) => handler)
     return new Set([...places].filter(([, chunks]) => most > 0 && chunks.length >= most).map(([handler]) => handler))
+  }
+
+  #mayStart(chunk: Chunk): boolean {
+    return this.#engine.slots.areFree(this.#handlersOf(chunk))
+  }
+
+  /** What reached no handler may be for any of its type. */
+  #handlersOf({ handler: name, reservations }: Chunk): readonly Handler<Tx>[] {
+    if (name === unrouted) return reservations.flatMap(({ letter }) => this.#engine.handlersOf(letter.type))
+    const handler = this.#engine.handlerNamed(name)
+    return handler === undefined ? [] : [handler]
   }
 
   #freePlaces(): number {
@@ -108,12 +127,17 @@ export class Retrier<Tx> {
   #startNext(): boolean {
     let hasStarted = false
     while (this.#freePlaces() > 0) {
-      const chunk = this.#queue.shift()
+      const next = this.#queue.findIndex((each) => this.#mayStart(each))
+      const [chunk] = next < 0 ? [] : this.#queue.splice(next, 1)
       if (chunk === undefined) break
       hasStarted = true
+      const free = this.#engine.slots.take(this.#handlersOf(chunk))
       const attempt = this.#attempt(chunk)
         .catch((error) => this.#loop.failed(error))
-        .finally(() => this.#attempts.delete(chunk))
+        .finally(() => {
+          this.#attempts.delete(chunk)
+          free()
+        })
       this.#attempts.set(chunk, attempt)
     }
     return hasStarted

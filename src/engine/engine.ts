@@ -6,6 +6,7 @@ import type { Handler } from './handler.ts'
 import type { Hooks } from './hooks.ts'
 import type { Isolation } from './isolation.ts'
 import type { RecentCommits } from './recent-commits.ts'
+import type { HandlerSlots } from './slots.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { Run } from './work.ts'
 
@@ -21,6 +22,8 @@ export interface Engine<Tx> {
   /** Handlers of a type, in the order in which they run. */
   handlersOf(type: string): readonly Handler<Tx>[]
   handlerNamed(name: string): Handler<Tx> | undefined
+  /** Whether any handler has `concurrency`. */
+  readonly isLimited: boolean
   /** All names under which messages may be parked here, former ones included. */
   readonly handlerNames: readonly string[]
   schemaOf(type: string): StandardSchema | undefined
@@ -37,6 +40,7 @@ export interface Engine<Tx> {
   readonly recent: RecentCommits
   readonly isolation: Isolation
   readonly breakers: Breakers
+  readonly slots: HandlerSlots
   readonly hooks: Hooks
   readonly timing: EngineTiming
   readonly outlet: Outlet<Tx>

@@ -68,6 +68,8 @@ export interface Handler<Tx = unknown> {
   readonly retry: RetryPolicy
   readonly timeoutMs: number
   readonly keepResult: boolean
+  /** So many batches may have its messages at once; undefined: any number. */
+  readonly concurrency: number | undefined
   /** `own`: one message to a transaction. */
   readonly transaction: 'shared' | 'own'
   /** Runs although an earlier handler of the same message has failed. */

@@ -103,6 +103,12 @@ test.each([
     'OPTION_INVALID',
     'retry.backoff of handler a is 5',
   ],
+  [
+    'no concurrency',
+    { name: 'a', concurrency: 0 },
+    'OPTION_INVALID',
+    'concurrency of handler a is 0, but must be a number of at least 1.',
+  ],
   ['no time', { name: 'a', timeoutMs: 0 }, 'OPTION_INVALID', 'timeoutMs of handler a is 0'],
   [
     'an order that is text',
