@@ -23,10 +23,10 @@ const deadly: readonly PoisonCase[] = [
 // Whoever runs beside it loses its time, too, and must not come back with it every time.
 const retryDelayMs = 1_000
 const blocking: readonly PoisonCase[] = [
-  { title: 'the handler may take', poison: { how: 'block', blocksForMs: timeoutMs * 5 }, config: { retryDelayMs } },
+  { title: 'the handler may take', poison: { how: 'block', blocksForMs: timeoutMs * 3 }, config: { retryDelayMs } },
   {
     title: 'the database waits',
-    poison: { how: 'block', blocksForMs: timeoutMs * 5 },
+    poison: { how: 'block', blocksForMs: timeoutMs * 3 },
     config: { retryDelayMs, idleTimeoutMs: timeoutMs * 2 },
   },
 ]
