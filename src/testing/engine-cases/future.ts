@@ -160,55 +160,42 @@ export const futureCases: readonly StoreCase[] = [
       assert.deepEqual(ran, ['first', 'second'])
     },
   }),
-  engineCase({
-    name: 'future: a handler that keeps order runs it when its time has come, and then what waited behind it',
-    needs: ['retention'],
-    async run(bench) {
-      const { store, effects, app } = bench
-      const [id, next] = [fromTheFuture(), madeAgo(0)]
-      const ran: string[] = []
-      const opened = [app(timed), app(whenItsTimeHasCome)] as const
-      for (const { app: notes } of opened)
-        notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, (message, { tx }) => {
-          ran.push(message.id)
-          return effects.write(tx, message.id)
-        })
-      const [early, due] = opened
-      await early.handle(note(id, { key: 'k' }), note(next, { key: 'k' }))
-      await early.stop()
-      assert.deepEqual(ran, [])
-      await due.handle()
-      await makeDue(bench)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'both messages')
-      assert.deepEqual(ran, [id, next])
-      assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
+  ...[
+    {
+      name: 'future: a handler that keeps order runs it when its time has come, and then what waited behind it',
+      copies: 0,
     },
-  }),
-  engineCase({
-    name: 'future: it keeps its place in the order of its key, although a copy was parked behind a later message',
-    needs: ['retention'],
-    async run(bench) {
-      const { store, effects, app } = bench
-      const [id, next] = [fromTheFuture(), madeAgo(0)]
-      const ran: string[] = []
-      const opened = [app(timed), app(whenItsTimeHasCome)] as const
-      for (const { app: notes } of opened)
-        notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, (message, { tx }) => {
-          ran.push(message.id)
-          return effects.write(tx, message.id)
-        })
-      const [early, due] = opened
-      await early.handle(note(id, { key: 'k' }), note(next, { key: 'k' }))
-      await early.stop()
-      await due.handle(note(id, { key: 'k' }))
-      assert.deepEqual(ran, [])
-      await makeDue(bench)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'all three rows')
-      assert.deepEqual(ran, [id, next])
-      assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
-      assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'processed')
+    {
+      name: 'future: it keeps its place in the order of its key, although a copy was parked behind a later message',
+      copies: 1,
     },
-  }),
+  ].map(({ name, copies }) =>
+    engineCase({
+      name,
+      needs: ['retention'],
+      async run(bench) {
+        const { store, effects, app } = bench
+        const [id, next] = [fromTheFuture(), madeAgo(0)]
+        const ran: string[] = []
+        const opened = [app(timed), app(whenItsTimeHasCome)] as const
+        for (const { app: notes } of opened)
+          notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, (message, { tx }) => {
+            ran.push(message.id)
+            return effects.write(tx, message.id)
+          })
+        const [early, due] = opened
+        await early.handle(note(id, { key: 'k' }), note(next, { key: 'k' }))
+        await early.stop()
+        await due.handle(...Array.from({ length: copies }, () => note(id, { key: 'k' })))
+        assert.deepEqual(ran, [])
+        await makeDue(bench)
+        await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'all rows')
+        assert.deepEqual(ran, [id, next])
+        assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
+        assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'processed')
+      },
+    }),
+  ),
   engineCase({
     name: 'future: a copy that has to wait, or fails, before the row is due leaves everything to the row',
     needs: ['retention'],
