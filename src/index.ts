@@ -39,12 +39,12 @@ export type {
   Subscriber,
   Transport,
 } from './contracts/index.ts'
-export type { Around, HandlerCall } from './engine/around.ts'
-export { type ExponentialOptions, exponential, fixed, none } from './engine/backoff.ts'
+export type { Around, HandlerCall } from './engine/calls/around.ts'
 export type { Backoff, DeliveryMode, PublishOptions } from './engine/handler.ts'
-export { byContent, byPosition } from './engine/identify.ts'
-export { type JoinedOnceContext, type OnceContext, type OnceKey, type OnceOutcome, once } from './engine/once.ts'
-export type { StandardSchema } from './engine/standard-schema.ts'
+export { byContent, byPosition } from './engine/intake/identify.ts'
+export type { StandardSchema } from './engine/intake/standard-schema.ts'
+export { type JoinedOnceContext, type OnceContext, type OnceKey, type OnceOutcome, once } from './engine/once/once.ts'
+export { type ExponentialOptions, exponential, fixed, none } from './engine/recovery/backoff.ts'
 export { type ErrorCode, isJustonceError, JustonceError, PermanentError, RetryLater } from './errors/index.ts'
 export { derivedId, uuidv7 } from './ids/index.ts'
 export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-lease.ts'

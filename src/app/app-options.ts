@@ -1,5 +1,5 @@
 import type { Clock, Hints, Message, Store } from '../contracts/index.ts'
-import type { Around } from '../engine/around.ts'
+import type { Around } from '../engine/calls/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { CodecOptions } from './codec-options.ts'
 import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'

@@ -1,6 +1,6 @@
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
-import { defaultBackoff } from '../engine/backoff.ts'
 import type { BornScheme, Handler } from '../engine/handler.ts'
+import { defaultBackoff } from '../engine/recovery/backoff.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { checkSchemeName, timelessIds, validDate } from './retention-options.ts'

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from '../contracts/index.ts'
-import { Breakers } from '../engine/breakers.ts'
-import { encodeBody } from '../engine/encode-body.ts'
+import { handleDeliveries } from '../engine/batch/handle-deliveries.ts'
 import type { Engine } from '../engine/engine.ts'
-import { handleDeliveries } from '../engine/handle-deliveries.ts'
-import type { RunOutcome } from '../engine/work.ts'
+import type { RunOutcome } from '../engine/items.ts'
+import { encodeBody } from '../engine/publishing/encode-body.ts'
+import { Breakers } from '../engine/recovery/breakers.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { DeliveryOutcome, HandlerOutcome, MessageToDeliver } from './types.ts'
 

@@ -1,6 +1,6 @@
 import type { Message } from '../contracts/index.ts'
 import type { Backoff, DeliveryMode } from '../engine/handler.ts'
-import type { StandardSchema } from '../engine/standard-schema.ts'
+import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 
 export interface HandlerOptions<Body = unknown> {
   /** Half of the idempotency key: keep it when the code moves, and list old names in `formerly` when it must change. */

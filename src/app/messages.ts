@@ -1,4 +1,4 @@
-import type { StandardSchema } from '../engine/standard-schema.ts'
+import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 
 /** The types of messages and what their bodies look like, as a value, so that everything else can be inferred. */
 export interface Messages<Map extends object> {

@@ -1,6 +1,6 @@
 import type { Events, IncomingMessage, Message, Queue, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
-import type { OnceContext, OnceKey, OnceOutcome } from '../engine/once.ts'
+import type { OnceContext, OnceKey, OnceOutcome } from '../engine/once/once.ts'
 import type { Operations } from '../operations/index.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { Health } from './health.ts'

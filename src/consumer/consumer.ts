@@ -1,9 +1,9 @@
 import type { Delivery, Restore, Subscriber, TransportNotice } from '../contracts/index.ts'
+import { handleDeliveries } from '../engine/batch/handle-deliveries.ts'
+import { addResult, type BatchResult, emptyResult } from '../engine/batch-result.ts'
 import type { Engine } from '../engine/engine.ts'
-import { handleDeliveries } from '../engine/handle-deliveries.ts'
-import { lostWith } from '../engine/partition-moves.ts'
-import { addReport, emptyReport, type Report } from '../engine/report.ts'
-import type { SuspicionOf } from '../engine/sort-out.ts'
+import type { SuspicionOf } from '../engine/intake/sort-out.ts'
+import { lostWith } from '../engine/positions/partition-moves.ts'
 import type { Source } from '../engine/source.ts'
 import { isJustonceError } from '../errors/index.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
@@ -164,53 +164,53 @@ export class Consumer<Tx> {
     const { clock, events } = this.#engine
     const { deliveries } = batch
     const begunAt = clock.monotonicMs()
-    const report = emptyReport()
+    const result = emptyResult()
     try {
-      await this.#handle(deliveries, report)
+      await this.#handle(deliveries, result)
       const tookMs = clock.monotonicMs() - begunAt
       this.#gate.worked()
-      const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(report.stopped) }
-      const leftFor = leftBehind(report, pauses)
+      const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(result.stopped) }
+      const leftFor = leftBehind(result, pauses)
       const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
-      this.#sizes.learn(handled, tookMs, report.conflicts)
-      this.#inHand.end(batch, leftFor, report)
-      events.emit({ kind: 'batch', messages: deliveries.length, handled: report.settled.length, ms: tookMs })
+      this.#sizes.learn(handled, tookMs, result.conflicts)
+      this.#inHand.end(batch, leftFor, result)
+      events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })
     } catch (error) {
       // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
-      const settled = new Set(report.settled)
-      this.#inHand.end(batch, (delivery) => (settled.has(delivery) ? undefined : 0), report)
+      const settled = new Set(result.settled)
+      this.#inHand.end(batch, (delivery) => (settled.has(delivery) ? undefined : 0), result)
       this.#gate.close(error, this.#stopping.signal)
     }
     this.#appetite.look()
   }
 
-  async #handle(batch: readonly Delivery[], report: Report): Promise<void> {
+  async #handle(batch: readonly Delivery[], result: BatchResult): Promise<void> {
     const { holds } = this.#inHand.heldBack
     // What can no longer be settled comes again: to handle it now would only be to handle it twice.
     const current = batch.filter(({ ended }) => ended?.aborted !== true)
     for (const { kind, deliveries } of await this.#quarantine.segments(current)) {
-      const left = withoutFollowers(deliveries, report)
-      const segment = { kind, deliveries: await this.#withoutLost(left, report) }
+      const left = withoutFollowers(deliveries, result)
+      const segment = { kind, deliveries: await this.#withoutLost(left, result) }
       if (segment.deliveries.length === 0) continue
       try {
-        const handle = (suspicionOf: SuspicionOf): Promise<Report> =>
+        const handle = (suspicionOf: SuspicionOf): Promise<BatchResult> =>
           handleDeliveries(this.#engine, this.#source, segment.deliveries, suspicionOf, holds)
-        addReport(report, await this.#quarantine.run(segment, handle))
+        addResult(result, await this.#quarantine.run(segment, handle))
       } finally {
-        await this.#quarantine.ended(report)
+        await this.#quarantine.ended(result)
       }
-      if (report.down !== undefined) throw report.down.error
+      if (result.down !== undefined) throw result.down.error
     }
   }
 
   /** What follows on something that was lost is read again with it: to begin it would only hold that against it. */
-  async #withoutLost(deliveries: readonly Delivery[], report: Report): Promise<readonly Delivery[]> {
-    if (report.lost.length === 0) return deliveries
-    const lost = lostWith(report.lost, deliveries)
+  async #withoutLost(deliveries: readonly Delivery[], result: BatchResult): Promise<readonly Delivery[]> {
+    if (result.lost.length === 0) return deliveries
+    const lost = lostWith(result.lost, deliveries)
     if (lost.length === 0) return deliveries
     await this.#source.positions?.reread(lost)
-    report.settled.push(...lost)
-    report.lost.push(...lost)
+    result.settled.push(...lost)
+    result.lost.push(...lost)
     return deliveries.filter((delivery) => !lost.includes(delivery))
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, Delivery, TransportCapabilities } from '../contracts/index.ts'
-import type { Report } from '../engine/report.ts'
+import type { BatchResult } from '../engine/batch-result.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import type { AdaptiveBatch } from './adaptive-batch.ts'
 import { type Chain, Chains, type LeftFor, type MayBegin, type TakenBatch } from './chains.ts'
@@ -91,7 +91,7 @@ export class InHand {
     return batch.deliveries.length === 0 ? undefined : batch
   }
 
-  end(batch: TakenBatch, leftFor: LeftFor, { stopped, wentWell }: Report): void {
+  end(batch: TakenBatch, leftFor: LeftFor, { stopped, wentWell }: BatchResult): void {
     const isStopped = new Set(stopped)
     const lost = batch.deliveries.filter((delivery) => delivery.ended?.aborted && leftFor(delivery) !== undefined)
     if (lost.length > 0) this.#letGo(lost)

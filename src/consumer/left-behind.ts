@@ -1,10 +1,10 @@
 import type { Delivery } from '../contracts/index.ts'
-import type { Report } from '../engine/report.ts'
+import type { BatchResult } from '../engine/batch-result.ts'
 import { affinityOf, type LeftFor } from './chains.ts'
 
 /** What is left of a batch, and how long each has to wait before it is tried again. */
 export function leftBehind(
-  { again, held, stuck, stopped }: Report,
+  { again, held, stuck, stopped }: BatchResult,
   { heldMs, stoppedMs }: { readonly heldMs: number; readonly stoppedMs: number },
 ): LeftFor {
   if (again.length + held.length + stopped.length === 0) return () => undefined
@@ -18,7 +18,7 @@ export function leftBehind(
 /** Those that must not overtake what the segments before have left; they are left with it. */
 export function withoutFollowers(
   deliveries: readonly Delivery[],
-  { again, held, stopped }: Report,
+  { again, held, stopped }: BatchResult,
 ): readonly Delivery[] {
   const left = [again, held, stopped].filter((list) => list.length > 0)
   if (left.length === 0) return deliveries

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Delivery, StoredParkedMessage } from '../contracts/index.ts'
 import { anyJson } from '../encoding/any-text.ts'
+import type { BatchResult } from '../engine/batch-result.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Report } from '../engine/report.ts'
-import type { SuspicionOf } from '../engine/sort-out.ts'
-import type { Origin } from '../engine/work.ts'
+import type { SuspicionOf } from '../engine/intake/sort-out.ts'
+import type { Origin } from '../engine/items.ts'
 import { JustonceError } from '../errors/index.ts'
 import { type Suspects, suspectsOf } from '../facts/index.ts'
 import { Exclusion } from './exclusion.ts'
@@ -88,7 +88,7 @@ export class Quarantine<Tx> {
   }
 
   /** What is settled has ended otherwise than by a death. What was lost has not even begun: it is somebody else's. */
-  async ended({ settled, lost }: Pick<Report, 'settled' | 'lost'>): Promise<void> {
+  async ended({ settled, lost }: Pick<BatchResult, 'settled' | 'lost'>): Promise<void> {
     if (this.#begun.size > 0) {
       const notBegun = this.#end(lost)
       this.#debts.push({ forgiven: notBegun, cleared: this.#end(settled) })

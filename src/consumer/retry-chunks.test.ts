@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StoredParkedMessage } from '../contracts/index.ts'
-import { Reservation } from '../engine/reservation.ts'
+import { Reservation } from '../engine/retries/reservation.ts'
 import { RetryChunks } from './retry-chunks.ts'
 
 const reserved = (key: string, changes: Partial<StoredParkedMessage> = {}) =>

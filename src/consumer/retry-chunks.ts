@@ -1,4 +1,4 @@
-import type { Reservation } from '../engine/reservation.ts'
+import type { Reservation } from '../engine/retries/reservation.ts'
 
 /** What is tried together, in one place: a run of an order key, one suspect, or a few of one handler. */
 export interface Chunk {

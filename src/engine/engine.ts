@@ -1,14 +1,14 @@
 import type { Clock, Codec, Events, Hints, OutgoingMessage, Store } from '../contracts/index.ts'
-import type { Around } from './around.ts'
-import type { Breakers } from './breakers.ts'
-import type { EnvelopeLimits } from './check-envelope.ts'
+import type { RecentCommits } from './batch/recent-commits.ts'
+import type { HandlerSlots } from './batch/slots.ts'
+import type { Around } from './calls/around.ts'
+import type { Isolation } from './calls/isolation.ts'
 import type { Handler } from './handler.ts'
 import type { Hooks } from './hooks.ts'
-import type { Isolation } from './isolation.ts'
-import type { RecentCommits } from './recent-commits.ts'
-import type { HandlerSlots } from './slots.ts'
-import type { StandardSchema } from './standard-schema.ts'
-import type { Run } from './work.ts'
+import type { EnvelopeLimits } from './intake/check-envelope.ts'
+import type { StandardSchema } from './intake/standard-schema.ts'
+import type { Run } from './items.ts'
+import type { Breakers } from './recovery/breakers.ts'
 
 /** Everything that processing a batch needs; one per store, shared by all lanes of a process. */
 export interface Engine<Tx> {

@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/index.ts'
-import type { StandardSchema } from './standard-schema.ts'
+import type { StandardSchema } from './intake/standard-schema.ts'
 
 export type DeliveryMode = 'exactly-once' | 'at-least-once' | 'at-most-once'
 

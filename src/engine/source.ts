@@ -1,5 +1,5 @@
 import type { Delivery, InsideTransaction, Positioned } from '../contracts/index.ts'
-import type { RunOutcome } from './work.ts'
+import type { RunOutcome } from './items.ts'
 
 export interface StoredPositions {
   readonly group: string

@@ -1,10 +1,10 @@
 import type { PackedMessage, StoredParkedMessage } from '../contracts/index.ts'
 import { unpackMessage } from '../encoding/packed-message.ts'
 import { unrouted } from '../encoding/unrouted.ts'
-import { encodeBody } from '../engine/encode-body.ts'
 import type { Engine } from '../engine/engine.ts'
-import { prepare } from '../engine/prepare.ts'
-import { isRowOf, rowKeyOf } from '../engine/work.ts'
+import { prepare } from '../engine/intake/prepare.ts'
+import { isRowOf, rowKeyOf } from '../engine/items.ts'
+import { encodeBody } from '../engine/publishing/encode-body.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** A letter's message with another body, checked as the engine will check it. Rejects where it could not be handled. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, StoredParkedMessage } from '../contracts/index.ts
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import type { Engine } from '../engine/engine.ts'
-import { lateness } from '../engine/expiry.ts'
+import { lateness } from '../engine/intake/expiry.ts'
 
 /** Whether its expiry has passed, for its handler or, where it reached none, for every handler of its type. */
 export function isTooLate<Tx>(engine: Engine<Tx>, { handler, type, message }: StoredParkedMessage): boolean {

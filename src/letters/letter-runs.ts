@@ -2,11 +2,11 @@ import type { InboxRecord, RecordKey, StoredParkedMessage } from '../contracts/i
 import { sameFingerprint } from '../encoding/fingerprint.ts'
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
-import { isKey } from '../engine/check-envelope.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
-import { prepare } from '../engine/prepare.ts'
-import { rowKeyOf } from '../engine/work.ts'
+import { isKey } from '../engine/intake/check-envelope.ts'
+import { prepare } from '../engine/intake/prepare.ts'
+import { rowKeyOf } from '../engine/items.ts'
 import type { LetterRun } from '../operations/index.ts'
 
 interface Candidate<Tx> {

@@ -5,11 +5,11 @@ import type { HandlerOptions } from '../../src/app/handler-options.ts'
 import { Handlers } from '../../src/app/handlers.ts'
 import type { Delivery, JustonceEvent, Message, Publisher } from '../../src/contracts/index.ts'
 import { unpackOutgoing } from '../../src/encoding/packed-message.ts'
+import { handleDeliveries } from '../../src/engine/batch/handle-deliveries.ts'
+import type { BatchResult } from '../../src/engine/batch-result.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { handleDeliveries } from '../../src/engine/handle-deliveries.ts'
 import type { RunContext } from '../../src/engine/handler.ts'
-import type { Report } from '../../src/engine/report.ts'
-import { reserveDue, retryMessages } from '../../src/engine/retry-due.ts'
+import { reserveDue, retryMessages } from '../../src/engine/retries/retry-due.ts'
 import type { Source } from '../../src/engine/source.ts'
 import type { AppOptions } from '../../src/index.ts'
 import { Destinations } from '../../src/outgoing/destinations.ts'
@@ -72,11 +72,11 @@ export function openEngine(options: OpenEngineOptions = {}) {
     onBatch: (type: string, name: string | HandlerOptions, run: BatchCall) =>
       add(type, name, { kind: 'batch', run: run as never }),
     /** Rejects when the store goes away. */
-    async handle(...messages: readonly MessageToSend[]): Promise<Report> {
+    async handle(...messages: readonly MessageToSend[]): Promise<BatchResult> {
       const deliveries = messages.map((message) => ({ message: toIncoming(message, 'test') }))
-      const report = await handleDeliveries(engine, source, deliveries)
-      if (report.down !== undefined) throw report.down.error
-      return report
+      const result = await handleDeliveries(engine, source, deliveries)
+      if (result.down !== undefined) throw result.down.error
+      return result
     },
     /** Gives everything that is due its next attempt; whether there was anything. */
     async retry(): Promise<boolean> {

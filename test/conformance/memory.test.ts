@@ -1,5 +1,5 @@
 import { MemoryDatabase, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
-import { systemTimers } from '../../src/stores/sql/system-timers.ts'
+import { systemTimers } from '../../src/stores/shared/system-timers.ts'
 import type { StoreCaseContext } from '../../src/testing/index.ts'
 import { bindStoreCases } from './bind-store-cases.ts'
 

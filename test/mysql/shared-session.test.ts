@@ -1,6 +1,6 @@
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { once } from '../../src/engine/once.ts'
+import { once } from '../../src/engine/once/once.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { askMysql, createMysqlDatabase } from '../servers/mysql-databases.ts'

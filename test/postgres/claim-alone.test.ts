@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textArray } from '../../src/stores/postgres/cells.ts'
-import { inboxStatements } from '../../src/stores/postgres/inbox-statements.ts'
+import { inboxStatements } from '../../src/stores/postgres/inbox/inbox-statements.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { tableNames } from '../../src/stores/postgres/tables.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'

@@ -31,7 +31,7 @@ export const layers: readonly Layer[] = [
   { folder: 'leases', mayImport: inner },
   { folder: 'hints', mayImport: inner },
   { folder: 'patterns', mayImport: inner },
-  { folder: 'stores/*', mayImport: [...inner, 'stores/sql'] },
+  { folder: 'stores/*', mayImport: [...inner, 'stores/sql', 'stores/shared'] },
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
   { folder: 'dashboard', mayImport: [...inner, 'operations'] },

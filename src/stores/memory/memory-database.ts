@@ -9,9 +9,9 @@ import type {
   StoredParkedMessage,
 } from '../../contracts/index.ts'
 import type { FactRow } from '../../facts/index.ts'
-import { FairMutex } from '../sql/fair-mutex.ts'
-import { NestedTurns } from '../sql/nested-turns.ts'
-import { systemTimers } from '../sql/system-timers.ts'
+import { FairMutex } from '../shared/fair-mutex.ts'
+import { NestedTurns } from '../shared/nested-turns.ts'
+import { systemTimers } from '../shared/system-timers.ts'
 import { Table } from './table.ts'
 
 export interface MemoryDatabaseOptions {

@@ -1,6 +1,6 @@
 import type { Loan, LoanOptions, TransactionOptions } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { unlessAborted } from '../sql/unless-aborted.ts'
+import { unlessAborted } from '../shared/unless-aborted.ts'
 import type { MemoryDatabase } from './memory-database.ts'
 import { closedTxError, lentTx, type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 

@@ -1,6 +1,6 @@
 import type { Inbox, JoinedStore } from '../../contracts/index.ts'
-import { NestedTurns } from '../sql/nested-turns.ts'
-import { systemTimers } from '../sql/system-timers.ts'
+import { NestedTurns } from '../shared/nested-turns.ts'
+import { systemTimers } from '../shared/system-timers.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { classify } from './errors.ts'
 import type { OpenTransactions } from './open-transaction.ts'

@@ -1,11 +1,11 @@
 import type { Audit, AuditEntry } from '../../contracts/index.ts'
 import { textArray } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
-import type { OpenTransactions } from './open-transaction.ts'
-import { inMs } from './parked-columns.ts'
+import { inMs } from './parking/parked-columns.ts'
 import { auditIn } from './rows.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
+import type { OpenTransactions } from './transactions/open-transaction.ts'
 
 export function postgresAudit<Tx>(
   source: Pick<ConnectionSource<Tx>, 'runAlone'>,

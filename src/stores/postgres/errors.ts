@@ -1,7 +1,7 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { networkCodes, ownTrouble } from '../sql/trouble.ts'
-import { sealMark } from './seal.ts'
+import { sealMark } from './transactions/seal.ts'
 
 /** The SQLSTATE of an error that the server has sent. */
 export function sqlState(error: unknown): string | undefined {

@@ -1,9 +1,9 @@
 import type { FactChange, Facts } from '../../contracts/index.ts'
 import { type Cell, textArray, textIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
-import type { OpenTransactions } from './open-transaction.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
+import type { OpenTransactions } from './transactions/open-transaction.ts'
 
 const now = 'clock_timestamp()'
 const micros = `(extract(epoch FROM ${now}) * 1000000)::bigint`

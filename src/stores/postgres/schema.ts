@@ -2,10 +2,10 @@ import type { Schema } from '../../contracts/index.ts'
 import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import { textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
-import { beginAnew } from './left-open.ts'
 import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
+import { beginAnew } from './transactions/left-open.ts'
 
 /** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
 export function postgresSchema<Tx>(

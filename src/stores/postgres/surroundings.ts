@@ -1,6 +1,6 @@
 import type { ConnectionSource } from './connection.ts'
 import { statement } from './statement.ts'
-import { setsSomething, settingsIn } from './unseen-settings.ts'
+import { setsSomething, settingsIn } from './transactions/unseen-settings.ts'
 
 /** What the database around our tables is like. */
 export interface Surroundings {

@@ -1,6 +1,6 @@
 import type { RecordKey, TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { unlessAborted } from '../sql/unless-aborted.ts'
+import { unlessAborted } from '../shared/unless-aborted.ts'
 import { commitArguments } from './commit-arguments.ts'
 import { type Connection, type ScriptArgument, texts } from './connection.ts'
 import { classify } from './errors.ts'

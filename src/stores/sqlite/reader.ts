@@ -1,4 +1,4 @@
-import type { FairMutex } from '../sql/fair-mutex.ts'
+import type { FairMutex } from '../shared/fair-mutex.ts'
 import { type Patience, retryWhileBusy } from './busy-retry.ts'
 import type { Connection } from './connection.ts'
 import { type OpenFile, openFileOf } from './open-file.ts'

@@ -1,6 +1,6 @@
 import type { TransactionOptions } from '../../contracts/index.ts'
-import type { FairMutex } from '../sql/fair-mutex.ts'
-import { unlessAborted } from '../sql/unless-aborted.ts'
+import type { FairMutex } from '../shared/fair-mutex.ts'
+import { unlessAborted } from '../shared/unless-aborted.ts'
 import type { Patience } from './busy-retry.ts'
 import type { Connection } from './connection.ts'
 import { Guard } from './guard.ts'

@@ -1,6 +1,6 @@
 import type { Inbox, JoinedStore, Loan, LoanOptions } from '../../contracts/index.ts'
 import { txNotOpen, wrapperName, wrongTx } from '../../errors/index.ts'
-import type { NestedTurns } from '../sql/nested-turns.ts'
+import type { NestedTurns } from '../shared/nested-turns.ts'
 import { guardOf } from './lent-database.ts'
 import { checkNothingAttached } from './session.ts'
 import { inTransaction, type SqliteDatabase } from './sqlite-database.ts'

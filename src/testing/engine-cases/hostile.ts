@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { unpackMessage } from '../../encoding/packed-message.ts'
-import { isKey } from '../../engine/check-envelope.ts'
+import { isKey } from '../../engine/intake/check-envelope.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, makeDue, note } from './bench.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
-import { byContent } from '../../engine/identify.ts'
+import { byContent } from '../../engine/intake/identify.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { gate, hold } from '../waiting.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from '../../engine/once.ts'
+import { once } from '../../engine/once/once.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'

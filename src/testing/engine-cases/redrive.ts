@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { packMessage } from '../../encoding/packed-message.ts'
-import { none } from '../../engine/backoff.ts'
+import { none } from '../../engine/recovery/backoff.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'

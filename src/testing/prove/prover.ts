@@ -1,6 +1,6 @@
 import { decideCodecs } from '../../app/codec-options.ts'
 import type { IncomingMessage, Store } from '../../contracts/index.ts'
-import { encodeBody } from '../../engine/encode-body.ts'
+import { encodeBody } from '../../engine/publishing/encode-body.ts'
 import { toIncoming } from '../../transports/memory/message-to-send.ts'
 import { type Comparing, type Difference, differencesBetween, unsteadyColumns } from './compare.ts'
 import { explanations } from './explanations.ts'

@@ -1,4 +1,4 @@
-import { timelessBorn, timelessUntil } from '../born.ts'
+import { timelessBorn, timelessUntil } from '../inbox/born.ts'
 import type { Tables } from '../tables.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import { explained } from '../errors.ts'
-import { growingPause } from '../growing-pause.ts'
-import { beginAnew } from '../left-open.ts'
+import { growingPause } from '../queue/reconnect-delay.ts'
+import { beginAnew } from '../transactions/left-open.ts'
 import { PgRunner } from './pg-runner.ts'
 
 /** Keeps one client of the pool listening, and gets another when that one is lost. */

@@ -4,7 +4,7 @@ import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { explained, isBadSession } from '../errors.ts'
 import { Names } from '../names.ts'
-import { mustBegin, readingCommitted, runOnGoodOne } from '../run-alone.ts'
+import { mustBegin, readingCommitted, runOnGoodOne } from '../transactions/run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
 import { lentSql } from './lent-sql.ts'

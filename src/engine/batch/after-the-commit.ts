@@ -1,0 +1,151 @@
+import type { JustonceEvent } from '../../contracts/index.ts'
+import { unrouted } from '../../encoding/unrouted.ts'
+import type { BatchResult } from '../batch-result.ts'
+import { runTogether } from '../calls/run-in-parts.ts'
+import type { Engine } from '../engine.ts'
+import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
+import { KeyOrder } from '../order/key-order.ts'
+import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
+import type { Source } from '../source.ts'
+import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
+import { isRecorded } from './claim.ts'
+import { tellHints } from './hinted.ts'
+import { type Committed, inTransaction } from './process-batch.ts'
+import { unwrapped } from './undone.ts'
+
+/** The batch is committed: now, and not before, the broker is told and everyone else learns of it. */
+export async function afterTheCommit<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  committed: Committed<Tx>,
+): Promise<Pick<BatchResult, 'settled' | 'lost' | 'wentWell' | 'background'>> {
+  const { batch, runs, outcomes, epoch, done, published, lost } = committed
+  const background: Promise<void>[] = []
+  let wentWell = batch.known.length + batch.refusals.length
+  if (lost.length > 0) await source.positions?.reread(lost)
+  if (source.inside !== undefined) source.inside.committed(done)
+  else if (done.length > 0) await source.acknowledge(done)
+  if (published.length > 0) engine.outlet.committed(published)
+  for (const refusal of batch.refusals) {
+    const { error, letter } = refusal
+    engine.events.emit({
+      kind: 'parked',
+      handler: letter?.handler ?? unrouted,
+      key: letter?.key ?? refusedKey(refusal),
+      reason: error.code,
+      state: 'dead',
+      attempts: 0,
+      error,
+    })
+    source.refused?.(error)
+  }
+  for (const run of runs) {
+    const outcome = outcomes[run.index] as RunOutcome
+    const event = eventOf(run, outcome)
+    if (event !== undefined) engine.events.emit(event)
+    source.committed?.(run.handler.name, outcome)
+    if (isGoodEnd(outcome)) wentWell++
+    if (outcome.kind === 'processed') {
+      // Not before: what fails at the commit has not succeeded.
+      engine.breakers.succeeded(run.handler)
+      if (epoch !== undefined && isRecorded(run))
+        engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
+      background.push(...startHooks(engine, run, outcome.products))
+    }
+  }
+  tellHints(engine, committed)
+  for (const run of runs)
+    if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, source, run)))
+  return { settled: [...lost, ...done], lost: [...lost], wentWell, background }
+}
+
+function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefined {
+  const { name: handler, type } = run.handler
+  const { key } = run
+  switch (outcome.kind) {
+    case 'processed':
+      return { kind: 'processed', handler, key, type }
+    case 'duplicate':
+    case 'parked':
+      return { kind: 'duplicate', handler, key, type, from: 'store' }
+    case 'failed':
+      return parkedEvent(run, outcome)
+    case 'expired':
+      return { kind: 'expired', handler, key, type }
+    case 'conflict':
+      return {
+        kind: 'parked',
+        handler,
+        key,
+        reason: 'KEY_REUSED',
+        state: 'dead',
+        attempts: 0,
+        error: keyReused(run, outcome),
+      }
+    case 'waiting':
+      if (run.owner !== undefined) return undefined
+      return {
+        kind: 'parked',
+        handler,
+        key: rowKeyOf(run),
+        reason: waitsFor[outcome.behind],
+        state: 'waiting',
+        attempts: 0,
+        error: undefined,
+      }
+    default:
+      return undefined
+  }
+}
+
+function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' }): JustonceEvent {
+  const { state, reason, attempts } = outcome.verdict
+  const key = failedKeyOf(run, outcome)
+  return { kind: 'parked', handler: run.handler.name, key, state, reason, attempts, error: outcome.error }
+}
+
+/** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
+async function runAfterAck<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  recorded: Run<Tx>,
+): Promise<readonly Promise<void>[]> {
+  const outcomes: Outcomes = []
+  // Whatever row it came from is gone: it is recorded as processed.
+  const run: Run<Tx> = { ...recorded, owner: undefined }
+  try {
+    await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
+      const wentWell = new Set<string>()
+      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
+      await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
+      const { delivery, origin } = run
+      const works = [{ delivery, origin, runs: [run] }]
+      await writeBookkeeping(
+        engine,
+        source,
+        tx,
+        gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes),
+        [],
+      )
+    })
+    const outcome = outcomes[run.index]
+    engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
+    if (outcome?.kind !== 'processed') return []
+    engine.breakers.succeeded(run.handler)
+    engine.outlet.committed(outcome.products.outgoing)
+    return startHooks(engine, run, outcome.products)
+  } catch (error) {
+    engine.events.emit({
+      kind: 'at-most-once-failed',
+      handler: run.handler.name,
+      key: run.key,
+      error: unwrapped(error),
+    })
+    source.lost?.(run.handler.name, unwrapped(error))
+    return []
+  }
+}
+
+function startHooks<Tx>(engine: Engine<Tx>, run: Run<Tx>, { afterCommit }: RunProducts): readonly Promise<void>[] {
+  return afterCommit.length === 0 ? [] : [engine.hooks.start(run.handler, afterCommit)]
+}

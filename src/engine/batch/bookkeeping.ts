@@ -1,0 +1,173 @@
+import type {
+  Delivery,
+  InboxKey,
+  NewParkedMessage,
+  OutgoingMessage,
+  ParkedChange,
+  RecordChange,
+} from '../../contracts/index.ts'
+import { suspectsOf } from '../../facts/index.ts'
+import type { Engine } from '../engine.ts'
+import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from '../items.ts'
+import {
+  changedLetter,
+  conflictRow,
+  failedAgain,
+  failedRow,
+  refusedRow,
+  waitingRow,
+  waitsFor,
+} from '../retries/parked-rows.ts'
+import type { Source } from '../source.ts'
+import { isRecorded } from './claim.ts'
+import type { Batch } from './process-batch.ts'
+import { Undone } from './undone.ts'
+
+/** All that a batch has to write beside the handlers' own effects. */
+export interface Bookkeeping {
+  readonly changes: RecordChange[]
+  readonly parked: NewParkedMessage[]
+  readonly parkedChanges: ParkedChange[]
+  readonly outgoing: OutgoingMessage[]
+  readonly released: InboxKey[]
+  /** Suspects that nothing is held against any longer. */
+  readonly cleared: string[]
+}
+
+export function gatherBookkeeping<Tx>(
+  engine: Engine<Tx>,
+  { works, refusals, settles }: Pick<Batch<Tx>, 'works' | 'refusals' | 'settles'>,
+  outcomes: Outcomes,
+): Bookkeeping {
+  const at = engine.clock.now()
+  const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
+  for (const refusal of refusals) {
+    if (refusal.letter === undefined) books.parked.push(refusedRow(refusal, at))
+    else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
+  }
+  for (const work of works) {
+    for (const run of work.runs) gatherRun(engine, run, outcomes[run.index] as RunOutcome, at, books)
+    const { letter, suspect } = work.origin
+    if (!settles || !isHandled(work, outcomes)) continue
+    if (suspect !== undefined) books.cleared.push(suspect)
+    // A letter that reached no handler before has reached its handlers now, and they have what becomes of it.
+    if (letter !== undefined && work.runs.every((run) => run.owner === undefined)) {
+      const isStillRefused = books.parkedChanges.some(
+        ({ handler, key }) => handler === letter.handler && key === letter.key,
+      )
+      if (!isStillRefused) books.parkedChanges.push({ handler: letter.handler, key: letter.key, kind: 'done' })
+    }
+  }
+  return books
+}
+
+/** Nothing of it is left for another time. */
+export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes): boolean {
+  for (const run of runs) if (isLeft(outcomes[run.index])) return false
+  return true
+}
+
+export function isLeft(outcome: RunOutcome | undefined): boolean {
+  const kind = outcome?.kind ?? 'unstarted'
+  return kind === 'unstarted' || kind === 'apart' || kind === 'elsewhere'
+}
+
+function gatherRun<Tx>(
+  { timeless }: Engine<Tx>,
+  run: Run<Tx>,
+  outcome: RunOutcome,
+  at: Date,
+  books: Bookkeeping,
+): void {
+  const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
+  const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
+  // What waited for its time to come is claimed by now.
+  const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
+  const names = [run.handler.name, ...run.handler.formerly]
+  const twin = run.origin.reservation?.twin
+  if (twin !== undefined && !isLeft(outcome) && outcome.kind !== 'waiting')
+    books.parkedChanges.push({ handler: twin.handler, key: twin.key, kind: 'done' })
+  // Under every name that it may be claimed under: processes that only know one of them must see the same.
+  const mark = (state: RecordChange['state'], result?: string): void => {
+    if (!isRecorded(run)) return
+    for (const name of names) books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name) })
+  }
+  switch (outcome.kind) {
+    case 'processed':
+      books.outgoing.push(...outcome.products.outgoing)
+      if (isFromRow || outcome.products.result !== undefined) mark('processed', outcome.products.result)
+      break
+    case 'after-ack':
+      if (isFromRow) mark('processed')
+      break
+    case 'expired':
+      if (!outcome.unclaimed) mark('expired')
+      break
+    case 'failed': {
+      const row = run.owner ?? unclaimedLetter(run)
+      if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at, run.isPlain))
+      else books.parked.push(failedRow(run, outcome, at))
+      // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
+      if (run.owner === undefined && !isUnclaimed(outcome)) mark('parked')
+      return
+    }
+    case 'waiting':
+      if (run.owner === undefined) {
+        books.parked.push(waitingRow(run, outcome))
+        mark('parked')
+      }
+      return
+    case 'conflict': {
+      const row = conflictRow(run, outcome, at)
+      const { letter } = run.origin
+      if (letter?.key !== row.key || letter.handler !== row.handler) books.parked.push(row)
+      else books.parkedChanges.push({ ...row, kind: 'dead', attempts: letter.attempts + 1 })
+      return
+    }
+    case 'unstarted':
+    case 'apart':
+      if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
+        for (const name of names) books.released.push({ handler: name, key, born: bornOf(name) })
+      return
+    default:
+      return
+  }
+  if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
+}
+
+/** Writes it in bulk. Most batches have nothing to write, and then this costs nothing. */
+export async function writeBookkeeping<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  tx: Tx,
+  books: Bookkeeping,
+  done: readonly Delivery[],
+): Promise<void> {
+  const { inbox, parking } = engine.store
+  if (books.released.length > 0) await inbox.release(tx, books.released)
+  if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
+  if (books.parked.length > 0) await park(engine, tx, books.parked)
+  if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
+  if (books.cleared.length > 0) await suspectsOf(engine.store).clear(tx, books.cleared)
+  if (books.outgoing.length > 0) await recorded(engine, engine.outlet.store(tx, books.outgoing))
+  if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
+}
+
+/** There is little of a message in these: where they fail, others may fail in the same way. */
+async function recorded<Tx>({ store }: Engine<Tx>, writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    throw store.classify(error) === 'none' ? new Undone('unrecorded', error) : error
+  }
+}
+
+/** What only waits for its turn and cannot be parked has not failed. */
+async function park<Tx>({ store }: Engine<Tx>, tx: Tx, messages: readonly NewParkedMessage[]): Promise<void> {
+  try {
+    await store.parking.park(tx, messages)
+  } catch (error) {
+    const isWaiting = messages.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
+    throw isWaiting && store.classify(error) === 'none' ? new Undone('unkeepable', error) : error
+  }
+}

@@ -1,0 +1,69 @@
+import type { Handler } from '../handler.ts'
+import type { Run, Work } from '../items.ts'
+
+/** One call of a handler: with one message, or, for a batch handler, with all of the batch that it takes. */
+export interface Execution<Tx> {
+  readonly handler: Handler<Tx>
+  readonly runs: readonly Run<Tx>[]
+}
+
+interface Level<Tx> {
+  readonly each: Execution<Tx>[]
+  readonly batches: Map<Handler<Tx>, Run<Tx>[]>
+}
+
+/** Where the message before was put. Another one of its type joins it, one of another type goes behind it. */
+interface Placed {
+  readonly key: string
+  readonly type: string | undefined
+  readonly begin: number
+  readonly end: number
+}
+
+/**
+ * The calls of a batch in the order in which they are made. Messages go by their key, in order of arrival within a key:
+ * batches that touch rows in one order do not deadlock. A message's own handlers keep their order; what follows a batch
+ * handler, in its message or in its key, waits until that has had all its messages.
+ */
+export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] {
+  const levels: Level<Tx>[] = []
+  let before: Placed | undefined
+  for (const work of inKeyOrder(works)) {
+    const { key, type } = work.delivery.message
+    const begin = before === undefined || before.key !== key ? 0 : before.type === type ? before.begin : before.end
+    let level = begin
+    for (const run of work.runs) {
+      levels[level] ??= { each: [], batches: new Map() }
+      const { each, batches } = levels[level] as Level<Tx>
+      if (run.handler.call.kind === 'each') {
+        each.push({ handler: run.handler, runs: [run] })
+        continue
+      }
+      const gathered = batches.get(run.handler)
+      if (gathered === undefined) batches.set(run.handler, [run])
+      else gathered.push(run)
+      level++
+    }
+    before = key === undefined ? undefined : { key, type, begin, end: level }
+  }
+  return levels.flatMap(({ each, batches }) => [...each, ...[...batches].map(([handler, runs]) => ({ handler, runs }))])
+}
+
+function inKeyOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
+  return works.toSorted((a, b) => {
+    const keyA = a.delivery.message.key ?? ''
+    const keyB = b.delivery.message.key ?? ''
+    return keyA < keyB ? -1 : keyA > keyB ? 1 : 0
+  })
+}
+
+/** Halves of what failed together, so that the culprit ends up alone. */
+export function split<Tx>(executions: readonly Execution<Tx>[]): Execution<Tx>[][] {
+  if (executions.length > 1) {
+    const half = Math.ceil(executions.length / 2)
+    return [executions.slice(0, half), executions.slice(half)]
+  }
+  const { handler, runs } = executions[0] as Execution<Tx>
+  const middle = Math.ceil(runs.length / 2)
+  return [[{ handler, runs: runs.slice(0, middle) }], [{ handler, runs: runs.slice(middle) }]]
+}

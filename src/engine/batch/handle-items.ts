@@ -1,0 +1,132 @@
+import type { BatchResult } from '../batch-result.ts'
+import type { Engine } from '../engine.ts'
+import type { SortedOut } from '../intake/sort-out.ts'
+import type { Item } from '../items.ts'
+import { chainOf, LeftChains } from '../order/chain.ts'
+import { Attempts } from '../recovery/attempts.ts'
+import { type Blame, blamedFor } from '../recovery/blame.ts'
+import { type Before, failing, handleAlone, leavesChain } from '../recovery/handle-alone.ts'
+import { noteFailures } from '../recovery/note-failures.ts'
+import type { WhyUndone } from '../recovery/why-undone.ts'
+import type { Source } from '../source.ts'
+import { isLeft } from './bookkeeping.ts'
+import type { Committed } from './process-batch.ts'
+import { Undone, unwrapped } from './undone.ts'
+
+/** Handles what was sorted out, and resolves to what became of it, also when the store goes away in the middle of it. */
+export async function handleItems<Tx>(engine: Engine<Tx>, source: Source, sorted: SortedOut<Tx>): Promise<BatchResult> {
+  const attempts = new Attempts(engine, source)
+  const handling = new Handling(attempts)
+  const { result } = attempts
+  try {
+    await handling.together(sorted.shared)
+    await handling.inTurn(sorted.alone)
+  } catch (error) {
+    result.down = { error }
+  }
+  // After what was not begun: a copy must not overtake its original.
+  result.again.push(...sorted.again)
+  result.stopped.push(...sorted.stopped)
+  return result
+}
+
+/** Whatever is left of a chain leaves the rest of the chain behind. */
+class Handling<Tx> {
+  readonly #attempts: Attempts<Tx>
+  readonly #left: LeftChains<Tx, 'again' | 'held'>
+
+  constructor(attempts: Attempts<Tx>) {
+    this.#attempts = attempts
+    this.#left = new LeftChains(attempts.source)
+  }
+
+  /** In one transaction while that goes well. `tries`: how many it has taken, with others in it, to come to these. */
+  async together(given: readonly Item<Tx>[], tries = 1): Promise<void> {
+    const { engine, source, result } = this.#attempts
+    const items = this.#left.without(given, result)
+    if (items.length === 0) return
+    const isOne = items.length === 1 && source.positions !== undefined
+    if (isOne || items.every((item) => this.#isOnlySettled(item))) return await this.inTurn(items)
+    const history: WhyUndone[] = []
+    for (;;) {
+      const batch = this.#attempts.batchOf(items)
+      const attempt = await this.#attempts.attempt(batch, history)
+      if (attempt.committed !== undefined) return await this.#committed(items, attempt.committed)
+      const { why, times, error } = attempt
+      const blame = blamedFor(batch, why, error)
+      const hasParts = engine.store.parts !== undefined
+      const isBare = batch.partSize === Number.POSITIVE_INFINITY && batch.works.length > 1
+      if (why === 'failure' && (isBare || (error instanceof Undone && error.areEach)))
+        engine.isolation.saw(blame?.runs.length ?? 1, batch.works.length)
+      // Without parts every failure costs all the others a run.
+      const isBlamed = blame !== undefined && (hasParts || tries + history.length <= 4)
+      const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, canHaveParts: hasParts && isBare })
+      if (step.kind === 'without-the-blamed')
+        return await this.#withoutTheBlamed(items, blame as Blame<Tx>, error, tries + history.length)
+      if (step.kind === 'each-alone') {
+        if (why === 'conflict' || why === 'held') result.conflicts++
+        return await this.inTurn(items)
+      }
+    }
+  }
+
+  /** One after the other, each alone. */
+  async inTurn(items: readonly Item<Tx>[], before: Before = {}, left = this.#left): Promise<void> {
+    const { result } = this.#attempts
+    await this.#settle(items.filter((item) => this.#isOnlySettled(item)))
+    for (const item of items) {
+      if (this.#isOnlySettled(item) || left.without([item], result).length === 0) continue
+      const leaves = await handleAlone(this.#attempts, item, before)
+      if (leaves === undefined) continue
+      left.leave(item, leaves)
+      this.#left.leave(item, leaves)
+    }
+  }
+
+  /** Those that are to blame alone, after what stands before them in their chains; then the others without them. */
+  async #withoutTheBlamed(items: readonly Item<Tx>[], { runs, isFailed }: Blame<Tx>, error: unknown, tries: number) {
+    const { source } = this.#attempts
+    const blamed = new Set(runs.map(({ delivery }) => delivery))
+    let rest = items
+    for (const item of items.filter(({ delivery }) => blamed.has(delivery))) {
+      const chain = chainOf(source, item)
+      const isBefore = (other: Item<Tx>): boolean => chain !== undefined && chainOf(source, other) === chain
+      const before = rest.slice(0, rest.indexOf(item)).filter(isBefore)
+      await this.together(before, tries)
+      await this.inTurn([isFailed ? failing(item, runs, unwrapped(error)) : item], { hasFailed: true })
+      rest = rest.filter((other) => other !== item && !before.includes(other))
+    }
+    await this.together(rest, tries)
+  }
+
+  /** What failed beside others in a batch that went well without it is next, before what was left of its chain. */
+  async #committed(items: readonly Item<Tx>[], committed: Committed<Tx>): Promise<void> {
+    const { engine, source, result } = this.#attempts
+    const { outcomes } = committed
+    noteFailures(engine, committed)
+    const apart = items.filter((item) => {
+      const isApart = item.work?.runs.some(({ index }) => outcomes[index]?.kind === 'apart')
+      if (isApart && this.#left.behind(item) === undefined) return true
+      if (isApart) result.again.push(item.delivery)
+      else if (leavesChain(this.#attempts, item, outcomes)) this.#left.leave(item, 'again')
+      return false
+    })
+    if (apart.length === 0) return
+    const done = outcomes.map((outcome) => (isLeft(outcome) ? undefined : outcome))
+    await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(source))
+  }
+
+  /** Nothing is to be done with it, and no position to be moved past it. */
+  #isOnlySettled({ work, refusal }: Item<Tx>): boolean {
+    return (work ?? refusal) === undefined && this.#attempts.source.positions === undefined
+  }
+
+  async #settle(items: readonly Item<Tx>[]): Promise<void> {
+    if (items.length === 0) return
+    const { source, result } = this.#attempts
+    const deliveries = items.map(({ delivery }) => delivery)
+    await source.acknowledge(deliveries)
+    result.settled.push(...deliveries)
+    result.wentWell += deliveries.length
+  }
+}

@@ -1,0 +1,89 @@
+import { type ErrorCode, isJustonceError } from '../../errors/index.ts'
+import type { Engine } from '../engine.ts'
+import { isUnborn, type Outcomes, type Run, type RunOutcome } from '../items.ts'
+import type { KeyOrder } from '../order/key-order.ts'
+import { judge } from '../recovery/failure-policy.ts'
+
+/** What has to be asked before a run may start. */
+export interface Permits<Tx> {
+  readonly order: KeyOrder<Tx>
+  /** Tells when a batch must not begin another run. */
+  timeIsUp(run: Run<Tx>): boolean
+  /** Everything before it is committed and told: what runs at most once runs now. */
+  readonly isAfterAck?: boolean
+  /** Names of handlers that have succeeded here: until the commit has shown it, only this batch may rely on that. */
+  readonly wentWell: Set<string>
+}
+
+/** Decides the runs that must not start; what was decided by the claim stays as it is. */
+export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes): boolean {
+  if (outcomes[run.index] !== undefined) return false
+  const hindrance = hindranceOf(engine, permits, run, outcomes)
+  if (hindrance !== undefined) outcomes[run.index] = hindrance
+  else if (permits.timeIsUp(run)) outcomes[run.index] = { kind: 'unstarted' }
+  else if (run.handler.delivery === 'at-most-once' && !permits.isAfterAck) outcomes[run.index] = { kind: 'after-ack' }
+  else if (!permits.wentWell.has(run.handler.name) && !isAdmitted(engine, run))
+    outcomes[run.index] = stoppedOutcome(run)
+  else return true
+  return false
+}
+
+/** What is not claimed must not wait behind others: it would be taken for claimed when its turn comes. */
+function hindranceOf<Tx>(
+  engine: Engine<Tx>,
+  { order }: Permits<Tx>,
+  run: Run<Tx>,
+  outcomes: Outcomes,
+): RunOutcome | undefined {
+  if (isUnborn(run)) return ownFate(engine, run)
+  return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
+}
+
+/** What stands in a partition cannot be left out of its batch; a breaker stops those that come after. */
+function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, delivery, origin }: Run<Tx>): boolean {
+  const mustRun = delivery.place !== undefined && origin.parksStopped !== true
+  return mustRun || breakers.admits(handler, key)
+}
+
+function stoppedOutcome<Tx>({ origin }: Run<Tx>): RunOutcome {
+  return origin.parksStopped ? { kind: 'waiting', behind: 'breaker' } : { kind: 'unstarted' }
+}
+
+/** Handlers of a message that are not independent follow those before them. */
+function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes): RunOutcome | undefined {
+  if (run.handler.independent) return undefined
+  for (let before = run.first; before < run.index; before++) {
+    const kind = outcomes[before]?.kind
+    if (kind === 'unstarted' || kind === 'apart') return { kind: 'unstarted' }
+    if (kind === 'failed' || kind === 'parked' || kind === 'waiting') return { kind: 'waiting', behind: 'handler' }
+  }
+  return undefined
+}
+
+function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
+  if (run.expired) return { kind: 'expired' }
+  return run.failure === undefined ? undefined : failedOutcome(engine, run, run.failure.error)
+}
+
+/** What the engine concludes about a message; it says nothing about a handler. */
+export const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'MESSAGE_EXPIRED',
+  'PROCESS_DIED',
+  'BROKER_GAVE_UP',
+  'ID_FROM_THE_FUTURE',
+  'TOO_OLD_TO_KNOW',
+])
+
+/** What a failed attempt comes to. */
+export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unknown): RunOutcome {
+  const { handler, owner } = run
+  // Those say nothing about the handler.
+  if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
+  return { kind: 'failed', error, verdict: judge(error, handler.retry, owner?.attempts ?? 0, engine.clock.random()) }
+}
+
+/** The same where others had a part in it: it is parked for a run alone, and only that is an attempt. */
+export function uncounted<Tx>({ clock }: Engine<Tx>, { handler, owner }: Run<Tx>, error: unknown): RunOutcome {
+  const { reason } = judge(error, handler.retry, 0, clock.random())
+  return { kind: 'failed', error, verdict: { state: 'waiting', reason, attempts: owner?.attempts ?? 0, delayMs: 0 } }
+}

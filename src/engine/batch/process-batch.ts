@@ -1,0 +1,159 @@
+import type { Delivery, OutgoingMessage, PositionMove } from '../../contracts/index.ts'
+import { runInParts, runTogether } from '../calls/run-in-parts.ts'
+import type { Engine } from '../engine.ts'
+import type { Outcomes, Refusal, Run, RunOutcome, Work } from '../items.ts'
+import { KeyOrder } from '../order/key-order.ts'
+import { movePositions } from '../positions/move-positions.ts'
+import { beginAttempts } from '../retries/reservation.ts'
+import { takeLetters } from '../retries/take-letters.ts'
+import type { Source } from '../source.ts'
+import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
+import { claimRuns } from './claim.ts'
+import { planExecutions } from './executions.ts'
+import { uncounted } from './may-run.ts'
+import { Undone } from './undone.ts'
+
+/** What one transaction is to do. */
+export interface Batch<Tx> {
+  readonly works: readonly Work<Tx>[]
+  /** Messages that no handler can take: they become dead letters. */
+  readonly refusals: readonly Refusal[]
+  /** Deliveries that need nothing but to be settled. */
+  readonly known: readonly Delivery[]
+  /** What has become of other runs of the same messages, where a message is handled in several transactions. */
+  readonly earlier: Outcomes
+  /** False while further transactions of the same messages follow. */
+  readonly settles: boolean
+  /** How many calls share a part; infinite: all share the bare transaction, and one failure undoes it. */
+  readonly partSize: number
+  readonly lockTimeoutMs: number
+  /** Where positions are kept in the store: what has to be moved so that all of this counts as handled. */
+  readonly moves?: readonly PositionMove[]
+}
+
+/** What one committed transaction has done. */
+export interface Committed<Tx> {
+  readonly batch: Batch<Tx>
+  readonly runs: readonly Run<Tx>[]
+  readonly outcomes: Outcomes
+  readonly epoch: string | undefined
+  /** Deliveries that the broker may forget. */
+  readonly done: readonly Delivery[]
+  readonly published: readonly OutgoingMessage[]
+  /** Deliveries that do not begin where the store stands. */
+  readonly lost: readonly Delivery[]
+}
+
+/**
+ * The heart: the promise is kept here. Claims, effects, outgoing messages and what became of each message commit in one
+ * transaction or not at all, and nothing is acknowledged before this has resolved.
+ * Rejects with everything undone; what to do then is decided in next-step.ts.
+ */
+export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given: Batch<Tx>): Promise<Committed<Tx>> {
+  const { parts } = engine.store
+  const runs = given.works.flatMap((work) => work.runs)
+  const executions = planExecutions(given.works)
+
+  await beginAttempts(engine, given)
+  return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
+    const outcomes: Outcomes = [...given.earlier]
+
+    // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
+    const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
+    const refusals = await takeLetters(engine, tx, batch, outcomes)
+    const epoch = await claimRuns(engine, tx, runs, outcomes)
+    const inOrder = executions.flatMap((execution) => execution.runs)
+    const permits = {
+      order: await KeyOrder.lock(engine, tx, inOrder),
+      timeIsUp: overrun(engine, batch),
+      wentWell: new Set<string>(),
+    }
+
+    if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
+      await runTogether(engine, tx, executions, outcomes, permits)
+    } else {
+      const inParts = { parts, size: batch.partSize, inCompany: companyRule(engine, batch) }
+      await runInParts(engine, inParts, tx, executions, outcomes, permits)
+      if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
+    }
+    permits.order.keepBehind(outcomes)
+
+    // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
+    const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
+    const done = doneDeliveries(batch, outcomes)
+    await writeBookkeeping(engine, source, tx, books, done).catch((error: unknown) => {
+      throw withItsFailure(engine, runs, outcomes, error)
+    })
+    const published = books.outgoing
+    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
+  })
+}
+
+/**
+ * A run that fails beside others may have met what one of them left behind, so it is left out and runs again alone. Of one
+ * message whose position moves with all of its handlers none can be left out: its parked row gives it that run, uncounted.
+ */
+function companyRule<Tx>(
+  engine: Engine<Tx>,
+  { moves, works }: Batch<Tx>,
+): (run: Run<Tx>, error: unknown) => RunOutcome {
+  if (moves !== undefined && works.length === 1) return (run, error) => uncounted(engine, run, error)
+  return (_, error) => ({ kind: 'apart', error })
+}
+
+/** Positions move past all of a batch, so that whoever is to run alone has to be taken out of it before. */
+function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): void {
+  const apart = runs.filter(({ index }) => outcomes[index]?.kind === 'apart')
+  const first = outcomes.find((outcome) => outcome?.kind === 'apart')
+  if (first === undefined) return
+  throw Object.assign(new Undone('failure', first.error, apart), { areEach: true })
+}
+
+/** Where what a handler has failed with cannot be written, it has still failed with that. */
+function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], outcomes: Outcomes, error: unknown) {
+  if (error instanceof Undone || store.classify(error) !== 'none') return error
+  const failed = runs.find(({ index, failure }) => failure === undefined && outcomes[index]?.kind === 'failed')
+  const outcome = failed && outcomes[failed.index]
+  return outcome?.kind === 'failed' ? new Undone('failure', outcome.error, [failed as Run<Tx>]) : error
+}
+
+export async function inTransaction<Tx, T>(
+  engine: Engine<Tx>,
+  lockTimeoutMs: number,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController()
+  const { idleTimeoutMs, statementTimeoutMs } = engine.timing
+  const options = { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, signal: abort.signal }
+  return await engine.store.transaction(async (tx) => {
+    try {
+      return await work(tx)
+    } catch (error) {
+      // Nobody knows what a culprit still has under way: the connection must not be used again.
+      if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)
+      throw error
+    }
+  }, options)
+}
+
+/**
+ * A batch that takes far longer than planned holds its locks for too long: it commits what it has and leaves the rest.
+ * Its time runs from its first handler on, so that there always is one: a slow claim must not be all that ever happens.
+ */
+function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
+  // What is left of a partition cannot be skipped: with positions all of it is handled.
+  if (batch.works.length === 1 || batch.moves !== undefined) return () => false
+  let endsAt: number | undefined
+  return () => {
+    const now = engine.clock.monotonicMs()
+    endsAt ??= now + engine.timing.overrunMs
+    return now > endsAt
+  }
+}
+
+function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
+  if (!batch.settles) return []
+  const handled = batch.works.filter((work) => work.origin.letter === undefined && isHandled(work, outcomes))
+  const refused = batch.refusals.filter(({ letter }) => letter === undefined)
+  return [...batch.known, ...handled.map(({ delivery }) => delivery), ...refused.map(({ delivery }) => delivery)]
+}

@@ -1,0 +1,36 @@
+import type { Handler } from '../handler.ts'
+
+type Limited = Pick<Handler, 'name' | 'concurrency'>
+
+/**
+ * Counts the batches that have messages of a handler with `concurrency`: within a batch they run one after the other. Asked before
+ * a batch is taken: to wait inside a transaction would hold its locks and its connection.
+ */
+export class HandlerSlots {
+  readonly #taken = new Map<string, number>()
+  readonly #listeners = new Set<() => void>()
+
+  /** Whether another batch may have messages of these handlers. */
+  areFree(handlers: readonly Limited[]): boolean {
+    return handlers.every(
+      ({ name, concurrency }) => (this.#taken.get(name) ?? 0) < (concurrency ?? Number.POSITIVE_INFINITY),
+    )
+  }
+
+  /** For one batch. The result gives them back. */
+  take(handlers: Iterable<Limited>): () => void {
+    const names = new Set<string>()
+    for (const { name, concurrency } of handlers) if (concurrency !== undefined) names.add(name)
+    for (const name of names) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1)
+    return () => {
+      for (const name of names) this.#taken.set(name, (this.#taken.get(name) ?? 1) - 1)
+      if (names.size > 0) for (const listener of this.#listeners) listener()
+    }
+  }
+
+  /** Calls it whenever some were given back. The result ends that. */
+  onFreed(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+}

@@ -1,0 +1,119 @@
+import type { Events, OutgoingMessage } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { Engine, Outlet } from '../engine.ts'
+import type { CallContext } from '../handler.ts'
+import { checkPublished } from '../publishing/check-published.ts'
+import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
+import type { TimeLimit } from './time-limit.ts'
+
+/** What publishing takes. */
+export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'> {
+  readonly events: Pick<Events, 'emit'>
+  readonly outlet: Pick<Outlet<never>, 'check'>
+}
+
+/** Who publishes. */
+export interface PublishingCall {
+  readonly handler: { readonly name: string }
+  readonly key: string
+  /** It may really happen twice, and must then send under the same ids both times. */
+  readonly isRepeatable: boolean
+}
+
+/** What one call of a handler has produced so far, and the context through which it does. */
+export class CallProducts {
+  readonly outgoing: OutgoingMessage[] = []
+  readonly afterCommit: (() => unknown)[] = []
+  readonly #site: PublishingSite
+  readonly #call: PublishingCall
+  /** What could not be published, whether or not the handler has looked: to go on without it would lose a message. */
+  failure: { readonly error: unknown } | undefined
+  #ids: OrdinalIds | undefined
+  readonly #checks = new Set<Promise<void>>()
+  #isOver = false
+
+  constructor(site: PublishingSite, call: PublishingCall) {
+    this.#site = site
+    this.#call = call
+  }
+
+  /** The context with what this call brings along. */
+  contextFor<Given extends object>(given: Given, time: TimeLimit): Given & CallContext {
+    const context = {
+      ...given,
+      publish: (...message: Parameters<CallContext['publish']>) => {
+        const published = this.#publish(...message)
+        // Whoever does not wait for it must not end the process by that: it is told, or fails the handler.
+        published.catch((error: unknown) => {
+          if (!this.#isOver) this.failure ??= { error }
+        })
+        return published
+      },
+      afterCommit: (work: () => unknown) => {
+        // Not thrown: it may come out of a bare timer, and would end the process.
+        if (this.#isOver) this.#tellLate('afterCommit()')
+        else this.afterCommit.push(work)
+      },
+      [timeOf]: time,
+    }
+    return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<CallContext, 'signal'>
+  }
+
+  /** Whether bodies are still being checked. */
+  get isChecking(): boolean {
+    return this.#checks.size > 0
+  }
+
+  /** Resolves when all of them are: what does not fit is `failure` then. */
+  async checked(): Promise<void> {
+    await Promise.all(this.#checks)
+  }
+
+  /** From now on whatever comes through the context comes too late. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  async #publish(...[type, body, options]: Parameters<CallContext['publish']>): Promise<string> {
+    if (this.#isOver) throw this.#tellLate('publish()')
+    this.#site.outlet.check(type)
+    const { isRepeatable: weak } = this.#call
+    if (weak) this.#ids ??= new Map()
+    // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
+    const now = this.#site.clock.now()
+    const codec = this.#site.codecOf(type)
+    const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now, codec })
+    const check = checkPublished(this.#site, message)
+    // At once, so that the order is that of the calls. One that does not fit fails the handler, and leaves with nobody.
+    this.outgoing.push(message)
+    if (check !== undefined) await this.#during(check)
+    return message.id
+  }
+
+  #during(check: Promise<void>): Promise<void> {
+    const noted: Promise<void> = check
+      .catch((error: unknown) => {
+        this.failure ??= { error }
+      })
+      .finally(() => this.#checks.delete(noted))
+    this.#checks.add(noted)
+    return check
+  }
+
+  #tellLate(what: string): JustonceError {
+    const { name } = this.#call.handler
+    const error = new JustonceError('TX_CLOSED', { message: `Handler ${name} called ${what} after it had settled.` })
+    this.#site.events.emit({ kind: 'late-call', handler: name, error })
+    return error
+  }
+}
+
+const timeOf = Symbol('time')
+
+/** One for all: an object with a getter of its own costs more to make than all the rest of a call. */
+const signal = {
+  get(this: { readonly [timeOf]: TimeLimit }) {
+    return this[timeOf].signal
+  },
+  enumerable: true,
+}

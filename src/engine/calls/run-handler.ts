@@ -1,0 +1,138 @@
+import type { Message } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
+import type { Execution } from '../batch/executions.ts'
+import { aboutTheMessage } from '../batch/may-run.ts'
+import { Undone } from '../batch/undone.ts'
+import type { Engine } from '../engine.ts'
+import type { RunContext } from '../handler.ts'
+import { decodeAgain } from '../intake/decode-message.ts'
+import type { Run, RunProducts } from '../items.ts'
+import { callAround } from './around.ts'
+import type { CallTimer } from './call-timer.ts'
+import { recordsOf } from './partly-applied.ts'
+import { CallProducts } from './run-context.ts'
+import { TimeLimit } from './time-limit.ts'
+
+/**
+ * Calls a handler with a transaction that is taken back when it settles, within its time.
+ * Rejects with what the handler threw when a rollback of its part is enough, and with `Undone` when it is not: after a
+ * timeout or with calls still open nobody knows what else the handler will do, and a conflict has cost us the transaction.
+ */
+export async function runHandler<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  execution: Execution<Tx>,
+  timer: CallTimer,
+): Promise<RunProducts> {
+  const { handler, runs } = execution
+  const first = runs[0] as Run<Tx>
+  const { store, clock, events } = engine
+  const time = new TimeLimit(clock, timer, first)
+  const loan = store.lend(tx, {
+    borrower: handler.name,
+    onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
+    // An atomic store never applies a part of it.
+    records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
+  })
+  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isRepeatable(engine, first) })
+  try {
+    const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))
+    const value = await (isThenable(called) ? time.within(called) : called)
+    // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
+    // must not go unseen, and none of it may arrive while the next handler is running.
+    for (let open = loan.settled(); open !== undefined || products.isChecking; open = loan.settled())
+      await time.within(Promise.all([open, products.checked()]))
+    if (time.isUp) throw time.error
+    if (products.failure !== undefined) throw products.failure.error
+    const { broken, tidied } = loan.end()
+    if (broken !== undefined) throw broken
+    if (tidied !== undefined) await time.within(tidied)
+    const { outgoing, afterCommit } = products
+    return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
+  } catch (thrown) {
+    const error = asHandlersOwn(thrown)
+    const { trouble, broken, openCalls, tidied } = loan.end()
+    // After a failure everything is rolled back anyway.
+    tidied?.catch(() => {})
+    // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
+    if (time.isUp) throw new Undone('culprit', time.error, runs)
+    if (trouble === 'unavailable') throw new Undone(trouble, broken ?? error, runs)
+    if (trouble === 'conflict') throw new Undone(trouble, error, runs)
+    if (openCalls > 0 || isJustonceError(broken, 'TX_ENDED')) throw new Undone('culprit', broken ?? error, runs)
+    throw broken ?? error
+  } finally {
+    products.end()
+    time.stop()
+  }
+}
+
+/** Answers as the handler does, where nothing has to be waited for before it: a promise for every message is not free. */
+function call<Tx>(engine: Engine<Tx>, execution: Execution<Tx>, context: RunContext<Tx>): unknown {
+  const messages = execution.runs.map((run) => untouchedMessage(engine, run))
+  if (engine.around !== undefined || engine.beforeEach !== undefined || messages.some(isThenable)) {
+    return callWhenReady(engine, execution, messages, context)
+  }
+  return callWith(execution, messages as readonly Message[], context)
+}
+
+async function callWhenReady<Tx>(
+  engine: Engine<Tx>,
+  execution: Execution<Tx>,
+  given: readonly (Message | Promise<Message>)[],
+  context: RunContext<Tx>,
+): Promise<unknown> {
+  const messages = await Promise.all(given)
+  const { around, beforeEach } = engine
+  const run = async (): Promise<unknown> => {
+    if (beforeEach !== undefined) for (const message of messages) await beforeEach(message, context.tx)
+    return await callWith(execution, messages, context)
+  }
+  if (around === undefined) return await run()
+  return await callAround(around, { handler: execution.handler.name, messages, attempt: context.attempt }, run)
+}
+
+function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], context: RunContext<Tx>): unknown {
+  return handler.call.kind === 'each'
+    ? handler.call.run(messages[0] as Message, context)
+    : handler.call.run(messages, context)
+}
+
+/**
+ * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
+ * messages may be with it, and a second content under the same id would be lost.
+ */
+function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
+  if (handler.call.kind === 'batch') return false
+  return handler.delivery === 'at-least-once' || engine.store.guarantee === 'lease'
+}
+
+function attemptOf<Tx>(runs: readonly Run<Tx>[]): number {
+  let failedBefore = 0
+  for (const { owner } of runs) failedBefore = Math.max(failedBefore, owner?.attempts ?? 0)
+  return failedBefore + 1
+}
+
+/** Query builders of some libraries are no promises, and do nothing until they are awaited. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
+}
+
+/** A handler may change the body it is given. It must not meet its own changes when it runs again, nor those of others. */
+function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promise<Message> {
+  if (run.handout.wasGiven) return decodeAgain(engine, run)
+  run.handout.wasGiven = true
+  return run.message
+}
+
+/**
+ * What only the engine may conclude about a message (its age, its deaths) is said by these codes, and no claim is kept for
+ * some of them. Out of a handler, from a once() of its own perhaps, they are about something else.
+ */
+function asHandlersOwn(error: unknown): unknown {
+  if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) return error
+  return new Error(error.message, { cause: error })
+}
+
+function encodeResult(value: unknown): string {
+  return JSON.stringify(value) ?? 'null'
+}

@@ -1,0 +1,166 @@
+import type { Parts } from '../../contracts/index.ts'
+import { type Execution, split } from '../batch/executions.ts'
+import { failedOutcome, mayRun, type Permits } from '../batch/may-run.ts'
+import { Undone } from '../batch/undone.ts'
+import type { Engine } from '../engine.ts'
+import type { Outcomes, Run, RunOutcome, RunProducts } from '../items.ts'
+import { withCallTimer } from './call-timer.ts'
+import { mostPartsOn } from './isolation.ts'
+import { runHandler } from './run-handler.ts'
+
+/** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
+export async function runTogether<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  executions: readonly Execution<Tx>[],
+  outcomes: Outcomes,
+  permits: Permits<Tx>,
+): Promise<void> {
+  let isFirst = true
+  await withCallTimer(engine.clock, async (timer) => {
+    for (const execution of executions) {
+      const permitted = toBeRun(engine, execution, outcomes, permits)
+      if (permitted === undefined) continue
+      try {
+        processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
+      } catch (error) {
+        throw undoneBy(error, permitted, isFirst)
+      }
+      isFirst = false
+    }
+  })
+}
+
+function undoneBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boolean): Undone<Tx> {
+  const undone = error instanceof Undone ? (error as Undone<Tx>) : new Undone('failure', error, runs)
+  undone.wasAlone = wasAlone
+  return undone
+}
+
+export interface InParts<Tx> {
+  readonly parts: Parts<Tx>
+  readonly size: number
+  /** What becomes of a run that has failed beside others: it may have met what one of them left behind. */
+  inCompany(run: Run<Tx>, error: unknown): RunOutcome
+}
+
+/**
+ * Runs them in parts of the given size, so that a failure undoes only its part. Whoever failed is left out, and the rest of
+ * a failed part is run again.
+ */
+export async function runInParts<Tx>(
+  engine: Engine<Tx>,
+  { parts, size, inCompany }: InParts<Tx>,
+  tx: Tx,
+  executions: readonly Execution<Tx>[],
+  outcomes: Outcomes,
+  given: Permits<Tx>,
+): Promise<void> {
+  // What has run once runs again when its part has failed, however late it is: otherwise a batch could end with nothing.
+  const begun = new Set<number>()
+  const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run.index) && given.timeIsUp(run) }
+  // What the claim has decided stays decided, however often a part is run.
+  const decided: Readonly<Outcomes> = [...outcomes]
+  const most = mostPartsOn(engine.store.capabilities)
+  const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
+  const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
+    for (const { runs } of open) for (const { index } of runs) outcomes[index] = decided[index]
+    const [culprit, rest] = leftOut(open, thrower)
+    if (culprit !== undefined)
+      outcomes[culprit.index] = isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error)
+    queue.unshift(...rest)
+    open = []
+  }
+  let open: Execution<Tx>[] = []
+  /** Nobody was called before the call that was made last. */
+  let isFirst = false
+  await withCallTimer(engine.clock, async (timer) => {
+    // A part that was undone is open and empty, and the next calls can have it.
+    let isEmpty = false
+    for (let boundaries = 0; ; ) {
+      if (!isEmpty) {
+        if (++boundaries > most) throw new Undone('failure', new Error('too many parts in one transaction'))
+        try {
+          await parts.next(tx)
+        } catch (error) {
+          if (engine.store.classify(error) !== 'none') throw error
+          // Only now does it show that a handler of the open part has swallowed a database error.
+          await parts.undo(tx)
+          setAside(error)
+        }
+      }
+      const next = queue.shift()
+      if (next === undefined) return
+      open = next
+      isEmpty = false
+      let running: Execution<Tx> | undefined
+      try {
+        for (const execution of open) {
+          running = execution
+          const permitted = toBeRun(engine, execution, outcomes, permits)
+          if (permitted === undefined) continue
+          isFirst = begun.size === 0
+          for (const run of permitted.runs) begun.add(run.index)
+          processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
+        }
+      } catch (error) {
+        if (error instanceof Undone) throw undoneBy(error, running as Execution<Tx>, isFirst)
+        await parts.undo(tx)
+        setAside(error, running)
+        isEmpty = true
+      }
+    }
+  })
+}
+
+/**
+ * Who has failed of a part, where that is known, and what of it is to be run again. A batch handler is called again with
+ * fewer messages. Where nobody threw (a swallowed error shows only at the end of a part) they go again in smaller parts.
+ */
+function leftOut<Tx>(
+  open: readonly Execution<Tx>[],
+  thrower: Execution<Tx> | undefined,
+): [Run<Tx> | undefined, Execution<Tx>[][]] {
+  const blamed = thrower ?? (open.length === 1 ? open[0] : undefined)
+  if (blamed === undefined) return [undefined, open.length === 0 ? [] : split(open)]
+  const place = open.indexOf(blamed)
+  const [only, another] = blamed.runs
+  const again = another === undefined ? [] : split([blamed])
+  const pieces = [open.slice(0, place), ...again, open.slice(place + 1)]
+  return [another === undefined ? only : undefined, pieces.filter((piece) => piece.length > 0)]
+}
+
+function processed<Tx>(
+  { handler, runs }: Execution<Tx>,
+  products: RunProducts,
+  outcomes: Outcomes,
+  { wentWell }: Permits<Tx>,
+): void {
+  wentWell.add(handler.name)
+  for (const run of runs) {
+    const own = run === runs[0] ? products : { ...products, outgoing: [], afterCommit: [] }
+    outcomes[run.index] = { kind: 'processed', products: own }
+  }
+}
+
+/** The call with those of its runs that may start; undefined: none may. */
+function toBeRun<Tx>(
+  engine: Engine<Tx>,
+  execution: Execution<Tx>,
+  outcomes: Outcomes,
+  permits: Permits<Tx>,
+): Execution<Tx> | undefined {
+  const runs = execution.runs.filter((run) => mayRun(engine, permits, run, outcomes))
+  if (runs.length === execution.runs.length) return execution
+  return runs.length === 0 ? undefined : { handler: execution.handler, runs }
+}
+
+/** Where there are more than there may be parts, half of the parts are kept for running failed ones again in smaller ones. */
+function affordableSize(executions: readonly unknown[], most: number): number {
+  return Math.ceil(executions.length / (most / 2))
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  if (size >= items.length) return [[...items]]
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}

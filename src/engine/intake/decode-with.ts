@@ -1,0 +1,45 @@
+import type { Clock, Codec, IncomingMessage } from '../../contracts/index.ts'
+import { anyText } from '../../encoding/any-text.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { inTime } from './in-time.ts'
+
+/** As long as a handler has, if it is given no other time. */
+const withinMs = 30_000
+
+/** What a codec makes of a body; a promise only where it answers with one. */
+export function decodeWith(clock: Clock, codec: Codec, incoming: IncomingMessage): unknown {
+  // A copy: what arrived is kept as it was, also if a handler changes what it is given.
+  const bytes = new Uint8Array(incoming.body)
+  let decoded: unknown
+  try {
+    decoded = codec.decode(bytes, { ...incoming, body: bytes })
+  } catch (cause) {
+    throw notDecoded(incoming, anyText(cause), cause)
+  }
+  return isThenable(decoded) ? awaited(clock, incoming, decoded) : decoded
+}
+
+async function awaited(clock: Clock, incoming: IncomingMessage, decoded: PromiseLike<unknown>): Promise<unknown> {
+  let answer: { readonly body: unknown } | undefined
+  try {
+    answer = await inTime(
+      { clock, withinMs },
+      Promise.resolve(decoded).then((body) => ({ body })),
+    )
+  } catch (cause) {
+    throw notDecoded(incoming, anyText(cause), cause)
+  }
+  if (answer === undefined) throw notDecoded(incoming, `it has not answered within ${withinMs} ms`)
+  return answer.body
+}
+
+function notDecoded({ type, body }: IncomingMessage, why: string, cause?: unknown): JustonceError {
+  return new JustonceError('BODY_NOT_DECODED', {
+    message: `The codec of type ${type} could not decode a body of ${body.length} bytes: ${why}.`,
+    cause,
+  })
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
+}

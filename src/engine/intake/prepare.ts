@@ -1,0 +1,211 @@
+import type { Delivery, IncomingMessage, Message } from '../../contracts/index.ts'
+import { anyJson, anyText } from '../../encoding/any-text.ts'
+import { fingerprintOf } from '../../encoding/fingerprint.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import type { Engine } from '../engine.ts'
+import type { Handler } from '../handler.ts'
+import { isOwnedBy, type Origin, type Refusal, type Run, type Work } from '../items.ts'
+import { checkEnvelope, checkKey } from './check-envelope.ts'
+import { decodeMessage, type Fitted, fitHandler, fitType } from './decode-message.ts'
+import { isThenable } from './decode-with.ts'
+import { lateness } from './expiry.ts'
+import { sentBody } from './identify.ts'
+import { markIn } from './position-mark.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+export type Prepared<Tx> =
+  | { readonly kind: 'work'; readonly work: Work<Tx> }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'ignored' }
+
+/**
+ * Decodes, validates and routes one delivery. Never throws: a message that cannot be handled is refused with its reason.
+ * Answers at once where no schema and no codec has to be waited for: a promise for every message would cost more than the rest of this.
+ * `first` is the number of its first run.
+ */
+export function prepare<Tx>(
+  engine: Engine<Tx>,
+  delivery: Delivery,
+  origin: Origin = {},
+  first = 0,
+): Prepared<Tx> | Promise<Prepared<Tx>> {
+  try {
+    const handlers = engine.handlersOf(delivery.message.type ?? '')
+    if (handlers.length === 0 && isIgnored(engine, delivery.message, origin)) return { kind: 'ignored' }
+    // Before anything is concluded from it: whatever comes after may rely on what was checked.
+    checkEnvelope(delivery.message, engine.limits)
+    checkType(handlers, delivery.message)
+    checkIdentity(handlers, delivery.message)
+    const schema = engine.schemaOf(delivery.message.type as string)
+    const message = decodeMessage(engine, delivery.message)
+    if (isThenable(message) || schema !== undefined || handlers.some((handler) => handler.schema !== undefined)) {
+      return prepareLater(engine, { delivery, origin, first }, message, schema, handlers)
+    }
+    const fitted = handlers.map((handler) => ({ handler, message, failure: undefined }))
+    return {
+      kind: 'work',
+      work: workOf(engine, { delivery, origin, first }, fitted, () => fingerprintOf(sentBody(message))),
+    }
+  } catch (error) {
+    return refused(delivery, origin, error)
+  }
+}
+
+/**
+ * Of a type that nobody here wants; what has no type at all is a mistake. What is parked is nobody's to ignore: its row is
+ * all that there is of it, and another app may want it.
+ */
+function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage, { letter }: Origin): boolean {
+  return unknownTypes === 'ignore' && letter === undefined && typeof type === 'string' && type !== ''
+}
+
+function checkType<Tx>(handlers: readonly Handler<Tx>[], { type, id, source }: IncomingMessage): void {
+  if (type === undefined || type === null || type === '')
+    throw new JustonceError('MESSAGE_TYPE_MISSING', { message: `A message from ${anyText(source)} has no type.` })
+  if (handlers.length > 0) return
+  const message = `No handler is registered for the type ${anyJson([type]).slice(1, -1)} (message ${id}).`
+  throw new JustonceError('TYPE_UNKNOWN', { message })
+}
+
+function checkIdentity<Tx>(handlers: readonly Handler<Tx>[], message: IncomingMessage): void {
+  if (message.id !== undefined || handlers.every((handler) => handler.identify !== undefined)) return
+  throw new JustonceError('MESSAGE_ID_MISSING', {
+    message: `A message of type ${message.type} from ${message.source} has no id.`,
+  })
+}
+
+type Given = Pick<Run<unknown>, 'delivery' | 'origin' | 'first'>
+
+function workOf<Tx>(
+  engine: Engine<Tx>,
+  { delivery, origin, first }: Given,
+  fitted: readonly Fitted<Tx>[],
+  fingerprintOfBody: () => Uint8Array,
+): Work<Tx> {
+  const runs: Run<Tx>[] = []
+  const condemned = origin.condemned ?? givenUp(delivery)
+  const shared = { wasGiven: false }
+  let ofBody: Uint8Array | undefined
+  for (const { handler, message, failure } of fitted) {
+    try {
+      const key = keyOf(handler, message, delivery.message)
+      let fingerprint: Uint8Array | undefined
+      if (handler.fingerprint === 'body') fingerprint = ofBody ??= fingerprintOfBody()
+      else if (handler.fingerprint !== 'none') fingerprint = fingerprintOf(handler.fingerprint(message))
+      const born = handler.born.of(message)
+      const { expired, failure: known } = fateOf(engine, condemned, handler, message, failure)
+      const mark = origin.letter === undefined ? origin.mark : markIn(origin.letter, key)
+      const isKnown = mark !== undefined || isClaimed(origin, key)
+      const early = isKnown ? undefined : unborn(engine, key, born)
+      runs.push({
+        index: first + runs.length,
+        first,
+        delivery,
+        origin,
+        handler,
+        message,
+        // What a schema of its own made of the body is the handler's alone.
+        handout: handler.schema === undefined ? shared : { wasGiven: false },
+        key,
+        mark,
+        fingerprint,
+        born,
+        owner: undefined,
+        expired,
+        failure: early ?? known,
+      })
+    } catch (error) {
+      // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
+      throw failure === undefined ? error : failure.error
+    }
+  }
+  return { delivery, origin, runs }
+}
+
+/** It was born for whoever has claimed it, whatever the clock here says. A row under another key is another message's. */
+function isClaimed({ letter }: Origin, key: string): boolean {
+  return letter !== undefined && isOwnedBy(letter, key)
+}
+
+/** An id from the future waits until its time has come: no room can be made for its record yet. */
+function unborn<Tx>({ clock }: Engine<Tx>, key: string, born: Date | undefined): Run<Tx>['failure'] {
+  if (born === undefined) return undefined
+  const delayMs = born.getTime() - clock.now().getTime()
+  if (delayMs <= clocksDifferMs) return undefined
+  const message = `The key ${key} says that it was made at ${born.toISOString()}.`
+  const details = { delayMs: Math.min(delayMs, lookAgainMs) }
+  return { error: new JustonceError('ID_FROM_THE_FUTURE', { message, details }) }
+}
+
+/** Perhaps it is the clock here that is wrong: then it is soon right, or a process with a right one takes the message. */
+const lookAgainMs = 3_600_000
+
+/** Clocks differ; what is further ahead than this is not a difference of clocks. */
+const clocksDifferMs = 3_600_000
+
+/** The broker has tried it as often as it wants to. */
+function givenUp({ givenUp: why }: Delivery): JustonceError | undefined {
+  return why === undefined ? undefined : new JustonceError('BROKER_GAVE_UP', { message: why })
+}
+
+/** What is known of a run before it begins. */
+function fateOf<Tx>(
+  engine: Engine<Tx>,
+  condemned: JustonceError | undefined,
+  handler: Handler<Tx>,
+  message: Message,
+  failure: Run<Tx>['failure'],
+): Pick<Run<Tx>, 'expired' | 'failure'> {
+  const late = lateness(engine, handler, message)
+  if (late !== undefined && handler.expires.whenLate === 'skip') return { expired: true, failure: undefined }
+  const error = condemned ?? late
+  return { expired: false, failure: error === undefined ? failure : { error } }
+}
+
+async function prepareLater<Tx>(
+  engine: Engine<Tx>,
+  given: Given,
+  decoding: Message | Promise<Message>,
+  schema: StandardSchema | undefined,
+  handlers: readonly Handler<Tx>[],
+): Promise<Prepared<Tx>> {
+  try {
+    const message = await decoding
+    // Of what was sent, and before any schema has touched it: a default that a schema puts in, or a changed schema,
+    // must not make a second copy look like another message.
+    const sent = sentBody(message)
+    const ofBody = handlers.some(({ fingerprint }) => fingerprint === 'body') ? fingerprintOf(sent) : undefined
+    const decoded = await fitType(engine.clock, schema, message)
+    const fitted: Fitted<Tx>[] = []
+    for (const handler of handlers) fitted.push(await fitHandler(engine.clock, handler, decoded, sent))
+    return { kind: 'work', work: workOf(engine, given, fitted, () => ofBody as Uint8Array) }
+  } catch (error) {
+    return refused(given.delivery, given.origin, error)
+  }
+}
+
+function keyOf<Tx>(handler: Handler<Tx>, message: Message, incoming: IncomingMessage): string {
+  if (handler.identify === undefined) return incoming.id as string
+  const key = handler.identify(message)
+  checkKey(key, `What identify() of handler ${handler.name} returned`)
+  return key
+}
+
+function refused<Tx>(delivery: Delivery, { letter, mark }: Origin, error: unknown): Prepared<Tx> {
+  return { kind: 'refused', refusal: { delivery, letter, mark, error: asRefusal(error) } }
+}
+
+function asRefusal(error: unknown): JustonceError {
+  if (isJustonceError(error)) return error
+  if (error instanceof RangeError) {
+    return new JustonceError('BODY_TOO_DEEP', {
+      message: `The body cannot be looked at: ${error.message}.`,
+      cause: error,
+    })
+  }
+  // identify() or fingerprint() threw something of its own: without a key nothing can be claimed.
+  return new JustonceError('MESSAGE_ID_INVALID', {
+    message: `The message could not be identified: ${anyText(error)}.`,
+    cause: error,
+  })
+}

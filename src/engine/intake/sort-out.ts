@@ -1,0 +1,189 @@
+import type { Delivery } from '../../contracts/index.ts'
+import { isRecorded } from '../batch/claim.ts'
+import { hintedRuns } from '../batch/hinted.ts'
+import type { Engine } from '../engine.ts'
+import { type Item, letterOf, type Origin, type Run, rowKeyOf, type Work } from '../items.ts'
+import { chainOf, LeftChains } from '../order/chain.ts'
+import { follows, partitionId } from '../positions/partition-moves.ts'
+import type { Source } from '../source.ts'
+import { markOf } from './position-mark.ts'
+import { type Prepared, prepare } from './prepare.ts'
+
+/** Deliveries by what is to be done with them. */
+export interface SortedOut<Tx> {
+  /** To be handled together in one transaction. */
+  readonly shared: Item<Tx>[]
+  /** To be handled each in transactions of their own. */
+  readonly alone: Item<Tx>[]
+  /** A message with the same key is in this batch already: the next batch will find out what that makes of this one. */
+  readonly again: Delivery[]
+  /** A handler of theirs is failing on everything. */
+  readonly stopped: Delivery[]
+}
+
+/**
+ * Asked of each delivery that a breaker keeps from all its handlers: true, and it is left to the caller, who tries it
+ * again; false, and it is parked without an attempt, because others need the room or stand behind it.
+ */
+export type HoldsBack = (delivery: Delivery) => boolean
+
+export type SuspicionOf<Of = Delivery> = (of: Of) => Pick<Origin, 'suspect' | 'condemned'>
+
+export async function sortOut<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  deliveries: readonly Delivery[],
+  suspicionOf: SuspicionOf,
+  holdsBack?: HoldsBack,
+): Promise<SortedOut<Tx>> {
+  const sorting = new Sorting(engine, source, holdsBack)
+  const marks = source.positions?.dedup === 'position'
+  const all: { readonly delivery: Delivery; readonly prepared: Prepared<Tx> }[] = []
+  let runs = 0
+  for (const delivery of deliveries) {
+    const origin: Origin = marks ? { mark: markOf(delivery), ...suspicionOf(delivery) } : suspicionOf(delivery)
+    const answer = prepare(engine, delivery, origin, runs)
+    const prepared = answer instanceof Promise ? await answer : answer
+    if (prepared.kind === 'work') runs += prepared.work.runs.length
+    all.push({ delivery, prepared })
+  }
+  const works = all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : []))
+  const hinted = source.positions === undefined ? await hintedRuns(engine, works) : new Set<Run<Tx>>()
+  for (const { delivery, prepared } of all) sorting.add(delivery, prepared, hinted)
+  return sorting.sorted
+}
+
+export class Sorting<Tx> {
+  readonly sorted: SortedOut<Tx> = { shared: [], alone: [], again: [], stopped: [] }
+  readonly #engine: Engine<Tx>
+  readonly #source: Source
+  readonly #holdsBack: HoldsBack
+  /** Keys that were taken, by the name of the handler. */
+  readonly #claims = new Map<string, Set<string>>()
+  /** Of which something is left: what follows must not overtake it. */
+  readonly #left: LeftChains<Tx, 'again' | 'stopped'>
+  /** Chains of which something is handled alone, and therefore after all that is handled together. */
+  readonly #alone = new Set<string | undefined>()
+  /** The last of each partition. */
+  readonly #last = new Map<string, Delivery>()
+
+  constructor(engine: Engine<Tx>, source: Source, holdsBack: HoldsBack = () => true) {
+    this.#engine = engine
+    this.#source = source
+    this.#holdsBack = holdsBack
+    this.#left = new LeftChains(source)
+  }
+
+  add(delivery: Delivery, prepared: Prepared<Tx>, hinted: ReadonlySet<Run<Tx>> = new Set()): void {
+    const inPartitions = this.#source.positions !== undefined
+    if (inPartitions && this.#isBehindInItsPartition({ delivery })) return
+    if (prepared.kind === 'refused') this.#refuse({ delivery, refusal: prepared.refusal })
+    else if (prepared.kind === 'ignored') this.#ignore(delivery)
+    else if (!inPartitions && this.#isKnown(prepared.work, hinted)) this.#know(prepared.work)
+    else this.#place({ delivery, work: prepared.work }, prepared.work)
+  }
+
+  /** A partition goes up to the first that has to wait, or that does not follow the one before it. */
+  #isBehindInItsPartition(item: Item<Tx>): boolean {
+    const { delivery } = item
+    const partition = partitionId(delivery)
+    const before = this.#last.get(partition)
+    this.#last.set(partition, delivery)
+    // What was read anew stands behind what is left of the reading before: that has to be settled first.
+    if (before !== undefined && !follows(delivery, before)) this.#left.leave(item, 'again')
+    return this.#left.without([item], this.sorted).length === 0
+  }
+
+  /** A row that is refused stays where it is. */
+  #refuse(item: Item<Tx>): void {
+    if (letterOf(item) === undefined) this.sorted.shared.push(item)
+    else if (this.#left.without([item], this.sorted).length > 0) {
+      this.sorted.shared.push(item)
+      this.#left.leave(item, 'again')
+    }
+  }
+
+  #place(item: Item<Tx>, work: Work<Tx>): void {
+    if (work.runs.some((run) => this.#isTaken(run))) {
+      this.sorted.again.push(item.delivery)
+      // A position moves past all before it, and rows are taken in their order. Other copies hold nobody up.
+      if (this.#source.positions !== undefined || work.origin.letter !== undefined) this.#left.leave(item, 'again')
+      return
+    }
+    if (this.#left.without([item], this.sorted).length === 0) return
+    const admitted = admit(this.#engine, work, this.#holdsBack)
+    if (admitted === undefined) {
+      this.sorted.stopped.push(item.delivery)
+      this.#left.leave(item, 'stopped')
+      return
+    }
+    for (const run of admitted.runs) this.#take(run)
+    const isAlone = this.#mustBeAlone(admitted) || this.#followsOneAlone(item)
+    if (isAlone) this.#alone.add(chainOf(this.#source, item))
+    this.sorted[isAlone ? 'alone' : 'shared'].push({ ...item, work: admitted })
+  }
+
+  #isTaken(run: Run<Tx>): boolean {
+    return this.#claims.get(run.handler.name)?.has(rowKeyOf(run)) ?? false
+  }
+
+  #take(run: Run<Tx>): void {
+    const { name } = run.handler
+    const keys = this.#claims.get(name)
+    if (keys === undefined) this.#claims.set(name, new Set([rowKeyOf(run)]))
+    else keys.add(rowKeyOf(run))
+  }
+
+  #followsOneAlone(item: Item<Tx>): boolean {
+    const chain = this.#alone.size === 0 ? undefined : chainOf(this.#source, item)
+    return chain !== undefined && this.#alone.has(chain)
+  }
+
+  #mustBeAlone({ origin, runs }: Work<Tx>): boolean {
+    if (this.#source.positions !== undefined) return false
+    // Its copy may be one of the others.
+    if (origin.reservation?.twin !== undefined) return true
+    return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')
+  }
+
+  #isKnown({ origin, runs }: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {
+    if (origin.letter !== undefined) return false
+    return runs.every((run) => {
+      const { handler, key, fingerprint } = run
+      const isHinted = hinted.has(run)
+      return isRecorded(run) && (isHinted || this.#engine.recent.knows({ handler: handler.name, key }, fingerprint))
+    })
+  }
+
+  #know({ delivery, runs }: Work<Tx>): void {
+    for (const { handler, key } of runs)
+      this.#engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
+    this.sorted.shared.push({ delivery })
+  }
+
+  #ignore(delivery: Delivery): void {
+    const { id: messageId, type } = delivery.message
+    this.#engine.events.emit({ kind: 'ignored', messageId, type })
+    this.sorted.shared.push({ delivery })
+  }
+}
+
+/**
+ * The work as far as breakers let it go on: handlers are admitted one by one, and what they stop of a message that goes
+ * on otherwise is parked. Undefined: nothing of it can go on, and it is held back.
+ */
+function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
+  const stopped = new Set(work.runs.filter((run) => !isAdmitted(engine, run)))
+  if (stopped.size === 0) return work
+  const first = work.runs.findIndex((run) => stopped.has(run))
+  // Those that are not independent follow the first that is stopped.
+  const goesOn = work.runs.some((run, place) => !stopped.has(run) && (place < first || run.handler.independent))
+  if (work.origin.letter !== undefined || (!goesOn && holdsBack(work.delivery))) return undefined
+  const origin: Origin = { ...work.origin, parksStopped: true }
+  return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }
+}
+
+/** Those that are known to fail do not ask: they are not run. */
+function isAdmitted<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
+  return failure !== undefined || expired || breakers.admits(handler, key)
+}

@@ -1,0 +1,47 @@
+import type { Delivery } from '../../contracts/index.ts'
+import { type Item, letterOf } from '../items.ts'
+import { partitionId } from '../positions/partition-moves.ts'
+import type { Source } from '../source.ts'
+
+/**
+ * What must be handled in order: a partition whose position is kept in the store, the rows of an order key, or a key.
+ * Undefined: it stands alone.
+ */
+export function chainOf<Tx>({ positions }: Source, item: Item<Tx>): string | undefined {
+  const letter = letterOf(item)
+  const { delivery } = item
+  if (letter !== undefined)
+    return letter.orderKey === undefined ? undefined : JSON.stringify([letter.handler, letter.orderKey])
+  return positions === undefined ? (delivery.message.key ?? undefined) : partitionId(delivery)
+}
+
+/** Chains that something was left of: whatever follows it is left with it, in the same list of a result. */
+export class LeftChains<Tx, List extends 'again' | 'held' | 'stopped'> {
+  readonly #source: Source
+  readonly #left = new Map<string, List>()
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  leave(item: Item<Tx>, list: List): void {
+    const chain = chainOf(this.#source, item)
+    if (chain !== undefined && !this.#left.has(chain)) this.#left.set(chain, list)
+  }
+
+  /** Where it is left because of what stands before it; undefined: it is not. */
+  behind(item: Item<Tx>): List | undefined {
+    const chain = this.#left.size === 0 ? undefined : chainOf(this.#source, item)
+    return chain === undefined ? undefined : this.#left.get(chain)
+  }
+
+  /** Those that are not left because of what stands before them; the others are listed. */
+  without(items: readonly Item<Tx>[], lists: Record<List, Delivery[]>): readonly Item<Tx>[] {
+    if (this.#left.size === 0) return items
+    return items.filter((item) => {
+      const list = this.behind(item)
+      if (list !== undefined) lists[list].push(item.delivery)
+      return list === undefined
+    })
+  }
+}

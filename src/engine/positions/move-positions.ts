@@ -1,0 +1,78 @@
+import type { Delivery, InboxRecord, PositionMove, Positions } from '../../contracts/index.ts'
+import type { Batch } from '../batch/process-batch.ts'
+import { Undone } from '../batch/undone.ts'
+import type { Engine } from '../engine.ts'
+import type { Outcomes } from '../items.ts'
+import type { Source } from '../source.ts'
+import { isSame, nameOf, partitionId } from './partition-moves.ts'
+
+/** What a batch is after its positions were moved. */
+export interface Moved<Tx> {
+  readonly batch: Batch<Tx>
+  /** The store does not stand where they begin: somebody else has handled them, or is about to. */
+  readonly lost: readonly Delivery[]
+}
+
+/**
+ * Moves the positions of a batch, before anything else is done: whoever has lost a partition finds out here. What a
+ * commit of ours, whose answer was lost, has done already shows as duplicates.
+ */
+export async function movePositions<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  tx: Tx,
+  batch: Batch<Tx>,
+  outcomes: Outcomes,
+): Promise<Moved<Tx>> {
+  const { positions: store } = engine.store
+  const moves = batch.moves ?? []
+  if (store === undefined || source.positions === undefined || moves.length === 0) return { batch, lost: [] }
+  const answers = await moveAll(engine, tx, store, source.positions.group, moves)
+  const done = new Set<string>()
+  const lost = new Set<string>()
+  moves.forEach(({ source: topic, partition, to }, index) => {
+    const found = answers[index]
+    if (found === undefined) return
+    const isHandled = found !== 'none' && isSame(found, to)
+    ;(isHandled ? done : lost).add(nameOf(topic, partition))
+  })
+  if (done.size + lost.size === 0) return { batch, lost: [] }
+  const record: InboxRecord = { state: 'processed', fingerprint: undefined, processedAt: engine.clock.now() }
+  for (const { delivery, runs } of batch.works) {
+    const id = partitionId(delivery)
+    for (const run of runs) {
+      if (lost.has(id)) outcomes[run.index] = { kind: 'elsewhere' }
+      else if (done.has(id)) outcomes[run.index] = { kind: 'duplicate', record }
+    }
+  }
+  const isLost = (delivery: Delivery): boolean => lost.has(partitionId(delivery))
+  const deliveries = [
+    ...batch.known,
+    ...batch.works.map(({ delivery }) => delivery),
+    ...batch.refusals.map(({ delivery }) => delivery),
+  ]
+  // Refusals of a commit that is known to have happened are parked already: parking them again changes nothing.
+  return {
+    batch: {
+      ...batch,
+      known: batch.known.filter((delivery) => !isLost(delivery)),
+      refusals: batch.refusals.filter(({ delivery }) => !isLost(delivery)),
+    },
+    lost: deliveries.filter(isLost),
+  }
+}
+
+/** Whoever holds a position and does not finish has the partition, or had it: nothing has run, and nobody is to blame. */
+async function moveAll<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  store: Positions<Tx>,
+  group: string,
+  moves: readonly PositionMove[],
+): ReturnType<Positions<Tx>['move']> {
+  try {
+    return await store.move(tx, group, moves)
+  } catch (error) {
+    throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
+  }
+}

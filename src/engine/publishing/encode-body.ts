@@ -1,0 +1,28 @@
+import type { Codec } from '../../contracts/index.ts'
+import { anyText } from '../../encoding/any-text.ts'
+import { JustonceError } from '../../errors/index.ts'
+
+const encoder = new TextEncoder()
+
+/** A body as it is sent: JSON where there is no codec. Undefined: JSON cannot hold it. */
+export function encodeBody(value: unknown, type: string, codec: Codec | undefined): Uint8Array | undefined {
+  if (codec !== undefined) return encodeWith(codec, value, type)
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined ? undefined : encoder.encode(text)
+}
+
+function encodeWith(codec: Codec, value: unknown, type: string): Uint8Array {
+  let bytes: unknown
+  try {
+    bytes = codec.encode(value, type)
+  } catch (cause) {
+    throw new JustonceError('BODY_NOT_ENCODED', {
+      message: `The codec of type ${type} could not encode a body: ${anyText(cause)}.`,
+      cause,
+    })
+  }
+  if (bytes instanceof Uint8Array) return bytes
+  throw new JustonceError('BODY_NOT_ENCODED', {
+    message: `encode() of the codec of type ${type} returned ${bytes instanceof Promise ? 'a promise' : typeof bytes}, not bytes.`,
+  })
+}

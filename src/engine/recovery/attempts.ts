@@ -1,0 +1,82 @@
+import { afterTheCommit } from '../batch/after-the-commit.ts'
+import { type Batch, type Committed, processBatch } from '../batch/process-batch.ts'
+import { unwrapped } from '../batch/undone.ts'
+import { emptyResult } from '../batch-result.ts'
+import type { Engine } from '../engine.ts'
+import type { Item, Work } from '../items.ts'
+import { movesPast } from '../positions/partition-moves.ts'
+import type { Source } from '../source.ts'
+import { nextStep, type Step, type Trouble } from './next-step.ts'
+import { type WhyUndone, whyUndone } from './why-undone.ts'
+
+/** One transaction: it has committed, or it was rolled back, and then why, and how often for that reason. */
+export type Attempt<Tx> =
+  | { readonly committed: Committed<Tx> }
+  | { readonly committed: undefined; readonly why: WhyUndone; readonly times: number; readonly error: unknown }
+
+/** The transactions that one call of the engine makes, and what has become of all that was in them. */
+export class Attempts<Tx> {
+  readonly engine: Engine<Tx>
+  readonly source: Source
+  readonly result = emptyResult()
+
+  constructor(engine: Engine<Tx>, source: Source) {
+    this.engine = engine
+    this.source = source
+  }
+
+  /** `history`: why the same was rolled back before. */
+  async attempt(batch: Batch<Tx>, history: WhyUndone[]): Promise<Attempt<Tx>> {
+    const { engine, source, result } = this
+    let committed: Committed<Tx>
+    try {
+      committed = await processBatch(engine, source, batch)
+    } catch (error) {
+      const why = await whyUndone(engine, error)
+      const messages = Math.max(1, batch.works.length)
+      engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages })
+      history.push(why)
+      return { committed: undefined, why, times: history.filter((each) => each === why).length, error }
+    }
+    // A commit whose answer was lost may have stored messages that nobody was told of.
+    if (history.includes('commit-unknown')) engine.wake('relay')
+    const { settled, lost, wentWell, background } = await afterTheCommit(engine, source, committed)
+    result.settled.push(...settled)
+    result.lost.push(...lost)
+    result.background.push(...background)
+    result.wentWell += wentWell
+    return { committed }
+  }
+
+  /** What to do next. Where that is the same again, its time has come. */
+  async next(trouble: Trouble): Promise<Step> {
+    const { clock, timing } = this.engine
+    const step = nextStep(trouble, timing)
+    if (step.kind === 'again' && step.afterMs > 0) await clock.sleep(step.afterMs * (1 + clock.random()))
+    return step
+  }
+
+  batchOf(items: readonly Item<Tx>[]): Batch<Tx> {
+    const { isolation, timing } = this.engine
+    const works = items.flatMap(({ work }) => work ?? [])
+    return {
+      works,
+      refusals: items.flatMap(({ refusal }) => refusal ?? []),
+      known: items.flatMap(({ delivery, work, refusal }) => ((work ?? refusal) === undefined ? delivery : [])),
+      earlier: [],
+      settles: true,
+      partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,
+      lockTimeoutMs: timing.batchLockTimeoutMs,
+      ...(this.source.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
+    }
+  }
+}
+
+function isOneCall<Tx>([only, another]: readonly Work<Tx>[]): boolean {
+  return another === undefined && (only === undefined || only.runs.length === 1)
+}
+
+/** One call needs no part, unless it is likely to fail: without one a failure costs another transaction. */
+function partSizeOfOne<Tx>(work: Work<Tx> | undefined): number {
+  return (work?.origin.letter?.attempts ?? 0) > 0 ? 1 : Number.POSITIVE_INFINITY
+}

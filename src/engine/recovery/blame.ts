@@ -1,0 +1,33 @@
+import { isJustonceError } from '../../errors/index.ts'
+import type { Batch } from '../batch/process-batch.ts'
+import { Undone } from '../batch/undone.ts'
+import { partlyAppliedRun } from '../calls/partly-applied.ts'
+import type { Run } from '../items.ts'
+import type { WhyUndone } from './why-undone.ts'
+
+export interface Blame<Tx> {
+  readonly runs: readonly Run<Tx>[]
+  /** They need not be run again to find out whether they fail alone. */
+  readonly isFailed: boolean
+}
+
+/** The runs in which a batch has come to grief, where that is known of each. */
+export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, error: unknown): Blame<Tx> | undefined {
+  const runs = works.flatMap((work) => work.runs)
+  const partly = partlyAppliedRun(runs, error)
+  if (partly !== undefined) return { runs: [partly], isFailed: true }
+  if (why !== 'failure' && why !== 'culprit' && why !== 'connection-lost') return undefined
+  const [only, another] = runs
+  // What it has not thrown may be the fault of a message that is only to be kept.
+  const isOnly = another === undefined && (refusals.length === 0 || error instanceof Undone)
+  if (only !== undefined && isOnly) return { runs: [only], isFailed: why !== 'connection-lost' }
+  if (!(error instanceof Undone)) return undefined
+  const { runs: throwers, areEach } = error as Undone<Tx>
+  if (throwers.length === 0 || (throwers.length > 1 && !areEach)) return undefined
+  return { runs: throwers, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
+}
+
+/** What a handler has done, or not done in time, whoever was with it. */
+function isItsOwn(error: unknown): boolean {
+  return isJustonceError(error, 'HANDLER_TIMEOUT') || isJustonceError(error, 'TX_ENDED')
+}

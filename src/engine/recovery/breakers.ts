@@ -1,0 +1,90 @@
+import type { Clock, Events } from '../../contracts/index.ts'
+import type { Handler } from '../handler.ts'
+
+interface Breaker {
+  /** Keys of the messages that have failed since the last success. */
+  readonly failing: Set<string>
+  open: { until: number; pauseMs: number; trial: string | undefined } | undefined
+}
+
+const longestPauseMs = 60_000
+/** What is paused by a person is looked at so often; when it goes on, everybody is woken. */
+const lookAgainMs = 1_000
+
+/**
+ * Stops giving messages to a handler when all of them fail, so that a bad deploy does not turn a queue into parked
+ * messages. While it is open one message is let through now and then; the first that succeeds closes it.
+ */
+export class Breakers {
+  readonly #clock: Clock
+  readonly #events: Events
+  readonly #breakers = new Map<string, Breaker>()
+  readonly #paused = new Set<string>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(clock: Clock, events: Events) {
+    this.#clock = clock
+    this.#events = events
+  }
+
+  /** Whether the handler may be given this message now. A message that was let through as a trial stays let through. */
+  admits({ name }: Pick<Handler, 'name'>, key: string): boolean {
+    if (this.#paused.has(name)) return false
+    const open = this.#breakers.get(name)?.open
+    if (open === undefined || open.trial === key) return true
+    const now = this.#clock.monotonicMs()
+    if (now < open.until) return false
+    open.trial = key
+    open.until = now + open.pauseMs
+    open.pauseMs = Math.min(open.pauseMs * 2, longestPauseMs)
+    return true
+  }
+
+  /** As an open breaker that lets nothing through, until `resume`. What has begun is finished. */
+  pause({ name }: Pick<Handler, 'name'>): void {
+    this.#paused.add(name)
+  }
+
+  resume({ name }: Pick<Handler, 'name'>): void {
+    if (this.#paused.delete(name)) for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls it whenever a breaker closes: what was held back can go on. The result ends that. */
+  onClosed(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** How long nothing at all will be let through; 0: at least one message would be. */
+  waitMs({ name }: Pick<Handler, 'name'>): number {
+    if (this.#paused.has(name)) return lookAgainMs
+    const open = this.#breakers.get(name)?.open
+    return open === undefined ? 0 : Math.max(0, open.until - this.#clock.monotonicMs())
+  }
+
+  failed({ name, breaker: policy }: Pick<Handler, 'name' | 'breaker'>, key: string, error: unknown): void {
+    if (policy === undefined) return
+    let breaker = this.#breakers.get(name)
+    if (breaker === undefined) {
+      breaker = { failing: new Set(), open: undefined }
+      this.#breakers.set(name, breaker)
+    }
+    if (breaker.open !== undefined) {
+      breaker.open.trial = undefined
+      return
+    }
+    breaker.failing.add(key)
+    if (breaker.failing.size < policy.after) return
+    breaker.open = { until: this.#clock.monotonicMs() + policy.pauseMs, pauseMs: policy.pauseMs * 2, trial: undefined }
+    this.#events.emit({ kind: 'breaker-opened', handler: name, failures: breaker.failing.size, error })
+  }
+
+  succeeded({ name }: Pick<Handler, 'name'>): void {
+    const breaker = this.#breakers.get(name)
+    if (breaker === undefined) return
+    this.#breakers.delete(name)
+    if (breaker.open === undefined) return
+    this.#events.emit({ kind: 'breaker-closed', handler: name })
+    for (const listener of this.#listeners) listener()
+  }
+}

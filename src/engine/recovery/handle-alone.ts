@@ -1,0 +1,138 @@
+import { isHandled } from '../batch/bookkeeping.ts'
+import { Undone, unwrapped } from '../batch/undone.ts'
+import { type Item, isGoodEnd, letterOf, type Outcomes, type Run } from '../items.ts'
+import type { Attempts } from './attempts.ts'
+import { isDenied, lastResort, stuck } from './keep-somehow.ts'
+import type { Alone } from './next-step.ts'
+import type { WhyUndone } from './why-undone.ts'
+
+/** What one message, or one run of it, has come to. */
+interface End {
+  /** Where those behind it in its chain are left; undefined: they can go on. */
+  readonly leaves: 'again' | 'held' | undefined
+  /** Undefined: all of the message is settled in another way, or left. */
+  readonly outcomes?: Outcomes | undefined
+}
+
+/** What is known of a message before it is handled alone. */
+export interface Before {
+  /** What has become of runs of it already. */
+  readonly done?: Outcomes
+  /** It has failed beside others, and is likely to fail again. */
+  readonly hasFailed?: boolean
+}
+
+/**
+ * Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. Where a
+ * position moves with it, one for all of them.
+ */
+export async function handleAlone<Tx>(
+  attempts: Attempts<Tx>,
+  item: Item<Tx>,
+  { done = [], hasFailed = false }: Before,
+): Promise<End['leaves']> {
+  const { work } = item
+  const earlier = [...done]
+  if (work === undefined || attempts.source.positions !== undefined)
+    return (await settle(attempts, item, { earlier, hasFailed, isLast: true })).leaves
+  const runs = work.runs.filter(({ index }) => earlier[index] === undefined)
+  let end: End = { leaves: undefined }
+  for (const run of runs) {
+    const isLast = run === runs.at(-1)
+    end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, { earlier, hasFailed, isLast })
+    const outcome = end.outcomes?.[run.index]
+    // It comes again, and then what is left of it goes on.
+    if (outcome === undefined || outcome.kind === 'unstarted') break
+    earlier[run.index] = outcome
+  }
+  return end.leaves
+}
+
+/** Tries until it is decided: processed, parked or a duplicate; or left for later. */
+async function settle<Tx>(
+  attempts: Attempts<Tx>,
+  given: Item<Tx>,
+  { earlier, hasFailed, isLast }: { earlier: Outcomes; hasFailed: boolean; isLast: boolean },
+): Promise<End> {
+  const { batchLockTimeoutMs, aloneLockTimeoutMs } = attempts.engine.timing
+  let item = given
+  let of: Alone = knownOf(item)
+  let history: WhyUndone[] = []
+  for (let rounds = 0; ; rounds++) {
+    // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
+    const lockTimeoutMs = Math.min(batchLockTimeoutMs * 2 ** rounds, aloneLockTimeoutMs)
+    const settles = isLast || of === 'last-resort'
+    const one = attempts.batchOf([item])
+    // What is not run needs no part; of several handlers each needs one.
+    const needsPart = hasFailed || (item.work?.runs.length ?? 0) > 1
+    const partSize = of !== 'unknown' ? Number.POSITIVE_INFINITY : needsPart ? 1 : one.partSize
+    const batch = { ...one, earlier, settles, partSize, lockTimeoutMs }
+    const attempt = await attempts.attempt(batch, history)
+    if (attempt.committed !== undefined) {
+      const { outcomes } = attempt.committed
+      const leaves = leavesChain(attempts, item, outcomes) ? 'again' : undefined
+      return { leaves, outcomes: item.work === undefined ? undefined : outcomes }
+    }
+    const { why, times, error } = attempt
+    const cause = unwrapped(error)
+    const step = await attempts.next({ of, why, times, isDenied: isDenied(error) })
+    if (step.kind === 'again') continue
+    history = []
+    if (step.kind === 'hold') return held(attempts, item)
+    if (step.kind === 'fail') {
+      item = failing(item, error instanceof Undone ? (error.runs as readonly Run<Tx>[]) : [], cause)
+      of = knownOf(item)
+    } else if (step.kind === 'plainly') {
+      item = changed(item, (run) => ({ ...run, isPlain: true }))
+      of = 'plain'
+    } else {
+      const isWaiting = why === 'unkeepable'
+      const refusal =
+        step.kind === 'keep' ? await lastResort(attempts.engine, { item, error: cause, isWaiting }) : undefined
+      if (refusal === undefined) return setAside(attempts, item, cause)
+      item = { delivery: item.delivery, refusal }
+      of = 'last-resort'
+    }
+  }
+}
+
+/** Whether those behind it in its chain have to wait: it comes again, or stays first in the rows of its order key. */
+export function leavesChain<Tx>({ result }: Attempts<Tx>, item: Item<Tx>, outcomes: Outcomes): boolean {
+  const { work, delivery } = item
+  const isRow = letterOf(item) !== undefined
+  if (work === undefined) return isRow
+  const isAgain = !isHandled(work, outcomes) && work.runs.every(({ index }) => outcomes[index]?.kind !== 'elsewhere')
+  if (isAgain) result.again.push(delivery)
+  return isAgain || (isRow && !work.runs.every(({ index }) => isGoodEnd(outcomes[index])))
+}
+
+function held<Tx>({ engine, result }: Attempts<Tx>, { delivery, work }: Item<Tx>): End {
+  const [run] = work?.runs ?? []
+  if (run !== undefined) engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
+  result.held.push(delivery)
+  return { leaves: 'held' }
+}
+
+function setAside<Tx>({ engine, result }: Attempts<Tx>, item: Item<Tx>, error: unknown): End {
+  result.held.push(item.delivery)
+  result.stuck.set(item.delivery, { pauseMs: stuck(engine, item, error), error })
+  return { leaves: 'held' }
+}
+
+function knownOf<Tx>({ work }: Item<Tx>): Alone {
+  if (work === undefined) return 'plain'
+  return work.runs.every(({ failure }) => failure !== undefined) ? 'failing' : 'unknown'
+}
+
+/** The same with those runs of it known to fail, or all where nobody knows which. */
+export function failing<Tx>(item: Item<Tx>, runs: readonly Run<Tx>[], error: unknown): Item<Tx> {
+  const own = new Set(runs.filter(({ delivery }) => delivery === item.delivery).map(({ index }) => index))
+  return changed(item, (run) => {
+    const fails = run.failure === undefined && (own.size === 0 || own.has(run.index))
+    return fails ? { ...run, failure: { error } } : run
+  })
+}
+
+function changed<Tx>(item: Item<Tx>, change: (run: Run<Tx>) => Run<Tx>): Item<Tx> {
+  return item.work === undefined ? item : { ...item, work: { ...item.work, runs: item.work.runs.map(change) } }
+}

@@ -1,0 +1,67 @@
+import type { StoredParkedMessage, WantedMessages } from '../../contracts/index.ts'
+import { unrouted } from '../../encoding/unrouted.ts'
+import { JustonceError } from '../../errors/index.ts'
+import type { Engine } from '../engine.ts'
+import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
+
+const atOnce = 20
+const mostBytes = 16 * 1_048_576
+
+/** Makes dead letters of all that waits for what no running app has. Resolves to how many those are. */
+export async function abandonLetters<Tx>(
+  engine: Engine<Tx>,
+  { handler, type }: WantedMessages,
+  signal: AbortSignal,
+): Promise<number> {
+  const { parking } = engine.store
+  const what = handler === unrouted ? 'a handler' : `the handler ${handler}`
+  const error = new JustonceError(handler === unrouted ? 'TYPE_UNKNOWN' : 'HANDLER_UNKNOWN', {
+    message: `No running app has ${what} for messages of type ${type}.`,
+    details: { handler, type },
+  })
+  let count = 0
+  for (let after = 0; !signal.aborted; ) {
+    const rows = await parking.list({ state: 'waiting', handler, type }, { limit: atOnce, after, maxBytes: mostBytes })
+    const last = rows.at(-1)
+    if (last === undefined) return count
+    after = last.sequence
+    for (const { key, attempts } of await abandon(engine, rows, error)) {
+      count++
+      const reason = error.code
+      engine.events.emit({ kind: 'parked', handler, key, reason, state: 'dead', attempts, error })
+    }
+  }
+  return count
+}
+
+/** What somebody else has by now is left to them. */
+async function abandon<Tx>(
+  { store, clock }: Engine<Tx>,
+  rows: readonly StoredParkedMessage[],
+  error: JustonceError,
+): Promise<readonly StoredParkedMessage[]> {
+  return await store.transaction(async (tx) => {
+    const taken = await store.parking.take(tx, rows)
+    const ours = rows.filter((_, index) => taken[index] === true)
+    // A redrive knows its letters by a mark on the row, and only the row of an edited letter has what was received: those stay.
+    const kept = ours.filter(({ redrive, originalBody }) => redrive !== undefined || originalBody !== undefined)
+    const others = ours.filter((row) => !kept.includes(row))
+    const at = clock.now()
+    await store.parking.change(tx, [
+      ...kept.map((row) =>
+        failedAgain(
+          row,
+          { error, verdict: { state: 'dead', reason: reasonNow(row, error), attempts: row.attempts, delayMs: 0 } },
+          at,
+        ),
+      ),
+      ...others.map(({ handler, key }) => ({ handler, key, kind: 'done' as const })),
+    ])
+    if (others.length > 0)
+      await store.parking.park(
+        tx,
+        others.map((row) => abandonedRow(row, error, at)),
+      )
+    return ours
+  })
+}

@@ -1,0 +1,221 @@
+import { hash } from 'node:crypto'
+import type {
+  IncomingMessage,
+  NewParkedMessage,
+  ParkedChange,
+  ParkedReason,
+  StoredParkedMessage,
+} from '../../contracts/index.ts'
+import { anyJson, anyText } from '../../encoding/any-text.ts'
+import { addErrorNote } from '../../encoding/error-notes.ts'
+import { shapeOf } from '../../encoding/error-shape.ts'
+import { fittedText, plainText } from '../../encoding/fit-text.ts'
+import { noteOf, packMessage } from '../../encoding/packed-message.ts'
+import { unrouted } from '../../encoding/unrouted.ts'
+import { type ErrorCode, JustonceError } from '../../errors/index.ts'
+import type { Engine } from '../engine.ts'
+import {
+  isParkedUnclaimed,
+  isUnclaimed,
+  type Refusal,
+  type Run,
+  type RunOutcome,
+  rowKeyOf,
+  unclaimedKeyOf,
+} from '../items.ts'
+import { orderKeyOf } from '../order/key-order.ts'
+import { judge, type Verdict } from '../recovery/failure-policy.ts'
+
+type Failed = RunOutcome & { kind: 'failed' }
+
+export function failedRow<Tx>(run: Run<Tx>, outcome: Failed, at: Date): NewParkedMessage {
+  const { error, verdict } = outcome
+  const key = failedKeyOf(run, outcome)
+  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at), key })
+}
+
+/** The key of the row of what has failed. */
+export function failedKeyOf<Tx>(run: Run<Tx>, outcome: Failed): string {
+  return run.owner?.key ?? (isUnclaimed(outcome) ? unclaimedKeyOf(run) : rowKeyOf(run))
+}
+
+function fitting<Tx>({ isPlain }: Run<Tx>, row: NewParkedMessage): NewParkedMessage {
+  return isPlain ? plainRow(row) : row
+}
+
+/** What becomes of a parked message whose attempt has failed. */
+export function failedAgain(
+  { handler, key, errors }: StoredParkedMessage,
+  { error, verdict }: Pick<Failed, 'error' | 'verdict'>,
+  at: Date,
+  isPlain = false,
+): ParkedChange {
+  const { attempts, delayMs } = verdict
+  const said = explained(errors, error, verdict, at)
+  const why = isPlain ? plainReason(said) : said
+  return verdict.state === 'dead'
+    ? { handler, key, kind: 'dead', attempts, ...why }
+    : { handler, key, kind: 'again', attempts, delayMs, ...why }
+}
+
+/** What becomes of a parked message that cannot even be given to its handler. */
+export function changedLetter<Tx>(
+  engine: Engine<Tx>,
+  letter: StoredParkedMessage,
+  error: JustonceError,
+  at: Date,
+): ParkedChange {
+  const attempts = letter.attempts + 1
+  const retry = engine.handlerNamed(letter.handler)?.retry
+  const verdict: Verdict =
+    retry === undefined
+      ? { state: 'dead', reason: error.code, attempts, delayMs: 0 }
+      : judge(error, retry, letter.attempts, engine.clock.random())
+  return failedAgain(letter, { error, verdict: { ...verdict, reason: reasonNow(letter, error) } }, at)
+}
+
+/** A reason that says that nothing is claimed stays until something is: without it the row would be run without a claim. */
+export function reasonNow(letter: StoredParkedMessage, { code }: JustonceError): ErrorCode {
+  return isParkedUnclaimed(letter) ? (letter.reason as ErrorCode) : code
+}
+
+export const waitsFor = {
+  handler: 'WAITS_FOR_EARLIER_HANDLER',
+  message: 'WAITS_FOR_EARLIER_MESSAGE',
+  breaker: 'WAITS_FOR_BREAKER',
+} as const
+
+/** A row that nobody can try any more, as a dead letter that holds up no later handler of its message. */
+export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, at: Date): NewParkedMessage {
+  const { handler, key, messageId, type, source, message, attempts, independent, orderKey } = letter
+  const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
+  return {
+    ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, step },
+    ...explained(letter.errors, error, { reason: reasonNow(letter, error) }, at),
+    state: 'dead',
+    delayMs: 0,
+  }
+}
+
+export function waitingRow<Tx>(run: Run<Tx>, { behind, under }: RunOutcome & { kind: 'waiting' }): NewParkedMessage {
+  const reason = waitsFor[behind]
+  const bare = row(run, { state: 'waiting', reason, attempts: 0, delayMs: 0 })
+  return fitting(run, { ...bare, handler: under ?? bare.handler, reason, errors: '[]', shape: '' })
+}
+
+/**
+ * A conflict is kept under a key of its own: the plain key belongs to the message that was there first. The content is
+ * part of it, so that a second copy of the conflicting message adds nothing.
+ */
+export function conflictRow<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'conflict' }, at: Date): NewParkedMessage {
+  const verdict: Verdict = { state: 'dead', reason: 'KEY_REUSED', attempts: 0, delayMs: 0 }
+  const content = Buffer.from(run.fingerprint ?? []).toString('hex')
+  return {
+    ...row(run, verdict),
+    ...explained('', keyReused(run, outcome), verdict, at),
+    orderKey: undefined,
+    key: `${run.key}#${content}`,
+    step: holdsUpNobody + run.handler.step,
+  }
+}
+
+export function keyReused<Tx>(run: Run<Tx>, { record }: RunOutcome & { kind: 'conflict' }): JustonceError {
+  return new JustonceError('KEY_REUSED', {
+    message: `Handler ${run.handler.name} has already seen the key ${run.key} with different content, at ${record.processedAt.toISOString()}.`,
+  })
+}
+
+/**
+ * A message that reached no handler. It is known by its content, so that a second copy adds nothing: the id alone will
+ * not do, because another message may have the same one, in another type or from another source.
+ */
+export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
+  const { message } = refusal.delivery
+  const row: NewParkedMessage = {
+    handler: unrouted,
+    key: refusedKey(refusal),
+    ...described(message),
+    step: holdsUpNobody,
+    independent: true,
+    orderKey: undefined,
+    state: 'dead',
+    attempts: 0,
+    delayMs: 0,
+    ...explained('', refusal.error, { reason: refusal.error.code }, at),
+  }
+  if (refusal.form === undefined) return row
+  return { ...plainRow(row), message: refusal.form === 'note' ? noteOf(message) : row.message }
+}
+
+/** Only ASCII but for the message itself, which is bytes: that fits every database. */
+function plainRow(row: NewParkedMessage): NewParkedMessage {
+  const ascii = (text: string): string => fittedText(plainText(text))
+  const { messageId, type, source } = row
+  return { ...row, messageId: ascii(messageId), type: ascii(type), source: ascii(source), ...plainReason(row) }
+}
+
+/** JSON stays the same JSON. */
+function plainReason({ reason, errors, shape }: ParkedReason): ParkedReason {
+  return { reason, errors: plainText(errors), shape: fittedText(plainText(shape)) }
+}
+
+function explained(
+  history: string,
+  error: unknown,
+  { reason, complaint }: Pick<Verdict, 'reason' | 'complaint'>,
+  at: Date,
+): ParkedReason {
+  const errors = addErrorNote(history, error, at)
+  return {
+    reason,
+    shape: shapeOf(error),
+    errors: complaint === undefined ? errors : addErrorNote(errors, complaint, at),
+  }
+}
+
+function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewParkedMessage, keyof ParkedReason> {
+  const { handler, delivery } = run
+  return {
+    handler: handler.name,
+    key: rowKeyOf(run),
+    ...described(delivery.message),
+    step: handler.step,
+    independent: handler.independent,
+    orderKey: orderKeyOf(run),
+    state,
+    attempts,
+    delayMs,
+  }
+}
+
+/** Nothing here may throw: a message that cannot be kept would block all others. */
+function described(message: IncomingMessage) {
+  return {
+    messageId: fittedText(anyText(message.id ?? contentId(message))),
+    type: fittedText(anyText(message.type ?? '')),
+    source: fittedText(anyText(message.source)),
+    message: packMessage(message),
+  }
+}
+
+/**
+ * Later steps of the same message id wait for earlier ones. What was refused, or is another message under the same id,
+ * is no step of it.
+ */
+const holdsUpNobody = 1_000_000
+
+export function refusedKey(refusal: Refusal): string {
+  return `${keyByContent(refusal)}${refusal.mark ?? ''}`
+}
+
+function keyByContent({ delivery: { message }, error, form }: Refusal): string {
+  const { id, type, source, body } = message
+  if (typeof id !== 'string' || error.code === 'MESSAGE_ID_INVALID' || form !== undefined) return contentId(message)
+  const content = hash('sha256', Buffer.concat([Buffer.from(anyJson([type, source])), body]), 'hex')
+  return `${id}#${content.slice(0, 16)}`
+}
+
+function contentId(message: IncomingMessage): string {
+  const packed = packMessage(message)
+  return `content-${hash('sha256', Buffer.concat([packed.envelope, packed.body]), 'hex').slice(0, 32)}`
+}

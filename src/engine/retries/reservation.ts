@@ -1,0 +1,88 @@
+import type { ParkedBooking, StoredParkedMessage } from '../../contracts/index.ts'
+import type { Batch } from '../batch/process-batch.ts'
+import type { Engine } from '../engine.ts'
+import type { RunOutcome } from '../items.ts'
+
+/** Covers the time from a booking to the lock that follows it; whoever dies in between delays the message by so much. */
+export const reservedForMs = 5_000
+
+/** A parked row that is reserved for its next attempt. */
+export class Reservation {
+  readonly letter: StoredParkedMessage
+  /** As we last knew it. Undefined: somebody else has the row by now. */
+  revision: number | undefined
+  /** Set where it turns out that its message was processed by another copy, or is in the row of another. */
+  elsewhere: (RunOutcome & { kind: 'duplicate' | 'parked' }) | undefined
+  /** A copy that was claimed and waits for its turn behind this row: what becomes of this row is its end, too. */
+  twin: StoredParkedMessage | undefined
+  /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
+  pauseMs = 0
+  /** The answer to a booking of it was lost: nobody has told us whether its attempt counts as begun. */
+  isUnsure = false
+
+  constructor(letter: StoredParkedMessage) {
+    this.letter = letter
+    this.revision = letter.revision
+  }
+}
+
+/**
+ * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows say so. What
+ * waits for its turn has not begun, and a batch that is run again has begun once.
+ */
+export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
+  const reservations = works.flatMap(({ origin, runs }) =>
+    origin.reservation !== undefined &&
+    origin.reservation.elsewhere === undefined &&
+    runs.some(({ failure, expired }) => failure === undefined && !expired)
+      ? origin.reservation
+      : [],
+  )
+  await rebook(store.parking, reservations, 1, reservedForMs)
+}
+
+/** Gives back what was not tried: it is due at once or after its pause, and nothing is held against it. */
+export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly Reservation[]): Promise<void> {
+  for (const [pauseMs, some] of Map.groupBy(reservations, (each) => each.pauseMs))
+    await rebook(store.parking, some, 0, pauseMs)
+}
+
+async function rebook<Tx>(
+  parking: Pick<Engine<Tx>['store']['parking'], 'rebook' | 'list'>,
+  reservations: readonly Reservation[],
+  more: 0 | 1,
+  forMs: number,
+): Promise<void> {
+  await findOut(
+    parking,
+    reservations.filter(({ isUnsure }) => isUnsure),
+  )
+  const held = reservations.filter(({ revision }) => revision !== undefined)
+  if (held.length === 0) return
+  const bookings: ParkedBooking[] = held.map(({ letter, revision }) => ({
+    handler: letter.handler,
+    key: letter.key,
+    revision: revision as number,
+    begun: letter.begun + more,
+  }))
+  // Until it is answered: whatever goes wrong now may have gone wrong after the commit.
+  for (const reservation of held) reservation.isUnsure = more > 0
+  const revisions = await parking.rebook(bookings, forMs)
+  held.forEach((reservation, index) => {
+    reservation.revision = revisions[index]
+    reservation.isUnsure = false
+  })
+}
+
+/** A row that says that one more attempt has begun than when we reserved it says so because of us: nobody has died. */
+async function findOut<Tx>(
+  parking: Pick<Engine<Tx>['store']['parking'], 'list'>,
+  unsure: readonly Reservation[],
+): Promise<void> {
+  for (const reservation of unsure) {
+    const { handler, key, begun } = reservation.letter
+    const [row] = await parking.list({ handler, key, state: 'waiting' }, { limit: 1 })
+    if (row?.begun === begun + 1) reservation.revision = row.revision
+    reservation.isUnsure = false
+  }
+}

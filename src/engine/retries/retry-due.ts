@@ -1,0 +1,157 @@
+import type { Delivery, StoredParkedMessage } from '../../contracts/index.ts'
+import { sameFingerprint } from '../../encoding/fingerprint.ts'
+import { isOutgoing } from '../../encoding/outgoing-queue.ts'
+import { unpackLetter } from '../../encoding/unpack-letter.ts'
+import { unrouted } from '../../encoding/unrouted.ts'
+import { JustonceError } from '../../errors/index.ts'
+import { handleItems } from '../batch/handle-items.ts'
+import type { Engine } from '../engine.ts'
+import { type Prepared, prepare } from '../intake/prepare.ts'
+import { Sorting, type SuspicionOf } from '../intake/sort-out.ts'
+import { isOwnedBy, isParkedUnclaimed, isUnborn, type Origin, type Run, rowKeyOf } from '../items.ts'
+import type { Source } from '../source.ts'
+import { waitsFor } from './parked-rows.ts'
+import { Reservation, reservedForMs } from './reservation.ts'
+import { wantedHere } from './wanted.ts'
+
+export interface ReserveOptions {
+  readonly limit: number
+  readonly maxBytes?: number
+  /** Whose messages are left for later. */
+  readonly except?: ReadonlySet<string>
+}
+
+/** More would only fill the memory. */
+const mostBytes = 16 * 1_048_576
+
+/** Reserves parked messages for their next attempt. Without those of handlers whose breaker lets nothing through. */
+export async function reserveDue<Tx>(
+  engine: Engine<Tx>,
+  { limit, maxBytes = mostBytes, except = new Set() }: ReserveOptions,
+): Promise<readonly Reservation[]> {
+  const letters = await engine.store.parking.reserve({
+    limit,
+    maxBytes,
+    forMs: reservedForMs,
+    wanted: wantedHere(engine, (name, handler) => !except.has(name) && engine.breakers.waitMs(handler) === 0),
+    pastDead: [...engine.handlerNames, ...engine.outlet.queues].filter((name) => goesPastDead(engine, name)),
+  })
+  return letters.map((letter) => new Reservation(letter))
+}
+
+/** Reserves those that stand directly behind a reserved one of its order key: a pile is worked off in runs. */
+export async function reserveBehind<Tx>(
+  engine: Engine<Tx>,
+  { letter, revision }: Reservation,
+  { limit, maxBytes = mostBytes }: ReserveOptions,
+): Promise<readonly Reservation[]> {
+  if (letter.orderKey === undefined || revision === undefined || limit < 1) return []
+  const options = { limit, maxBytes, forMs: reservedForMs, pastDead: goesPastDead(engine, letter.handler) }
+  const letters = await engine.store.parking.follow({ ...letter, revision }, options)
+  return letters.map((each) => new Reservation(each))
+}
+
+/** What a broker has refused for good holds up nothing behind it, whether that has been sent or redriven. */
+function goesPastDead<Tx>(engine: Engine<Tx>, name: string): boolean {
+  return isOutgoing(name) || engine.handlerNamed(name)?.ordered?.whenDead === 'continue'
+}
+
+export interface Retried {
+  /** Their attempt has not come about: a breaker stopped them, or the time of their batch was up. */
+  readonly untried: readonly Reservation[]
+  /** Hooks that are still running. */
+  readonly background: readonly Promise<void>[]
+}
+
+/**
+ * Gives parked messages their next attempt, through the same engine as everything else. Their rows are locked for as
+ * long as the attempt takes, so that no other process, redelivery or redrive can meet them. Those of one order key are
+ * tried in order, up to the first that stays where it is: those behind that are left untried.
+ */
+export async function retryMessages<Tx>(
+  engine: Engine<Tx>,
+  source: Source,
+  reservations: readonly Reservation[],
+  suspicionOf: SuspicionOf<StoredParkedMessage> = () => ({}),
+): Promise<Retried> {
+  const sorting = new Sorting(engine, source)
+  const reservationOf = new Map<Delivery, Reservation>()
+  let runs = 0
+  for (const reservation of reservations) {
+    const delivery = { message: unpackLetter(reservation.letter.message) }
+    const prepared = await restore(engine, reservation, delivery, suspicionOf(reservation.letter), runs)
+    if (prepared.kind === 'work') runs = Math.max(runs, ...prepared.work.runs.map(({ index }) => index + 1))
+    reservationOf.set(delivery, reservation)
+    sorting.add(delivery, prepared)
+  }
+  const { again, held, stopped, stuck, down, background } = await handleItems(engine, source, sorting.sorted)
+  if (down !== undefined) throw down.error
+  const untried = [...again, ...held, ...stopped].map((delivery) => {
+    const reservation = reservationOf.get(delivery) as Reservation
+    reservation.pauseMs = stuck.get(delivery)?.pauseMs ?? 0
+    return reservation
+  })
+  return { untried, background }
+}
+
+async function restore<Tx>(
+  engine: Engine<Tx>,
+  reservation: Reservation,
+  delivery: Delivery,
+  suspicion: Pick<Origin, 'suspect' | 'condemned'>,
+  first: number,
+): Promise<Prepared<Tx>> {
+  const { letter } = reservation
+  const prepared = await prepare(engine, delivery, { letter, reservation, ...suspicion }, first)
+  if (prepared.kind !== 'work' || letter.handler === unrouted) return prepared
+  const { work } = prepared
+  const handler = engine.handlerNamed(letter.handler)
+  const runs = work.runs.filter((run) => run.handler === handler)
+  if (runs.length === 0) {
+    const message = `Handler ${letter.handler} no longer takes messages of type ${letter.type}.`
+    const error = new JustonceError('TYPE_UNKNOWN', { message })
+    return { kind: 'refused', refusal: { delivery, letter, error } }
+  }
+  // Earlier handlers of the message have their own records and rows, and the store has kept the order.
+  Object.assign(reservation, await findCopy(engine, letter, runs[0] as Run<Tx>))
+  const isOwned = (run: Run<Tx>): boolean =>
+    reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
+  const owned = runs.map((run) => ({ ...run, owner: isOwned(run) ? letter : undefined }))
+  return { kind: 'work', work: { ...work, runs: owned } }
+}
+
+/**
+ * What is from the future, or was too old to know, was parked without a claim: another copy of it may have been processed
+ * since, or be parked and have outlived its record.
+ */
+async function findCopy<Tx>(
+  engine: Engine<Tx>,
+  letter: StoredParkedMessage,
+  run: Run<Tx>,
+): Promise<Pick<Reservation, 'elsewhere' | 'twin'>> {
+  const none = { elsewhere: undefined, twin: undefined }
+  if (!isParkedUnclaimed(letter) || isUnborn(run)) return none
+  const { store } = engine
+  const keys = [run.handler.name, ...run.handler.formerly].map((handler) => ({ handler, key: run.key }))
+  const records = await store.inbox.find(keys)
+  const same = records.filter((record) => record !== undefined && sameFingerprint(record.fingerprint, run.fingerprint))
+  const processed = same.find((record) => record?.state === 'processed')
+  if (processed !== undefined) return { ...none, elsewhere: { kind: 'duplicate', record: processed } }
+  for (const row of await store.parking.list({ keys })) {
+    if (row.sequence === letter.sequence) continue
+    const prepared = await prepare(engine, { message: unpackLetter(row.message) }, { letter: row })
+    const copy =
+      prepared.kind === 'work' ? prepared.work.runs.find(({ handler }) => handler === run.handler) : undefined
+    if (copy === undefined || !sameFingerprint(copy.fingerprint, run.fingerprint)) continue
+    return standsBehind(letter, row) ? { ...none, twin: row } : { ...none, elsewhere: { kind: 'parked' } }
+  }
+  return same.some((record) => record?.state === 'parked') && letter.reason === 'ID_FROM_THE_FUTURE'
+    ? { ...none, elsewhere: { kind: 'parked' } }
+    : none
+}
+
+/** It waits for its turn behind a row of the same message: left to it, the message would lose its place. */
+function standsBehind(letter: StoredParkedMessage, row: StoredParkedMessage): boolean {
+  const isUntried = row.state === 'waiting' && row.reason === waitsFor.message
+  return isUntried && row.orderKey !== undefined && row.orderKey === letter.orderKey && row.sequence > letter.sequence
+}

@@ -1,0 +1,28 @@
+import { unpackLetter } from '../../encoding/unpack-letter.ts'
+import type { Engine } from '../engine.ts'
+import type { Reservation } from './reservation.ts'
+import type { Retried } from './retry-due.ts'
+
+/** Puts messages that a broker has refused, and a person has redriven, back into the queues they are sent from. */
+export async function sendAgain<Tx>(engine: Engine<Tx>, reservations: readonly Reservation[]): Promise<Retried> {
+  const { store } = engine
+  await store.transaction(async (tx) => {
+    const letters = reservations.flatMap(({ letter, revision }) =>
+      revision === undefined ? [] : { ...letter, revision },
+    )
+    const taken = await store.parking.take(tx, letters)
+    // What somebody else has by now is left to them.
+    const ours = letters.filter((_, index) => taken[index] === true)
+    for (const [queue, some] of Map.groupBy(ours, ({ handler }) => handler)) {
+      const messages = some.map(({ message }) => ({ key: unpackLetter(message).key, message }))
+      await store.queue?.send(tx, queue, messages)
+    }
+    if (ours.length > 0)
+      await store.parking.change(
+        tx,
+        ours.map(({ handler, key }) => ({ handler, key, kind: 'done' as const })),
+      )
+  })
+  engine.wake('relay')
+  return { untried: [], background: [] }
+}

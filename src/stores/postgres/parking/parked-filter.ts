@@ -1,0 +1,38 @@
+import type { ParkedFilter } from '../../../contracts/index.ts'
+import { equalColumns, wantedInErrors } from '../../sql/parked-filter.ts'
+import type { Cell } from '../cells.ts'
+import { keyArrays } from '../inbox/record-cells.ts'
+import type { Tables } from '../tables.ts'
+import { isRunning } from './parked-columns.ts'
+
+export interface FilterSql {
+  /** A condition on the bare columns of the parked table. */
+  readonly where: string
+  /** The values that came before, and those of the condition behind them. */
+  readonly values: readonly Cell[]
+}
+
+/** Only what is given becomes part of the statement, so that the planner sees which index serves it. */
+export function filterSql(filter: ParkedFilter, tables: Tables, before: readonly Cell[] = []): FilterSql {
+  const values: Cell[] = [...before]
+  const conditions: string[] = []
+  const place = (value: Cell) => `$${values.push(value)}`
+
+  const { state, since, before: until, keys, redrive } = filter
+  if (state !== undefined) conditions.push(`state = ${place(state)}::text`)
+  for (const [column, wanted] of equalColumns(filter)) conditions.push(`${column} = ${place(wanted)}::text`)
+  const written = wantedInErrors(filter)
+  if (written !== undefined) conditions.push(`strpos(errors, ${place(written)}::text) > 0`)
+  if (since !== undefined) conditions.push(`changed_at >= ${moment(place, since)}`)
+  if (until !== undefined) conditions.push(`changed_at < ${moment(place, until)}`)
+  if (keys !== undefined) {
+    const [handlers, texts] = keyArrays(keys)
+    conditions.push(`(handler, key) IN (SELECT * FROM unnest(${place(handlers)}::text[], ${place(texts)}::text[]))`)
+  }
+  if (redrive !== undefined) conditions.push(`redrive = ${place(redrive)}::text AND ${isRunning(tables, 'redrive')}`)
+  return { where: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }
+}
+
+function moment(place: (value: Cell) => string, date: Date): string {
+  return `to_timestamp(${place(String(date.getTime()))}::float8 / 1000)`
+}

@@ -1,0 +1,150 @@
+import { type Statement, statement } from '../statement.ts'
+import type { Tables } from '../tables.ts'
+import { parkedColumns } from './parked-columns.ts'
+
+export interface ParkingStatements {
+  readonly park: Statement
+  readonly reserve: Statement
+  readonly follow: Statement
+  readonly rebook: Statement
+  readonly take: Statement
+  readonly remove: Statement
+  readonly change: Statement
+  /** How many of these are parked. */
+  readonly present: Statement
+  readonly lockScopes: Statement
+  readonly waiting: Statement
+  readonly lookAtScopes: Statement
+}
+
+export function parkingStatements(tables: Tables): ParkingStatements {
+  const { parked } = tables
+  const later = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
+  const earlierStep = (row: string) =>
+    `EXISTS (SELECT FROM ${parked} AS earlier
+             WHERE earlier.source = ${row}.source AND earlier.message_id = ${row}.message_id
+               AND earlier.type = ${row}.type AND earlier.step < ${row}.step)`
+  const bytes = 'octet_length(envelope) + octet_length(body)'
+  // By its bytes: not every database can even be asked for any type.
+  const isWanted = `(handler = ANY ($3::text[])
+    OR (handler, convert_to(type, 'UTF8')) IN (SELECT * FROM unnest($6::text[], $7::bytea[])))`
+  const reserved = `SELECT place, id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS read (handler, key, revision, place)
+    JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
+                           AND known.revision = read.revision
+    FOR UPDATE OF known SKIP LOCKED`
+  // The first row from here on in the order of its index. Asked with `=` for a row of this key, the planner may well
+  // read the whole table instead: where most of it is a pile of one key, it expects a row of any key to come soon.
+  const first = (answer: string, scope: string, state: string) =>
+    `(SELECT ${answer} FROM ${parked} AS first
+      WHERE order_key IS NOT NULL
+        AND (first.handler, first.order_key, first.state) >= (${scope}.handler, ${scope}.order_key, ${state})
+      ORDER BY first.handler, first.order_key, first.state, first.id LIMIT 1)`
+  const isOf = (scope: string) => `first.handler = ${scope}.handler AND first.order_key = ${scope}.order_key`
+  return {
+    park: statement(
+      `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, shape, attempts, step,
+                              independent, order_key, next_at, envelope, body)
+       SELECT handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
+              order_key, ${later('delay_ms')}, envelope, body
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                   $9::text[], $10::int[], $11::int[], $12::bool[], $13::text[], $14::float8[], $15::bytea[],
+                   $16::bytea[])
+            WITH ORDINALITY AS given (handler, key, message_id, type, source, state, reason, errors, shape,
+                                      attempts, step, independent, order_key, delay_ms, envelope, body, place)
+       ORDER BY place
+       ON CONFLICT (handler, key) DO NOTHING`,
+    ),
+    // Among those that wait it must be the first of its key, and no dead one may stand before it. That is looked up only
+    // for the first of a key that is due: a pile behind a dead letter may be long. The look for earlier steps stands
+    // behind an OR, where the planner cannot turn it into a join with the whole table.
+    reserve: statement(
+      `WITH due AS MATERIALIZED (
+         SELECT id AS due_id, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
+         WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
+           AND (order_key IS NULL OR id IN (
+                  SELECT min(id) FROM ${parked}
+                  WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
+                    AND order_key IS NOT NULL
+                  GROUP BY handler, order_key))
+           AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
+           AND (order_key IS NULL OR handler = ANY ($4::text[])
+                OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.id < due.id`, 'due', `'dead'`)} IS NOT TRUE)
+           AND (independent OR NOT ${earlierStep('due')})
+         ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
+       fitting AS (
+         SELECT due_id, due_at, sum(bytes) OVER (ORDER BY due_at, due_id) - bytes AS bytes_before FROM due)
+       UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
+       FROM fitting WHERE id = due_id AND bytes_before < $5::float8
+       RETURNING ${parkedColumns(tables)}, extract(epoch FROM due_at)`,
+    ),
+    // Which stand behind, then which of them can be had, then all before the first that cannot.
+    follow: statement(
+      `WITH head AS MATERIALIZED (
+         SELECT id AS head_id, handler AS head_handler, order_key AS head_key FROM ${parked}
+         WHERE handler = $1::text AND key = $2::text AND revision = $3::bigint AND order_key IS NOT NULL
+         FOR UPDATE SKIP LOCKED),
+       near AS MATERIALIZED (
+         SELECT behind.* FROM head, LATERAL (
+           SELECT * FROM ${parked} AS behind
+           WHERE order_key IS NOT NULL
+             AND (behind.handler, behind.order_key, behind.state, behind.id) > (head_handler, head_key, 'waiting', head_id)
+           ORDER BY behind.handler, behind.order_key, behind.state, behind.id LIMIT $4::int) AS behind
+         WHERE behind.handler = head_handler AND behind.order_key = head_key AND behind.state = 'waiting'),
+       held AS MATERIALIZED (
+         SELECT id FROM ${parked} AS known WHERE id IN (SELECT id FROM near) AND state = 'waiting'
+         FOR UPDATE SKIP LOCKED),
+       judged AS (
+         SELECT near.id AS judged_id, sum(CASE WHEN near.next_at <= statement_timestamp() AND held.id IS NOT NULL
+                                   AND (near.independent OR NOT ${earlierStep('near')})
+                                  THEN 0 ELSE 1 END) OVER (ORDER BY near.id) AS hindrances,
+                sum(${bytes}) OVER (ORDER BY near.id) - (${bytes}) AS bytes_before
+         FROM near LEFT JOIN held ON held.id = near.id)
+       UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$5::float8')}
+       FROM judged, head
+       WHERE id = judged_id AND hindrances = 0 AND bytes_before < $6::float8
+         AND ($7::text::bool OR NOT EXISTS (
+               SELECT FROM ${parked} AS dead
+               WHERE dead.handler = head_handler AND dead.order_key = head_key AND dead.state = 'dead'
+                 AND dead.id > head_id AND dead.id < judged_id))
+       RETURNING ${parkedColumns(tables)}`,
+    ),
+    rebook: statement(
+      `WITH held AS MATERIALIZED (${reserved})
+       UPDATE ${parked} AS known
+       SET begun = ($4::int[])[place], revision = known.revision + 1, next_at = ${later('$5::float8')}
+       FROM held WHERE known.id = held.id
+       RETURNING place, known.revision`,
+    ),
+    take: statement(reserved),
+    remove: statement(
+      `DELETE FROM ${parked} AS known USING unnest($1::text[], $2::text[]) AS given (handler, key)
+       WHERE known.handler = given.handler AND known.key = given.key`,
+    ),
+    change: statement(
+      `UPDATE ${parked} AS known
+       SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
+           shape = given.shape, next_at = coalesce(${later('given.delay_ms')}, known.next_at),
+           changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
+            AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
+       WHERE known.handler = given.handler AND known.key = given.key`,
+    ),
+    present: statement(
+      `SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
+       WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key)`,
+    ),
+    waiting: statement(`SELECT handler, type, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`),
+    // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
+    // however its schema was named.
+    lockScopes: statement(
+      `SELECT pg_advisory_xact_lock(hashtextextended(scope, '${parked}'::regclass::oid::bigint))
+       FROM unnest($1::text[]) AS given (scope)`,
+    ),
+    lookAtScopes: statement(
+      `SELECT place
+       FROM unnest($1::text[], $2::text[], $3::bool[]) WITH ORDINALITY AS scope (handler, order_key, past_dead, place)
+       WHERE ${first(isOf('scope'), 'scope', `CASE WHEN past_dead THEN 'waiting' ELSE 'dead' END`)}`,
+    ),
+  }
+}

@@ -1,0 +1,58 @@
+import type { Queue } from '../../../contracts/index.ts'
+import type { ConnectionSource, Runner } from '../connection.ts'
+import { statement } from '../statement.ts'
+
+interface Listener {
+  readonly queue: string
+  wake(): void
+}
+
+export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen'>> {
+  /** Inside a transaction the server keeps it until the commit, and forgets it otherwise. */
+  announce(runner: Pick<Runner, 'run'>, queue: string): Promise<void>
+  close(): Promise<void>
+}
+
+const notify = statement('SELECT pg_notify($1::text, $2::text)')
+
+/** All listeners of a store share one connection that listens. */
+export function queueNews(source: Pick<ConnectionSource<unknown>, 'listen'>, channel: string): QueueNews {
+  const listeners = new Set<Listener>()
+  let listening: Promise<() => Promise<void>> | undefined
+
+  function heard(payload: string | undefined): void {
+    for (const { queue, wake } of [...listeners]) if (payload === undefined || payload === queue) wake()
+  }
+
+  async function stopListening(): Promise<void> {
+    const stop = listening
+    listening = undefined
+    await (await stop)?.()
+  }
+
+  return {
+    async listen(queue, wake) {
+      const listener = { queue, wake }
+      listeners.add(listener)
+      listening ??= source.listen(channel, heard)
+      try {
+        await listening
+      } catch (error) {
+        listeners.delete(listener)
+        listening = undefined
+        throw error
+      }
+      return async () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) await stopListening()
+      }
+    },
+    async announce(runner, queue) {
+      await runner.run(notify, [channel, queue])
+    },
+    async close() {
+      listeners.clear()
+      await stopListening().catch(() => {})
+    },
+  }
+}

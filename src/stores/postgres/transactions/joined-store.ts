@@ -1,0 +1,59 @@
+import type { Inbox, JoinedStore } from '../../../contracts/index.ts'
+import { txNotOpen } from '../../../errors/index.ts'
+import { NestedTurns } from '../../shared/nested-turns.ts'
+import { systemTimers } from '../../shared/system-timers.ts'
+import type { ConnectionSource, Runner } from '../connection.ts'
+import { classify, sqlState } from '../errors.ts'
+import type { OpenTransactions } from './open-transaction.ts'
+
+export interface JoinedParts<Tx> {
+  readonly name: string
+  readonly source: ConnectionSource<Tx>
+  readonly transactions: OpenTransactions<Tx>
+  readonly inbox: Inbox<Tx>
+}
+
+/** How long one savepoint may keep the next one of the same transaction waiting. */
+const patienceMs = 60_000
+
+const turns = new NestedTurns(systemTimers, patienceMs)
+
+/** A name may be used at several depths: the innermost counts, and they nest like the calls. */
+const savepointName = 'justonce_joined'
+
+export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedParts<Tx>, tx: Tx): JoinedStore<Tx> {
+  const runner = transactions.runner(tx)
+  return {
+    name,
+    guarantee: 'atomic',
+    tx,
+    inbox,
+    classify,
+    savepoint: (work) => turns.run(tx as object, () => inSavepoint(runner, work)),
+    lend: (lent, options) =>
+      transactions.find(lent)?.lend(source, options) ??
+      source.lend(lent, undefined, { ...options, isOver: () => false }),
+  }
+}
+
+async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T> {
+  // Outside of a transaction Postgres refuses this, and so nothing is claimed there either.
+  await runner.script(`SAVEPOINT ${savepointName}`).catch(asNotOpen)
+  try {
+    const value = await work()
+    await runner.script(`RELEASE SAVEPOINT ${savepointName}`)
+    return value
+  } catch (error) {
+    await runner
+      .script(`ROLLBACK TO SAVEPOINT ${savepointName}; RELEASE SAVEPOINT ${savepointName}`)
+      // What the work failed with matters more; after this the caller's next statement fails anyway.
+      .catch(() => {})
+    throw error
+  }
+}
+
+function asNotOpen(error: unknown): never {
+  throw sqlState(error) === '25P01'
+    ? txNotOpen('Give the client on which BEGIN was run, or the sql that sql.begin() gives.', error)
+    : error
+}

@@ -1,0 +1,14 @@
+import type { LedgerRules } from '../../sql/call-ledger.ts'
+import { findTransactionControl } from '../../sql/transaction-control.ts'
+import { classify, isBrokenSeal } from '../errors.ts'
+import { leavesSomething } from './left-in-session.ts'
+import { findSessionChange } from './session-change.ts'
+
+export const ledgerRules: LedgerRules = {
+  classify,
+  findTransactionControl,
+  endedBy: isBrokenSeal,
+  savepoints: { sameNameReplaces: false },
+  sessionChange: findSessionChange,
+  leavesSomething,
+}

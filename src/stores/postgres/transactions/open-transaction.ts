@@ -1,0 +1,102 @@
+import type { Loan, LoanOptions } from '../../../contracts/index.ts'
+import { JustonceError } from '../../../errors/index.ts'
+import type { LedgerLoan } from '../../sql/call-ledger.ts'
+import { textIn } from '../cells.ts'
+import type { Answer, Connection, ConnectionSource, Runner } from '../connection.ts'
+import { SettingsBefore } from './restoring.ts'
+
+/** What the store remembers about a transaction that it has opened. */
+export class OpenTransaction<Tx> {
+  readonly connection: Connection<Tx>
+  readonly #loans: LedgerLoan<Tx>[] = []
+  /** A savepoint of `parts` is open. */
+  hasPart = false
+  over = false
+  /** Somebody may have left something in the session: nobody else is to meet it. */
+  hasLeftovers = false
+
+  readonly #opening: Promise<Answer>
+  readonly #before = new SettingsBefore()
+  readonly #unseen: readonly string[] | undefined
+
+  constructor(connection: Connection<Tx>, opening: Promise<Answer>, unseen: readonly string[] | undefined) {
+    this.connection = connection
+    this.#opening = opening
+    this.#unseen = unseen
+    // Whoever works in the transaction gets to see it too.
+    opening.then(
+      ({ rows }) => {
+        this.#before.opened(rows[0], unseen)
+      },
+      () => {},
+    )
+  }
+
+  /** As of the beginning: rather too old than too new, so that nothing outlives a change of it. */
+  async epoch(): Promise<string> {
+    return textIn((await this.#opening).rows[0]?.[0])
+  }
+
+  lend(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
+    const loan = source.lend(this.connection.tx, this.connection, {
+      ...options,
+      isOver: () => this.over,
+      restore: (names) => this.#before.restoring(names),
+      lookBefore: (names) => this.#before.look(names),
+      changesUnseen: this.#unseen !== undefined,
+      onLeft: () => {
+        this.hasLeftovers = true
+      },
+    })
+    this.#loans.push(loan)
+    return loan
+  }
+
+  openCalls(): number {
+    return this.#loans.reduce((sum, loan) => sum + loan.report().openCalls, 0)
+  }
+}
+
+/** Finds the transaction that a native client is in, where it is one of ours. */
+export class OpenTransactions<Tx> {
+  readonly #byClient = new WeakMap<object, OpenTransaction<Tx>>()
+  readonly #source: ConnectionSource<Tx>
+
+  constructor(source: ConnectionSource<Tx>) {
+    this.#source = source
+  }
+
+  add(
+    connection: Connection<Tx>,
+    opening: Promise<Answer>,
+    unseen: readonly string[] | undefined,
+  ): OpenTransaction<Tx> {
+    const transaction = new OpenTransaction(connection, opening, unseen)
+    this.#byClient.set(connection.tx as object, transaction)
+    return transaction
+  }
+
+  /** From here on the client is the pool's again, or nobody's. */
+  close(transaction: OpenTransaction<Tx>): void {
+    transaction.over = true
+    this.#byClient.delete(transaction.connection.tx as object)
+  }
+
+  find(tx: Tx): OpenTransaction<Tx> | undefined {
+    return this.#byClient.get(tx as object)
+  }
+
+  /** For what only the owner of a transaction may do: outside of one, a claim would be durable before its effects. */
+  get(tx: Tx): OpenTransaction<Tx> {
+    const transaction = this.find(tx)
+    if (transaction !== undefined) return transaction
+    throw new JustonceError('TX_CLOSED', {
+      message: 'The Postgres store was given a tx whose transaction it has not opened, or that is over.',
+    })
+  }
+
+  /** For what may as well be done in a transaction of the application. */
+  runner(tx: Tx): Runner {
+    return this.find(tx)?.connection ?? this.#source.join(tx)
+  }
+}

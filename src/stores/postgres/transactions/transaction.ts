@@ -1,0 +1,189 @@
+import type { TransactionOptions } from '../../../contracts/index.ts'
+import { isJustonceError, JustonceError } from '../../../errors/index.ts'
+import { AbortWatch } from '../../sql/abort-watch.ts'
+import { defaultLimits } from '../../sql/default-limits.ts'
+import type { Answer, Connection, ConnectionSource, Opening, Runner } from '../connection.ts'
+import { epochText } from '../epoch.ts'
+import { isBadSession, isLostConnection, messageOf, sqlState } from '../errors.ts'
+import { prepared, type Statement, statement } from '../statement.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Tables } from '../tables.ts'
+import { beginText } from './left-open.ts'
+import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
+import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
+
+const rollback = statement('ROLLBACK')
+const begin = statement(beginText)
+
+/** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
+export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
+
+/** A temporary table that somebody has left in the session must not take the place of one that messages write to. */
+const path = `current_setting('search_path')`
+const tempLast = `CASE WHEN ${path} LIKE '%pg_temp%' THEN ${path} WHEN ${path} IN ('', '""') THEN 'pg_temp'
+  ELSE ${path} || ', pg_temp' END`
+
+/** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
+export function settingsStatement(tables: Tables, around: Surroundings): Statement {
+  const unseen = around.unseen?.map((name) => `, current_setting('${name}', true)`) ?? []
+  return prepared(
+    'settings',
+    `SELECT ${epochText(tables, around)}, set_config('lock_timeout', $1::text, true),
+            set_config('idle_in_transaction_session_timeout', $2::text, true),
+            set_config('statement_timeout', coalesce($3::text, current_setting('statement_timeout')), true),
+            set_config('justonce.is_open', 'yes', true),
+            ${path}, set_config('search_path', ${tempLast}, true), current_setting('role')${unseen.join('')}`,
+  )
+}
+
+export interface TransactionParts<Tx> {
+  readonly source: ConnectionSource<Tx>
+  readonly transactions: OpenTransactions<Tx>
+  readonly settings: Statement
+  readonly unseen: Surroundings['unseen']
+}
+
+export async function runTransaction<Tx, T>(
+  { source, transactions, settings, unseen }: TransactionParts<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  {
+    lockTimeoutMs = defaultLimits.lockTimeoutMs,
+    idleTimeoutMs = defaultLimits.idleTimeoutMs,
+    statementTimeoutMs,
+    giveUpAfterMs,
+    signal,
+  }: TransactionOptions,
+): Promise<T> {
+  const watch = new AbortWatch(signal)
+  try {
+    const connection = await source.checkOut({ giveUpAfterMs, watch })
+    const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
+    const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
+    return await runOn(connection, { transactions, watch, unseen }, work, { begin, seal, settings, settingValues })
+  } finally {
+    watch.stop()
+  }
+}
+
+async function runOn<Tx, T>(
+  connection: Connection<Tx>,
+  {
+    transactions,
+    watch,
+    unseen,
+  }: Pick<TransactionParts<Tx>, 'transactions' | 'unseen'> & { readonly watch: AbortWatch },
+  work: (tx: Tx) => Promise<T>,
+  opening: Opening,
+): Promise<T> {
+  const answer = opened(connection, opening)
+  const transaction = transactions.add(connection, answer, unseen)
+  let isCommitting = false
+  try {
+    if (!connection.holdsBack) await watch.until(answer)
+    // Called before anything is sent, so that what the work does first goes along.
+    const running = begun(work, connection.tx)
+    const value = await watch.until(running)
+    await watch.until(answer)
+    const lost = connection.lost()
+    if (lost !== undefined) throw lost
+    watch.throwIfAborted()
+    isCommitting = true
+    await commit(connection, watch)
+    transactions.close(transaction)
+    if (transaction.hasLeftovers) connection.discard()
+    else connection.release()
+    return value
+  } catch (error) {
+    transactions.close(transaction)
+    // After a commit that failed only an answer of the server tells for certain what a rollback will find.
+    if (isCommitting && !isAnswer(error)) connection.discard()
+    else await undo(transaction, watch, error)
+    throw error
+  }
+}
+
+function opened<Tx>(connection: Connection<Tx>, opening: Opening): Promise<Answer> {
+  try {
+    return connection.open(opening)
+  } catch (error) {
+    connection.discard()
+    throw error
+  }
+}
+
+export async function setLockTimeout(
+  runner: Runner,
+  lockTimeoutMs: number = defaultLimits.lockTimeoutMs,
+): Promise<void> {
+  await runner.script(`SET LOCAL lock_timeout = ${milliseconds(lockTimeoutMs)}`)
+}
+
+/** 0 would mean "for ever". */
+function milliseconds(ms: number): string {
+  return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))
+}
+
+async function begun<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
+  return await work(tx)
+}
+
+async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
+  let tag: string
+  try {
+    tag = await watch.until(connection.runAll(breakSealAndCommit))
+  } catch (error) {
+    throw commitError(error)
+  }
+  if (tag === 'COMMIT') return
+  throw new JustonceError('COMMIT_ROLLED_BACK', { message: `Postgres answered the commit with ${tag}.` })
+}
+
+/** A deferred constraint, or an earlier failure: the server has said no, and the connection is as good as before. */
+function isAnswer(error: unknown): boolean {
+  return isJustonceError(error, 'TX_ABORTED') || sqlState(error) !== undefined
+}
+
+function commitError(error: unknown): unknown {
+  const state = sqlState(error)
+  if (state === '25P02') return abortedError(error)
+  if (state === sealMissing) {
+    return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause: error })
+  }
+  // Without an answer of the server, or with one that it sent on its way out, the commit may have been done.
+  if (state !== undefined && state !== '40003' && !isLostConnection(error)) return error
+  return new JustonceError('COMMIT_UNKNOWN', {
+    message: `The answer to the commit did not come: ${messageOf(error)}.`,
+    cause: error,
+  })
+}
+
+export function abortedError(cause: unknown): JustonceError {
+  return new JustonceError('TX_ABORTED', {
+    message: 'Postgres refuses to go on with the transaction, because an earlier statement in it failed.',
+    cause,
+  })
+}
+
+/** For statements of ours that come right behind those of a handler. */
+export async function sayingAborted<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    throw sqlState(error) === '25P02' ? abortedError(error) : error
+  }
+}
+
+/** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */
+async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch, error: unknown): Promise<void> {
+  const { connection } = transaction
+  try {
+    // What a handler has thrown need not let itself be looked at.
+    if (isBadSession(error) || watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0)
+      return connection.discard()
+    const tag = await watch.until(connection.runAll([rollback]))
+    if (tag === 'ROLLBACK' && !transaction.hasLeftovers) connection.release()
+    else connection.discard()
+  } catch {
+    connection.discard()
+  }
+}
