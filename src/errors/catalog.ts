@@ -118,8 +118,12 @@ export const catalog = {
     fix: 'Keep transactions short, or raise busyTimeoutMs.',
   },
   FILE_REPLACED: {
-    title: 'The SQLite file was removed or replaced while it was open',
-    fix: 'Stop every process before you restore a backup of the file. Nothing is handled or acknowledged until the file is there; if you passed in your own connection, open it again.',
+    title: 'The SQLite file, or its log, was removed or replaced while it was open',
+    fix: 'Stop every process before you restore a backup of the file, and leave the files -wal and -shm alone. Nothing is handled or acknowledged until the file is there; if you passed in your own connection, open it again.',
+  },
+  FILE_LOCK_BROKEN: {
+    title: 'Somebody else has written to the SQLite file while a transaction of the store had it locked',
+    fix: 'In one process, use one library for the file: node:sqlite and better-sqlite3 do not see the locks of each other (with better-sqlite3, pass open to sqliteStore). Do not read or copy the file with fs in a process that has it open, and do not put it on a network drive.',
   },
   STORE_DENIED: {
     title: 'The database has refused the store access to its own tables or keys',

@@ -7,10 +7,11 @@ export const networkCodes = [
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOENT', 'ERR_STREAM_DESTROYED'],
 ]
 
+const conflicts = new Set(['STORE_BUSY', 'FILE_LOCK_BROKEN', 'ISOLATION_TOO_STRICT', 'STATEMENT_LOST', 'STORE_DENIED'])
+
 /** What an error that a store has raised itself means. */
 export function ownTrouble({ code }: JustonceError): StoreTrouble {
-  if (code === 'STORE_BUSY' || code === 'ISOLATION_TOO_STRICT' || code === 'STATEMENT_LOST' || code === 'STORE_DENIED')
-    return 'conflict'
+  if (conflicts.has(code)) return 'conflict'
   // Until a new claim has found out what became of the commit, nothing else can be done either.
   return code === 'STORE_CLOSED' || code === 'STORE_FULL' || code === 'COMMIT_UNKNOWN' ? 'unavailable' : 'none'
 }

@@ -21,15 +21,25 @@ export type ConnectionSource<Database> =
   | { readonly kind: 'opened'; open(): Database }
   | { readonly kind: 'given'; readonly database: Database }
 
+/** Another connection to the same file, which sees that somebody else has committed. */
+export interface Witness {
+  dataVersion(): number | undefined
+  /** Closes it, until it is asked again. */
+  letGo(): void
+}
+
 /** The one connection that writes. Whoever uses it must have the turn. */
 export class Connection<Database extends SqliteDatabase> {
   readonly #source: ConnectionSource<Database>
+  readonly #witness: Witness | undefined
+  #seen: number | undefined
   #database: Database | undefined
   #file: OpenFile | undefined
   #discarded = false
 
-  constructor(source: ConnectionSource<Database>) {
+  constructor(source: ConnectionSource<Database>, witness?: Witness) {
     this.#source = source
+    this.#witness = witness
   }
 
   /** Opens it if need be: the file may have been out of reach a moment ago. */
@@ -38,7 +48,7 @@ export class Connection<Database extends SqliteDatabase> {
     const database = this.#open()
     try {
       await retryWhileBusy(() => prepareConnection(database), patience)
-      this.#file = openFileOf(database)
+      this.#file = openFileOf(database, this.#file !== undefined)
     } catch (error) {
       this.#closeOwn(database)
       throw explained(error)
@@ -58,6 +68,7 @@ export class Connection<Database extends SqliteDatabase> {
     try {
       await retryWhileBusy(() => open(database), patience)
       statements.run('INSERT INTO temp.justonce_seal (id, opens) VALUES (1, 0)')
+      this.#seen = this.#version()
     } catch (error) {
       this.undo(database)
       throw explained(error)
@@ -72,6 +83,8 @@ export class Connection<Database extends SqliteDatabase> {
       throw new JustonceError('TX_ENDED', { message: 'The transaction was not the one that was begun.' })
     }
     if (this.#file?.isThere() === false) throw replacedError()
+    const seen = this.#version()
+    if (seen !== undefined && this.#seen !== undefined && seen !== this.#seen) throw lockBroken()
     try {
       await retryWhileBusy(() => database.exec('COMMIT'), patience)
       transactionEnded(statementsOf(database), 'committed')
@@ -106,7 +119,18 @@ export class Connection<Database extends SqliteDatabase> {
     if (this.#source.kind === 'given') throw replacedError()
     if (this.#database !== undefined) this.#closeOwn(this.#database)
     this.#database = undefined
+    // Connections of one process share what they know of the log: the next one must not get it from an old one.
+    this.#witness?.letGo()
     return false
+  }
+
+  /** While we have the lock nobody can commit, and it stays the same. Undefined: it cannot be told. */
+  #version(): number | undefined {
+    try {
+      return this.#witness?.dataVersion()
+    } catch {
+      return undefined
+    }
   }
 
   #open(): Database {
@@ -130,6 +154,16 @@ export class Connection<Database extends SqliteDatabase> {
       // Closed already, or busy with a statement that nobody will finish: dropped either way.
     }
   }
+}
+
+/**
+ * SQLite's locks are those of the process, so that two copies of SQLite in one process do not keep each other out, and any close
+ * of the file gives them up. To commit now would be to overwrite what somebody else has committed meanwhile.
+ */
+function lockBroken(): JustonceError {
+  return new JustonceError('FILE_LOCK_BROKEN', {
+    message: 'Somebody else has written to the SQLite file while this transaction had it locked. It was rolled back.',
+  })
 }
 
 function open(database: SqliteDatabase): void {

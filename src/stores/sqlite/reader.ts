@@ -15,23 +15,30 @@ export interface Reader {
   close(): void
 }
 
+/** Reads through a second connection to the same file. */
+export interface ConnectedReader extends Reader {
+  /** Its connection is closed, and opened again when it is needed. */
+  letGo(): void
+}
+
 /** A second connection to the same file. */
-export function connectedReader(open: () => SqliteDatabase, patience: Patience): Reader {
+export function connectedReader(open: () => SqliteDatabase, patience: Patience): ConnectedReader {
   let database: SqliteDatabase | undefined
   let file: OpenFile | undefined
   let closed = false
+  const letGo = (): void => {
+    database?.close()
+    database = undefined
+  }
   const connected = (): SqliteDatabase => {
     if (closed) throw closedError()
-    if (file?.isThere() === false) {
-      database?.close()
-      database = undefined
-    }
+    if (file?.isThere() === false) letGo()
     if (database === undefined) {
       const opened = open()
       try {
         opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
         checkNothingAttached(opened, 'OPTION_INVALID')
-        file = openFileOf(opened)
+        file = openFileOf(opened, file !== undefined)
       } catch (error) {
         opened.close()
         throw error
@@ -46,10 +53,10 @@ export function connectedReader(open: () => SqliteDatabase, patience: Patience):
         throw explained(error)
       }),
     dataVersion: () => dataVersionOf(connected()),
+    letGo,
     close() {
       closed = true
-      database?.close()
-      database = undefined
+      letGo()
     },
   }
 }

@@ -2,9 +2,12 @@ import { JustonceError } from '../../errors/index.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { statementsOf } from './statements.ts'
 
-/** FULL makes every commit durable before it is acknowledged; some builds default to NORMAL. */
+/**
+ * FULL makes every commit durable before it is acknowledged; some builds default to NORMAL. Nothing is written before the
+ * commit: to others that would look as if somebody had committed.
+ */
 const settings = `PRAGMA busy_timeout = 0; PRAGMA query_only = OFF; PRAGMA foreign_keys = ON;
-  PRAGMA main.synchronous = FULL; PRAGMA main.locking_mode = NORMAL`
+  PRAGMA main.synchronous = FULL; PRAGMA main.locking_mode = NORMAL; PRAGMA cache_spill = OFF`
 
 /** Before every transaction: whoever else has the connection may have changed what a commit of ours depends on. */
 export function putSessionRight(database: SqliteDatabase): void {

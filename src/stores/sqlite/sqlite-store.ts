@@ -53,10 +53,11 @@ export function sqliteStore(
   const patience = { patienceMs: busyTimeoutMs }
   const source = sourceOf(options)
   const turns = new FairMutex(systemTimers, busyTimeoutMs)
-  const connection = new Connection(source)
-  const transactions = new Transactions(connection, turns, busyTimeoutMs)
   const canOpenAnother = source.kind === 'opened' && 'path' in options && !inMemory.test(options.path)
-  const reader = canOpenAnother ? connectedReader(source.open, patience) : sharedReader(connection, turns, patience)
+  const another = canOpenAnother ? connectedReader(source.open, patience) : undefined
+  const connection = new Connection(source, another)
+  const transactions = new Transactions(connection, turns, busyTimeoutMs)
+  const reader = another ?? sharedReader(connection, turns, patience)
   const watch = queueWatch(reader)
   const inbox = sqliteInbox<SqliteDatabase>(reader)
   const savepointTurns = new NestedTurns(systemTimers, busyTimeoutMs)
