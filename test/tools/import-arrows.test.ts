@@ -7,8 +7,8 @@ const problemsOf = (path: string, specifier: string) =>
 test.each([
   ['src/contracts/store.ts', './message.ts'],
   ['src/errors/catalog.ts', '../contracts/index.ts'],
-  ['src/engine/batch/claim.ts', '../ids/index.ts'],
-  ['src/consumer/chains.ts', '../engine/claim.ts'],
+  ['src/engine/batch/claim.ts', '../../ids/index.ts'],
+  ['src/consumer/chains.ts', '../engine/batch/claim.ts'],
   ['src/stores/sqlite/inbox.ts', '../sql/columns.ts'],
   ['src/stores/postgres/migrations/0001-inbox.ts', '../client.ts'],
   ['src/testing/store-cases.ts', '../stores/memory/index.ts'],
@@ -21,9 +21,9 @@ test.each([
 test.each([
   ['src/contracts/store.ts', '../errors/index.ts'],
   ['src/errors/catalog.ts', '../ids/index.ts'],
-  ['src/engine/batch/claim.ts', '../consumer/chains.ts'],
-  ['src/engine/batch/claim.ts', '../index.ts'],
-  ['src/outgoing/relay.ts', '../engine/claim.ts'],
+  ['src/engine/batch/claim.ts', '../../consumer/chains.ts'],
+  ['src/engine/batch/claim.ts', '../../index.ts'],
+  ['src/outgoing/relay.ts', '../engine/batch/claim.ts'],
   ['src/stores/sqlite/inbox.ts', '../postgres/client.ts'],
   ['src/stores/sql/columns.ts', '../sqlite/inbox.ts'],
   ['src/transports/queue/index.ts', '../memory/index.ts'],
