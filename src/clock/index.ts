@@ -1,2 +1,3 @@
 export { believedClock, type ClockMemory, type ClockVerdict, clockPatienceMs } from './believed-clock.ts'
+export { type ChangeSignal, changeSignal } from './change-signal.ts'
 export { systemClock } from './system-clock.ts'

@@ -1,5 +1,5 @@
+import { type ChangeSignal, changeSignal } from '../../clock/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { type Changes, changes } from './changes.ts'
 import { notTaken } from './client-errors.ts'
 import type { GroupMember } from './group-member.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
@@ -21,13 +21,14 @@ export class Committer {
   readonly #settings: KafkaSettings
   readonly #member: GroupMember
   readonly #ledgers: () => Iterable<PartitionLedger>
-  readonly #changed: Changes = changes()
+  readonly #changed: ChangeSignal
   readonly #failed = new WeakMap<PartitionLedger, Failure>()
   #running: Promise<void> | undefined
   #ended = false
 
   constructor(settings: KafkaSettings, member: GroupMember, ledgers: () => Iterable<PartitionLedger>) {
     this.#settings = settings
+    this.#changed = changeSignal(settings.clock)
     this.#member = member
     this.#ledgers = ledgers
   }
@@ -51,7 +52,7 @@ export class Committer {
         const message = `The group at ${servers} did not take a position within ${patienceMs} ms.`
         throw new JustonceError('BROKER_UNREACHABLE', { message })
       }
-      await this.#changed.since(seen, leftMs)
+      await this.#changed.since(seen, { ms: leftMs })
     }
   }
 

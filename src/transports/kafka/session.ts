@@ -1,6 +1,6 @@
+import { type ChangeSignal, changeSignal } from '../../clock/index.ts'
 import type { Delivery, Restore, Settlement } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
-import { type Changes, changes } from './changes.ts'
 import { asSetupError, isTopicRefused, isUnknownTopic, unreachable } from './client-errors.ts'
 import type { FetchedRecord } from './committed-records.ts'
 import { Committer } from './committer.ts'
@@ -38,7 +38,7 @@ export class Session {
   readonly #committer: Committer
   readonly #partitions: AssignedPartitions
   readonly #topics: TopicWatch
-  readonly #changed: Changes = changes()
+  readonly #changed: ChangeSignal
   #state: 'reading' | 'handing-over' | 'handed-over' = 'reading'
   #handingOver: Promise<void> | undefined
   #isRetiring = false
@@ -50,6 +50,7 @@ export class Session {
     { maxInFlight, maxBytes = Number.POSITIVE_INFINITY, restore, connected }: SessionOptions,
   ) {
     this.#settings = settings
+    this.#changed = changeSignal(settings.clock)
     this.#maxInFlight = maxInFlight
     this.#maxBytes = maxBytes
     // With key lanes the settled ones beyond a slow key come again after a crash; there must be an end to that.
@@ -226,7 +227,7 @@ export class Session {
         await clock.sleep(backoffMs(failures, clock))
         continue
       }
-      await this.#changed.since(seen, 5_000)
+      await this.#changed.since(seen, { ms: 5_000 })
     }
   }
 
@@ -243,7 +244,7 @@ export class Session {
     for (;;) {
       const [seen, leftMs] = [this.#changed.seen(), until - clock.monotonicMs()]
       if (this.#partitions.out() === 0 || leftMs <= 0 || this.#closing !== undefined) break
-      await this.#changed.since(seen, leftMs)
+      await this.#changed.since(seen, { ms: leftMs })
     }
     if (!hasLostAll) await this.#allTold(2_000)
     this.#state = 'handed-over'

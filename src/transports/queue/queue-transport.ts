@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock/index.ts'
+import { changeSignal, systemClock } from '../../clock/index.ts'
 import type {
   Clock,
   Delivery,
@@ -12,7 +12,6 @@ import { toQueue } from '../../encoding/packed-message.ts'
 import { quiet } from '../../errors/index.ts'
 import { listenForNews } from '../../queues/listening.ts'
 import { queueChannel } from '../../queues/queue-channel.ts'
-import { bell } from './bell.ts'
 import { checkQueueOptions } from './check-queue-options.ts'
 import { heldDeliveries } from './held-deliveries.ts'
 import { readQueue } from './read-queue.ts'
@@ -53,8 +52,8 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   const source = `queue:${name}`
   const onError = quiet(options.onError)
   const channel = queueChannel(queue, name)
-  const [news, room] = [bell(clock), bell(clock)]
-  const held = heldDeliveries({ queue, name, visibilityMs, clock, onError, onRoom: room.ring })
+  const [news, room] = [changeSignal(clock), changeSignal(clock)]
+  const held = heldDeliveries({ queue, name, visibilityMs, clock, onError, onRoom: room.announce })
   const announceSent = (): void => channel.sent({ clock, onError })
   const wakeFollowers = (settled: readonly Delivery[]): void => {
     if (settled.some(({ message }) => message.key !== undefined)) channel.freed()
@@ -79,9 +78,11 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
       if (signal.aborted) return
       // The app waits for its store by itself.
       connected?.()
-      const stopHearing = channel.onSent(news.ring)
-      const stopGrowing = appetite?.onGrown(room.ring)
-      const listening = watch(listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.ring, onError }))
+      const stopHearing = channel.onSent(news.announce)
+      const stopGrowing = appetite?.onGrown(room.announce)
+      const listening = watch(
+        listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.announce, onError }),
+      )
       try {
         yield* readQueue(reading, { signal, maxInFlight, maxBytes, appetite, ended: closing.signal })
       } finally {

@@ -1,5 +1,5 @@
+import type { ChangeSignal } from '../../clock/index.ts'
 import type { Appetite, Clock, Delivery, Queue } from '../../contracts/index.ts'
-import type { Bell } from './bell.ts'
 import type { HeldDeliveries, Reader } from './held-deliveries.ts'
 import { toDelivery } from './to-delivery.ts'
 
@@ -14,10 +14,10 @@ export interface QueueReadingOptions<Tx> {
   readonly pollMs: number
   readonly clock: Clock
   readonly held: HeldDeliveries
-  /** Rings when something may have been sent. */
-  readonly news: Bell
-  /** Rings when something was settled. */
-  readonly room: Bell
+  /** Something may have been sent. */
+  readonly news: ChangeSignal
+  /** Something was settled. */
+  readonly room: ChangeSignal
   onError(error: unknown): void
   /** Told of every take, so that closing can wait for those that are under way. */
   watch<T>(take: Promise<T>): Promise<T>
@@ -45,12 +45,12 @@ export async function* readQueue<Tx>(
   let failures = 0
 
   while (!signal.aborted) {
-    // Before looking: a ring that comes while we look must not be missed.
-    const [roomRings, newsRings] = [room.rings(), news.rings()]
+    // Before looking: what changes while we look must not be missed.
+    const [seenRoom, seenNews] = [room.seen(), news.seen()]
     const most = Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
     const limit = Math.min(most - reader.unsettled, largestTake)
     if (limit < 1 || reader.bytes >= maxBytes) {
-      await room.rung(roomRings, signal)
+      await room.since(seenRoom, { signal })
       continue
     }
     const deliveries = await watch(
@@ -62,7 +62,7 @@ export async function* readQueue<Tx>(
     }
     failures = 0
     if (deliveries.length > 0) yield deliveries
-    else await news.rung(newsRings, signal, pollMs)
+    else await news.since(seenNews, { signal, ms: pollMs })
   }
 }
 

@@ -6,8 +6,8 @@ import { explained, isVanished, messageOf } from '../errors.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { wasLeftOpen } from '../transactions/left-open.ts'
-import { Flight, hasQueued, type PgWire, wireOf } from './flight.ts'
 import { PgRunner } from './pg-runner.ts'
+import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
 
 /** Members that a `pg` client has or not, by version. */
 interface PgExtras {
@@ -28,9 +28,9 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   readonly #options: PgConnectionOptions
   readonly #runner: PgRunner
   readonly #canFly: boolean
-  #boarding: Flight | undefined
-  #opening: Flight | undefined
-  #last: Flight | undefined
+  #unsent: RoundTrip | undefined
+  #opening: RoundTrip | undefined
+  #last: RoundTrip | undefined
   #opened: Promise<unknown> | undefined
   /** A name has vanished on this connection: until it goes back everything is sent without. */
   #isNameless = false
@@ -61,32 +61,32 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   open({ begin, seal, settings, settingValues }: Opening): Promise<Answer> {
     if (!this.#canFly) return this.#openStepByStep([begin, seal], settings, settingValues)
     let attempts = 0
-    const flight = new Flight({
+    const trip = new RoundTrip({
       prepare: this.#prepare,
-      failed: (error, arrived, wire) => {
+      failed: (error, answered, wire) => {
         this.#forgetNames(error, wire)
         attempts++
         // Behind nobody else it is flown again ahead of everything, and nobody has to know.
         const isInside = wasLeftOpen(error)
         if (attempts === 1 && (isVanished(error) || isInside) && !hasQueued(this.tx)) {
-          flight.refuel({ isInside })
-          this.tx.query(flight)
+          trip.prepareAgain({ isInside })
+          this.tx.query(trip)
           return true
         }
         // There may be no transaction: what is queued behind it, and what is yet to come, must not reach the server.
-        if (attempts > 1 || arrived < openingSize) wire?.stream.destroy?.()
+        if (attempts > 1 || answered < openingSize) wire?.stream.destroy?.()
         return false
       },
     })
-    flight.addAhead(begin)
-    flight.addAhead(seal)
-    const answer = flight.add(settings, settingValues).catch(notOpened)
-    this.#boarding = flight
-    this.#opening = flight
+    trip.addAhead(begin)
+    trip.addAhead(seal)
+    const answer = trip.add(settings, settingValues).catch(notOpened)
+    this.#unsent = trip
+    this.#opening = trip
     this.#opened = answer
-    this.tx.query(flight)
+    this.tx.query(trip)
     // What is run first goes along, however many promises are between; but a native call must not wait for it for ever.
-    setImmediate(() => this.#leave(flight))
+    setImmediate(() => this.#write(trip))
     return answer
   }
 
@@ -100,10 +100,10 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return answer
   }
 
-  #leave(flight: Flight): void {
-    if (this.#boarding !== flight) return
-    this.#boarding = undefined
-    flight.send()
+  #write(trip: RoundTrip): void {
+    if (this.#unsent !== trip) return
+    this.#unsent = undefined
+    trip.send()
   }
 
   get #prepare(): boolean {
@@ -126,45 +126,45 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 
   async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
     if (!this.#canFly) return await this.#runner.runInTurn(calls)
-    const flight = this.#boarding ?? (await this.#nextFlight())
-    const answers = Promise.all(calls.map(({ statement, values }) => flight.add(statement, values)))
-    this.#depart(flight)
-    return await answers.catch(flight === this.#opening ? notOpened : rethrown)
+    const trip = this.#unsent ?? (await this.#nextTrip())
+    const answers = Promise.all(calls.map(({ statement, values }) => trip.add(statement, values)))
+    this.#send(trip)
+    return await answers.catch(trip === this.#opening ? notOpened : rethrown)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {
     if (!this.#canFly) return await this.#runner.runAll(statements)
-    const flight = await this.#nextFlight()
-    for (const statement of statements.slice(0, -1)) flight.addAhead(statement)
-    const last = flight.add(statements.at(-1) as Statement, [])
-    this.#depart(flight)
+    const trip = await this.#nextTrip()
+    for (const statement of statements.slice(0, -1)) trip.addAhead(statement)
+    const last = trip.add(statements.at(-1) as Statement, [])
+    this.#send(trip)
     await last
-    return flight.lastTag
+    return trip.lastTag
   }
 
   /** Not before the opening was seen to work: outside of a transaction each statement would be one of its own. */
-  async #nextFlight(): Promise<Flight> {
-    if (this.#boarding !== undefined) this.#leave(this.#boarding)
+  async #nextTrip(): Promise<RoundTrip> {
+    if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
-    return new Flight({
+    return new RoundTrip({
       prepare: this.#prepare,
-      failed: (error, _arrived, wire) => {
+      failed: (error, _answered, wire) => {
         this.#forgetNames(error, wire)
         return false
       },
     })
   }
 
-  #depart(flight: Flight): void {
-    this.#last = flight
-    const isQueued = flight === this.#boarding
-    if (isQueued) this.#boarding = undefined
-    flight.send()
-    if (!isQueued) this.tx.query(flight)
+  #send(trip: RoundTrip): void {
+    this.#last = trip
+    const isQueued = trip === this.#unsent
+    if (isQueued) this.#unsent = undefined
+    trip.send()
+    if (!isQueued) this.tx.query(trip)
   }
 
   async script(text: string): Promise<string> {
-    if (this.#boarding !== undefined) this.#leave(this.#boarding)
+    if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
     return await this.#runner.script(text)
   }
@@ -174,7 +174,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   inTransaction(): boolean | undefined {
-    const status = this.#opening?.landed === true ? this.#extras.getTransactionStatus?.() : undefined
+    const status = this.#opening?.isAnswered === true ? this.#extras.getTransactionStatus?.() : undefined
     return status === undefined || status === null ? undefined : status !== 'I'
   }
 

@@ -3,8 +3,8 @@ import type { PgClientShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
-import { Flight, wireOf } from './flight.ts'
 import { nativeOf } from './natives.ts'
+import { RoundTrip, wireOf } from './round-trip.ts'
 
 interface PgResult {
   readonly rows: readonly (readonly Cell[])[]
@@ -38,10 +38,10 @@ export class PgRunner implements Runner {
 
   /** Where it is possible: a client with `binary: true` would have everything else answered in another format. */
   #fly(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    const flight = new Flight({ prepare: false })
-    const answer = flight.add(statement, values)
-    flight.send()
-    this.#client.query(flight)
+    const trip = new RoundTrip({ prepare: false })
+    const answer = trip.add(statement, values)
+    trip.send()
+    this.#client.query(trip)
     return answer
   }
 

@@ -12,7 +12,7 @@ export interface PgWire {
   readonly stream: { write(bytes: Uint8Array): unknown; destroy?(): void }
 }
 
-interface Passenger {
+interface SentStatement {
   readonly statement: Statement
   readonly values: readonly Cell[]
   rows: (readonly Cell[])[]
@@ -21,68 +21,69 @@ interface Passenger {
   readonly reject: ((error: unknown) => void) | undefined
 }
 
-export interface FlightOptions {
+export interface RoundTripOptions {
   readonly prepare: boolean
-  /** Asked first when it fails, before anybody aboard or behind it gets to know. True: it flies again. */
-  failed?(error: unknown, arrived: number, wire: PgWire | undefined): boolean
+  /** Asked first when it fails, before its callers or anything queried behind it get to know. True: it is sent again. */
+  failed?(error: unknown, answered: number, wire: PgWire | undefined): boolean
 }
 
 const rollback = statement('ROLLBACK')
 
 /**
- * Several statements in one round trip, for `client.query()` of `pg`. After a failure the server skips the rest of the
- * flight, so that nothing in it can take effect without what stands before it. `pg` keeps everything that is queried
- * later waiting until the flight has landed.
+ * Several statements in one round trip, for `client.query()` of `pg`: one Sync behind all of them. That is why this is not
+ * left to the client's own pipelining, which ends every statement with a Sync: there, a claim behind a BEGIN that has failed
+ * would be carried out outside of any transaction. Here the server skips everything behind a failure. `pg` keeps what is
+ * queried later waiting until all of this is answered.
  */
-export class Flight {
-  readonly #options: FlightOptions
+export class RoundTrip {
+  readonly #options: RoundTripOptions
   #prepare: boolean
-  #passengers: Passenger[] = []
+  #statements: SentStatement[] = []
   /** What the server is parsing, in order; undefined: something without a name. */
   #parsing: (Statement | undefined)[] = []
-  #arrived = 0
+  #answered = 0
   #wire: PgWire | undefined
-  #mayLeave = false
+  #maySend = false
   /** The server is ready for the next query, and nothing has failed. */
-  landed = false
+  isAnswered = false
   /** What the server said then: `I` is outside of any transaction. */
   status: string | undefined
   lastTag = ''
   /** `pg` puts it here for its query_timeout. */
   callback: ((error?: unknown) => void) | undefined
 
-  constructor(options: FlightOptions) {
+  constructor(options: RoundTripOptions) {
     this.#options = options
     this.#prepare = options.prepare
   }
 
   add(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#passengers.push({ statement, values, rows: [], count: 0, resolve, reject })
+      this.#statements.push({ statement, values, rows: [], count: 0, resolve, reject })
     })
   }
 
   /** For a statement of which only the failure matters, and that shows in every one behind it. */
   addAhead(statement: Statement): void {
-    this.#passengers.push(ahead(statement))
+    this.#statements.push(ahead(statement))
   }
 
   /** For whoever watches what clients send: tracing, a log. */
   get text(): string {
-    return this.#passengers.map(({ statement }) => statement.text).join('; ')
+    return this.#statements.map(({ statement }) => statement.text).join('; ')
   }
 
   /** It leaves now, or as soon as the client lets it. */
   send(): void {
-    this.#mayLeave = true
-    if (this.#wire !== undefined) this.#leave(this.#wire)
+    this.#maySend = true
+    if (this.#wire !== undefined) this.#write(this.#wire)
   }
 
   /** To be given to the client once more, after what was begun is rolled back, and without names. */
-  refuel({ isInside }: { readonly isInside: boolean }): void {
-    for (const passenger of this.#passengers) passenger.rows = []
-    if (isInside || this.#arrived > 0) this.#passengers = [ahead(rollback), ...this.#passengers]
-    this.#arrived = 0
+  prepareAgain({ isInside }: { readonly isInside: boolean }): void {
+    for (const sent of this.#statements) sent.rows = []
+    if (isInside || this.#answered > 0) this.#statements = [ahead(rollback), ...this.#statements]
+    this.#answered = 0
     this.#prepare = false
     this.#wire = undefined
     const done = this.callback
@@ -92,13 +93,13 @@ export class Flight {
 
   submit(wire: PgWire): null {
     this.#wire = wire
-    if (this.#mayLeave) this.#leave(wire)
+    if (this.#maySend) this.#write(wire)
     return null
   }
 
-  #leave(wire: PgWire): void {
+  #write(wire: PgWire): void {
     const messages = new WireMessages()
-    for (const { statement, values } of this.#passengers) {
+    for (const { statement, values } of this.#statements) {
       const name = this.#prepare ? statement.name : ''
       if (name === '' || wire.parsedStatements[name] === undefined) {
         messages.parse(name, statement.text)
@@ -128,31 +129,31 @@ export class Flight {
   }
 
   handleDataRow(message: { readonly fields: readonly Cell[] }): void {
-    this.#passengers[this.#arrived]?.rows.push(message.fields)
+    this.#statements[this.#answered]?.rows.push(message.fields)
   }
 
   handleCommandComplete(message: { readonly text: string }): void {
-    const passenger = this.#passengers[this.#arrived++]
+    const sent = this.#statements[this.#answered++]
     this.lastTag = message.text
-    if (passenger !== undefined) passenger.count = countIn(message.text)
+    if (sent !== undefined) sent.count = countIn(message.text)
   }
 
   // Not before: outside of a transaction the server commits after it has answered everything, and that may fail.
   handleReadyForQuery(): void {
-    this.landed = true
+    this.isAnswered = true
     this.#stopParsing()
-    for (const { resolve, rows, count } of this.#passengers) resolve?.({ rows, count })
+    for (const { resolve, rows, count } of this.#statements) resolve?.({ rows, count })
     this.callback?.()
   }
 
   handleError(error: unknown): void {
     this.#stopParsing()
-    if (this.#options.failed?.(error, this.#arrived, this.#wire)) return
-    // When all have arrived it is their commit that has failed, and none of them took effect.
-    const arrived = this.#arrived < this.#passengers.length ? this.#arrived : 0
-    for (const { resolve, rows, count } of this.#passengers.slice(0, arrived)) resolve?.({ rows, count })
-    for (const { reject } of this.#passengers.slice(arrived)) reject?.(error)
-    this.#arrived = this.#passengers.length
+    if (this.#options.failed?.(error, this.#answered, this.#wire)) return
+    // When all are answered it is their commit that has failed, and none of them took effect.
+    const answered = this.#answered < this.#statements.length ? this.#answered : 0
+    for (const { resolve, rows, count } of this.#statements.slice(0, answered)) resolve?.({ rows, count })
+    for (const { reject } of this.#statements.slice(answered)) reject?.(error)
+    this.#answered = this.#statements.length
     this.callback?.(error)
   }
 
@@ -164,7 +165,7 @@ export class Flight {
   handleCopyData(): void {}
 }
 
-function ahead(statement: Statement): Passenger {
+function ahead(statement: Statement): SentStatement {
   return { statement, values: [], rows: [], count: 0, resolve: undefined, reject: undefined }
 }
 
@@ -173,7 +174,7 @@ function countIn(tag: string): number {
   return Number(tag.slice(tag.lastIndexOf(' ') + 1)) || 0
 }
 
-/** The wire of a client that can take a flight: not pg-native, and not a client that pipelines by itself. */
+/** The wire of a client that can be used like this: not pg-native, and not a client that pipelines by itself. */
 export function wireOf(client: object): PgWire | undefined {
   const { connection, pipeline } = client as { connection?: Partial<PgWire>; pipeline?: boolean }
   if (pipeline === true || typeof connection !== 'object' || connection === null) return undefined
