@@ -48,12 +48,24 @@ export interface Queue<Tx> {
     queue: string,
     options: { readonly limit: number; readonly visibilityMs: number; readonly maxBytes?: number },
   ): Promise<readonly QueuedMessage[]>
-  /** Removes them for good, inside the given transaction or in one of its own. Already gone is not an error. */
-  remove(tx: Tx | undefined, queue: string, tickets: readonly string[]): Promise<void>
+  /**
+   * Removes them for good, inside the given transaction or in one of its own. Already gone is not an error.
+   * You must: with `deliveries`, remove nothing unless each of them is still taken as often as stated. Otherwise reject
+   * with `CLAIM_LOST`, at the latest at the commit, so that nothing of the transaction stands.
+   */
+  remove(
+    tx: Tx | undefined,
+    queue: string,
+    tickets: readonly string[],
+    still?: { readonly deliveries: number },
+  ): Promise<void>
   /** Hides them for `visibilityMs` from now. Only those still taken as often as stated. */
   hide(queue: string, taken: readonly QueueTicket[], visibilityMs: number): Promise<void>
-  /** Gives them back at once, as if they had not been taken. Only those still taken as often as stated. */
-  release(queue: string, taken: readonly QueueTicket[]): Promise<void>
+  /**
+   * Gives them back as if they had not been taken: at once, or hidden for `visibilityMs` from now. Only those still taken as
+   * often as stated.
+   */
+  release(queue: string, taken: readonly QueueTicket[], visibilityMs?: number): Promise<void>
   count(queue: string): Promise<QueueCount>
   /** The names of all queues that have messages. Costs a look for each of them, not for each message. */
   queues(): Promise<readonly string[]>

@@ -14,3 +14,8 @@ export function txNotOpen(how: string, cause?: unknown): JustonceError {
     ...(cause === undefined ? {} : { cause }),
   })
 }
+
+/** For what is no longer as it was when it was taken. */
+export function takenByAnother(queue: string): JustonceError {
+  return new JustonceError('CLAIM_LOST', { message: `What was taken from the queue ${queue} is gone or with another.` })
+}

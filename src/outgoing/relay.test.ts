@@ -1,5 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { JustonceEvent, OutgoingMessage, Publisher, PublishResult } from '../contracts/index.ts'
+import type {
+  JustonceEvent,
+  OutgoingMessage,
+  Publisher,
+  PublishResult,
+  QueuedMessage,
+  QueueTicket,
+} from '../contracts/index.ts'
 import { toQueue } from '../encoding/packed-message.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -223,6 +230,46 @@ test('a message that is refused because a queue is full never dies of it, and is
   await clock.advance(60_000)
   expect(calls.slice(refusals)).toEqual([['m1']])
   expect(await left()).toBe(0)
+})
+
+test('refusals because a queue is full do not count towards those that a message dies of', async () => {
+  const { relay, clock, store, calls, append, answerWith, left } = openRelay({ attempts: 3 })
+  answerWith(() => ({ kind: 'refused', error: new Error('the queue is full'), isPassing: true }))
+  await append('m1')
+  relay.start()
+  await clock.advance(600_000)
+  expect(calls.length).toBeGreaterThan(3)
+  answerWith(() => refused)
+  const passing = calls.length
+  await clock.advance(11_000)
+  expect(calls.length - passing).toBe(2)
+  expect(await store.parking.list()).toEqual([])
+  expect(await left()).toBe(1)
+})
+
+test('a relay that was frozen at the last refusal makes no dead letter of what another has or has sent', async () => {
+  const { relay, clock, store, events, append, answerWith, watched } = openRelay({ attempts: 1 })
+  answerWith(({ id }) => (id === 'm3' ? { kind: 'held' } : refused))
+  const withAnother: QueuedMessage[] = []
+  const { take } = store.queue
+  // Before it gives up anything it gives back what was held: then it freezes for so long that its time runs out.
+  watched.release = async (name, [held]) => {
+    const taken = ['m1', 'm2'].map((_, place) => ({ ...(held as QueueTicket), ticket: String(place + 1) }))
+    await store.queue.hide(name, taken, 0)
+    withAnother.push(...(await take(name, { limit: 2, visibilityMs: 3_600_000 })))
+    // One of them the other has sent, the other one it is still sending.
+    await store.queue.remove(
+      undefined,
+      name,
+      withAnother.slice(0, 1).map(({ ticket }) => ticket),
+    )
+  }
+  await append('m1', 'm2', 'm3')
+  relay.start()
+  await clock.advance(0)
+  expect(withAnother.map(({ deliveries }) => deliveries)).toEqual([2, 2])
+  expect(await store.parking.list()).toEqual([])
+  expect(events).toEqual([{ kind: 'relayed', destination: 'test', sent: 0, failed: 3 }])
 })
 
 test('a refused message that is taken later is gone', async () => {

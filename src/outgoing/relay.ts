@@ -1,5 +1,6 @@
 import type { Clock, Events, OutgoingMessage, PublishResult, Queue, QueuedMessage, Store } from '../contracts/index.ts'
 import { unpackOutgoing } from '../encoding/packed-message.ts'
+import { isJustonceError } from '../errors/index.ts'
 import { Loop } from '../loops/loop.ts'
 import { listenForNews } from '../queues/listening.ts'
 import type { Destination } from './destinations.ts'
@@ -20,6 +21,8 @@ const mostWaitMs = 5_000
 /** The most that are sent at once: a hundred large messages would not fit into the memory. */
 const mostBytes = 16 * 1_048_576
 const listenAgainMs = 5_000
+/** After which a message is tried again that its broker has no room for. */
+const passingMs = 10_000
 
 export interface RelayParts {
   readonly store: Store & { readonly queue: Queue<unknown> }
@@ -117,24 +120,35 @@ export class Relay {
     const { id = 'unreadable', type = '', key } = message ?? {}
     const attempts = queued.deliveries
     const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
-    const longestMs = isPassing ? 30_000 : 300_000
-    if (isDead) await this.#giveUp(queued, { id, type, key }, error)
-    else await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), longestMs))
+    if (isDead && !(await this.#giveUp(queued, { id, type, key }, error))) return
+    // It says nothing about the message, so it does not count: the next refusal may be one that does.
+    if (isPassing) await store.queue.release(destination.queue, [queued], passingMs)
+    else if (!isDead)
+      await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), 300_000))
     const state = isDead ? 'dead' : 'waiting'
     events.emit({ kind: 'outgoing-refused', destination: destination.name, messageId: id, state, attempts, error })
   }
 
-  /** In one transaction: at no moment is it in both places, or in none. */
+  /**
+   * In one transaction: at no moment is it in both places, or in none. False: another relay has it or has sent it, because this
+   * one was frozen for too long.
+   */
   async #giveUp(
     queued: QueuedMessage,
     message: Pick<OutgoingMessage, 'id' | 'type' | 'key'>,
     error: Error,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { store, destination, clock } = this.#parts
-    await store.transaction(async (tx) => {
-      await store.parking.park(tx, [refusedLetter(destination, queued, message, error, clock.now())])
-      await store.queue.remove(tx, destination.queue, [queued.ticket])
-    })
+    try {
+      await store.transaction(async (tx) => {
+        await store.queue.remove(tx, destination.queue, [queued.ticket], queued)
+        await store.parking.park(tx, [refusedLetter(destination, queued, message, error, clock.now())])
+      })
+      return true
+    } catch (failure) {
+      if (isJustonceError(failure, 'CLAIM_LOST')) return false
+      throw failure
+    }
   }
 }
 

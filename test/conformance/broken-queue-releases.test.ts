@@ -3,6 +3,8 @@ import { textOf } from '../../src/testing/sample-records.ts'
 import { bindBrokenStores, queue } from './break-store.ts'
 
 const uncounted = 'queue: what is released can be taken again at once, and the taking is not counted'
+const forLater =
+  'queue: what is released for later is hidden until then with what stands behind it, and the taking is not counted'
 
 /** Gives back by removing and sending anew, as it can be done with any queue. */
 const sendingAgain = queue(({ remove, send }) => ({
@@ -57,6 +59,25 @@ bindBrokenStores([
           ),
       }
     }),
+  },
+  {
+    name: 'releases at once what is to wait',
+    caught: forLater,
+    break: queue(({ release }) => ({ release: (name, taken) => release(name, taken) })),
+  },
+  {
+    name: 'counts the taking of what is to wait',
+    caught: forLater,
+    break: queue(({ hide, release }) => ({
+      release: (name, taken, visibilityMs) =>
+        visibilityMs === undefined ? release(name, taken) : hide(name, taken, visibilityMs),
+    })),
+  },
+  {
+    name: 'removes what another has taken by now',
+    caught:
+      'queue: what must still be taken as before is removed only then, and otherwise nothing of the transaction stands',
+    break: queue(({ remove }) => ({ remove: (tx, name, tickets) => remove(tx, name, tickets) })),
   },
   {
     name: 'releases what another has taken by now',

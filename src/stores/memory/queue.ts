@@ -1,4 +1,5 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
+import { takenByAnother } from '../../errors/index.ts'
 import { byNumber, copyOfMessage } from './copies.ts'
 import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
@@ -28,8 +29,12 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
           return { ticket, message: copyOfMessage(row.message), deliveries }
         })
       }),
-    remove: (tx, queue, tickets) =>
+    remove: (tx, queue, tickets, still) =>
       inside(tx, ({ database }) => {
+        if (still !== undefined) {
+          const taken = tickets.map((ticket) => ({ ticket, ...still }))
+          if (stillTaken(database, queue, taken).length < tickets.length) throw takenByAnother(queue)
+        }
         for (const ticket of tickets) if (database.queue.get(ticket)?.queue === queue) database.queue.delete(ticket)
       }),
     hide: (queue, taken, visibilityMs) =>
@@ -37,10 +42,11 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
         for (const row of stillTaken(database, queue, taken))
           database.queue.set(String(row.number), { ...row, visibleAt: database.now() + visibilityMs })
       }),
-    release: (queue, taken) =>
+    release: (queue, taken, visibilityMs = 0) =>
       transactions.short(({ database }) => {
+        const visibleAt = visibilityMs === 0 ? 0 : database.now() + visibilityMs
         for (const row of stillTaken(database, queue, taken))
-          database.queue.set(String(row.number), { ...row, deliveries: row.deliveries - 1, visibleAt: 0 })
+          database.queue.set(String(row.number), { ...row, deliveries: row.deliveries - 1, visibleAt })
       }),
     count: (queue) =>
       transactions.read((database) => {

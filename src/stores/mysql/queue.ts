@@ -1,4 +1,5 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
+import { takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket } from '../sql/queue-ticket.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './cells.ts'
@@ -78,20 +79,25 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         return taken.rows.map(queuedIn)
       })
     },
-    async remove(tx, queue, tickets) {
+    async remove(tx, queue, tickets, still) {
       if (tickets.length === 0) return
       const rows = tickets.map((ticket) => partsOfTicket(ticket).map(digits))
-      await inOne(tx, (runner) =>
-        runner.run(
+      const taken = still === undefined ? '' : `AND known.deliveries = ${integer(still.deliveries)}`
+      await inOne(tx, async (runner) => {
+        const { count } = await runner.run(
           `DELETE known FROM ${givenRows(['seq', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)}`,
-        ),
-      )
+           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)} ${taken}`,
+        )
+        if (still !== undefined && count < tickets.length) throw takenByAnother(queue)
+      })
     },
     async hide(queue, taken, visibilityMs) {
       await change(queue, taken, `visible_at = ${laterMs(visibilityMs)}`)
     },
-    release: (queue, taken) => change(queue, taken, `visible_at = ${atOnce}, deliveries = deliveries - 1`),
+    async release(queue, taken, visibilityMs = 0) {
+      const visibleAt = visibilityMs === 0 ? atOnce : laterMs(visibilityMs)
+      await change(queue, taken, `visible_at = ${visibleAt}, deliveries = deliveries - 1`)
+    },
     async count(queue) {
       const rows = await short.read(
         `SELECT COALESCE(SUM(visible_at <= ${nowMs}), 0), COALESCE(SUM(visible_at > ${nowMs}), 0), ${nowMs} - MIN(sent_at)

@@ -72,7 +72,7 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         act('send', ...sendArguments(step.queue, step.message))
         break
       case 'remove':
-        act('remove', step.queue, step.ticket)
+        act('remove', step.queue, step.ticket, step.deliveries ?? '')
         break
     }
   }

@@ -27,16 +27,16 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
         message: { envelope: bytes(envelope), body: bytes(body) },
       }))
     },
-    remove: (tx, queue, tickets) =>
+    remove: (tx, queue, tickets, still) =>
       add(
         tx,
-        tickets.map((ticket) => ({ kind: 'remove', queue, ticket })),
+        tickets.map((ticket) => ({ kind: 'remove', queue, ticket, deliveries: still?.deliveries })),
       ),
     async hide(queue, taken, visibilityMs) {
       if (taken.length > 0) await connection.run(hideScript, queue, Math.ceil(visibilityMs), ...pairs(taken))
     },
-    async release(queue, taken) {
-      if (taken.length > 0) await connection.run(releaseScript, queue, ...pairs(taken))
+    async release(queue, taken, visibilityMs = 0) {
+      if (taken.length > 0) await connection.run(releaseScript, queue, Math.ceil(visibilityMs), ...pairs(taken))
     },
     async count(queue) {
       const [all, hidden, oldestMs] = ((await connection.run(countScript, queue)) as unknown[]).map(Number) as [

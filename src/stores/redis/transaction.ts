@@ -21,7 +21,12 @@ export type Step =
   | { readonly kind: 'change'; readonly change: ParkedChange }
   | { readonly kind: 'remove-facts'; readonly names: readonly string[] }
   | { readonly kind: 'send'; readonly queue: string; readonly message: MessageToQueue }
-  | { readonly kind: 'remove'; readonly queue: string; readonly ticket: string }
+  | {
+      readonly kind: 'remove'
+      readonly queue: string
+      readonly ticket: string
+      readonly deliveries: number | undefined
+    }
 
 /**
  * One open transaction: a list of what its commit will do. Nothing of it is sent before, so to undo a part is to forget

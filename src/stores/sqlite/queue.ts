@@ -1,4 +1,5 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
+import { takenByAnother } from '../../errors/index.ts'
 import { partsOfTicket, queueTicket } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
@@ -18,8 +19,9 @@ const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY tic
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
   WHERE ticket IN (${fitting}) RETURNING ticket, sent_at, envelope, body, deliveries`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ? AND sent_at = ?`
+const deleteTaken = `${deleteMessage} AND deliveries = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
-const releaseTaken = `UPDATE main.justonce_queue SET visible_at = 0, deliveries = deliveries - 1
+const releaseTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - 1
   WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
   ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
@@ -60,19 +62,24 @@ export function sqliteQueue<Database extends SqliteDatabase>(
       )
       return rows.sort((a, b) => a.ticket - b.ticket).map(queuedMessage)
     },
-    remove: (tx, queue, tickets) =>
+    remove: (tx, queue, tickets, still) =>
       inside(tx, (statements) => {
-        for (const ticket of tickets) statements.run(deleteMessage, queue, ...numbersOf(ticket))
+        for (const ticket of tickets) {
+          if (still === undefined) statements.run(deleteMessage, queue, ...numbersOf(ticket))
+          else if (statements.run(deleteTaken, queue, ...numbersOf(ticket), still.deliveries) === 0)
+            throw takenByAnother(queue)
+        }
       }),
     hide: (queue, taken, visibilityMs) =>
       transactions.short((statements) => {
         for (const { ticket, deliveries } of taken)
           statements.run(hideTaken, Math.ceil(visibilityMs), queue, ...numbersOf(ticket), deliveries)
       }),
-    release: (queue, taken) =>
+    release: (queue, taken, visibilityMs = 0) =>
       transactions.short((statements) => {
+        const ms = Math.ceil(visibilityMs)
         for (const { ticket, deliveries } of taken)
-          statements.run(releaseTaken, queue, ...numbersOf(ticket), deliveries)
+          statements.run(releaseTaken, ms, ms, queue, ...numbersOf(ticket), deliveries)
       }),
     async count(queue) {
       const row = await reader.read((statements) => statements.get<CountRow>(countVisible, queue))

@@ -153,7 +153,7 @@ function failing(): never {
 function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native: <Tx>(tx: Tx) => Tx): Queue<unknown> {
   const { announce } = inner
   return overriding(inner, {
-    remove: (tx, queue, tickets) => inner.remove(native(tx), queue, tickets),
+    remove: (tx, queue, tickets, still) => inner.remove(native(tx), queue, tickets, still),
     ...(announce && { announce: (queue, tx) => announce.call(inner, queue, native(tx)) }),
     send(tx, queue, messages) {
       const run = (): Promise<void> => inner.send(native(tx), queue, messages)

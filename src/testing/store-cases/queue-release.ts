@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from '../store-case.ts'
-import { countsOf, deliveriesOf, queueOf, remove, send, sendKeyed, take, takenAgain, textsOf } from './queue-steps.ts'
+import {
+  aMinute,
+  countsOf,
+  deliveriesOf,
+  queueOf,
+  remove,
+  send,
+  sendKeyed,
+  take,
+  takenAgain,
+  textsOf,
+} from './queue-steps.ts'
 
 /** Giving back what was taken for nothing: a publisher that could not send, a consumer that stops. */
 export const queueReleaseCases: readonly StoreCase[] = [
@@ -40,6 +51,20 @@ export const queueReleaseCases: readonly StoreCase[] = [
       await queueOf(store).hide('notes', taken, 3_600_000)
       await queueOf(store).release('notes', taken)
       assert.deepEqual(deliveriesOf(await take(rival, 1)), [1])
+    },
+  },
+  {
+    name: 'queue: what is released for later is hidden until then with what stands behind it, and the taking is not counted',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await sendKeyed(store, 'a1', 'a2', 'b1')
+      await queueOf(store).release('notes', (await take(store, 1)).slice(0, 1), aMinute)
+      assert.deepEqual(await countsOf(store), { ready: 2, hidden: 1 })
+      assert.deepEqual(textsOf(await take(rival, 10)), ['b1'])
+      await sendKeyed(store, 'c1')
+      await queueOf(store).release('notes', await take(store, 1), 1.5)
+      const again = await takenAgain(rival)
+      assert.deepEqual([textsOf(again), deliveriesOf(again)], [['c1'], [1]])
     },
   },
   {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import type { QueuedMessage } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
 import { awkwardMessages, bytesOf, claim, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
-import { aMinute, countsOf, queueOf, remove, send, take, textsOf } from './queue-steps.ts'
+import { aMinute, countsOf, queueOf, remove, send, take, takenAgain, textsOf } from './queue-steps.ts'
 
 export const queueCases: readonly StoreCase[] = [
   {
@@ -54,6 +56,28 @@ export const queueCases: readonly StoreCase[] = [
       })
       await failureOf(work, 'work that throws')
       assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
+    },
+  },
+  {
+    name: 'queue: what must still be taken as before is removed only then, and otherwise nothing of the transaction stands',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'q1')
+      const [former] = await take(store, 1, 1)
+      const [holder] = await takenAgain(rival)
+      const removing = (taken: QueuedMessage | undefined) =>
+        store.transaction(async (tx) => {
+          await queueOf(store).send(tx, 'notes', [toQueue('q2')])
+          await queueOf(store).remove(tx, 'notes', [taken?.ticket ?? ''], { deliveries: taken?.deliveries ?? 0 })
+        })
+      const lost = async (taken: QueuedMessage | undefined) =>
+        assert.ok(isJustonceError(await failureOf(removing(taken), 'a row that another has'), 'CLAIM_LOST'))
+      await lost(former)
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
+      await removing(holder)
+      assert.deepEqual(await countsOf(store), { ready: 1, hidden: 0 })
+      await lost(holder)
+      assert.deepEqual(await countsOf(store), { ready: 1, hidden: 0 })
     },
   },
   {

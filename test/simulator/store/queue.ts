@@ -1,4 +1,5 @@
 import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
+import { takenByAnother } from '../../../src/errors/index.ts'
 import type { Session } from '../database/connection.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
@@ -47,13 +48,17 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
         ),
       ),
     take: (queue, options) => context.read((client) => take(client, queue, options)),
-    remove: (tx, queue, tickets) =>
+    remove: (tx, queue, tickets, still) =>
       inside(tx, (client) =>
         client.connection.call(
           'remove-queued',
           inTransaction(async (transaction, session) => {
             for (const ticket of tickets)
-              await update(session, transaction, table, ticket, (row) => (row?.queue === queue ? undefined : row))
+              await update(session, transaction, table, ticket, (row) => {
+                if (still !== undefined && (row?.queue !== queue || row.deliveries !== still.deliveries))
+                  throw takenByAnother(queue)
+                return row?.queue === queue ? undefined : row
+              })
           }),
         ),
       ),
@@ -61,12 +66,12 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
       context.read((client) =>
         changeTaken(client, 'hide', queue, taken, (row, now) => ({ ...row, visibleAt: now + visibilityMs })),
       ),
-    release: (queue, taken) =>
+    release: (queue, taken, visibilityMs = 0) =>
       context.read((client) =>
-        changeTaken(client, 'give-back', queue, taken, (row) => ({
+        changeTaken(client, 'give-back', queue, taken, (row, now) => ({
           ...row,
           deliveries: row.deliveries - 1,
-          visibleAt: 0,
+          visibleAt: visibilityMs === 0 ? 0 : now + visibilityMs,
         })),
       ),
     count: (queue) =>

@@ -57,7 +57,7 @@ CREATE TABLE ${queue} (
 ) WITH (fillfactor = 80);
 CREATE INDEX ${index('queue_order')} ON ${queue} (queue, seq);
 CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, seq) WHERE lane IS NOT NULL;
-CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND deliveries > 0;
+CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND visible_at > '-infinity';
 
 CREATE TABLE ${positions} (
   consumer    text COLLATE "C" NOT NULL,

@@ -1,4 +1,5 @@
 import type { Queue, QueueTicket } from '../../../contracts/index.ts'
+import { takenByAnother } from '../../../errors/index.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket } from '../../sql/queue-ticket.ts'
 import { bytesArray, numberArray } from '../cells.ts'
@@ -32,7 +33,7 @@ export function postgresQueue<Tx>(
     // thousands of messages would take seconds.
     `WITH hidden AS MATERIALIZED (
        SELECT lane, min(seq) AS seq FROM ${table}
-       WHERE queue = $1::text AND lane IS NOT NULL AND deliveries > 0 AND visible_at > statement_timestamp()
+       WHERE queue = $1::text AND lane IS NOT NULL AND visible_at > ${atOnce} AND visible_at > statement_timestamp()
        GROUP BY lane),
      due AS MATERIALIZED (
        SELECT visible.seq, visible.lane, octet_length(visible.body) AS size FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
@@ -57,11 +58,13 @@ export function postgresQueue<Tx>(
     `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::bigint[]) AS taken (seq, sent)
      WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent`,
   )
+  const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
   const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (seq, sent, deliveries)
      WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
   const hide = statement(`UPDATE ${table} AS known SET visible_at = ${later('$5')} ${held}`)
   const release = statement(
-    `UPDATE ${table} AS known SET visible_at = ${atOnce}, deliveries = known.deliveries - 1 ${held}`,
+    `UPDATE ${table} AS known SET visible_at = CASE WHEN $5::float8 > 0 THEN ${later('$5')} ELSE ${atOnce} END,
+       deliveries = known.deliveries - 1 ${held}`,
   )
   const count = statement(
     `SELECT count(*) FILTER (WHERE visible_at <= statement_timestamp()),
@@ -95,15 +98,21 @@ export function postgresQueue<Tx>(
       const { rows } = await source.runAlone(take, [queue, ...bounds])
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
     },
-    async remove(tx, queue, tickets) {
-      if (tickets.length > 0) await runner(tx).run(remove, [queue, ...ticketArrays(tickets)])
+    async remove(tx, queue, tickets, still) {
+      if (tickets.length === 0) return
+      const values = [queue, ...ticketArrays(tickets)]
+      if (still === undefined) await runner(tx).run(remove, values)
+      else {
+        const { count } = await runner(tx).run(removeTaken, [...values, String(still.deliveries)])
+        if (count < tickets.length) throw takenByAnother(queue)
+      }
     },
     async hide(queue, taken, visibilityMs) {
       if (taken.length === 0) return
       await source.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs)])
     },
-    async release(queue, taken) {
-      if (taken.length > 0) await source.runAlone(release, [queue, ...heldArrays(taken)])
+    async release(queue, taken, visibilityMs = 0) {
+      if (taken.length > 0) await source.runAlone(release, [queue, ...heldArrays(taken), String(visibilityMs)])
     },
     async count(queue) {
       const { rows } = await source.runAlone(count, [queue])

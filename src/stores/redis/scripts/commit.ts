@@ -9,7 +9,7 @@ import { preludeLua, rowsLua } from './shared.ts'
  * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
  * their names; then what is to be done, each as its kind, how many arguments it has, and these.
  *
- * Nothing is written before every claim and lock is seen to be ours, every command to be allowed, and every record that is changed to be one. After that a command that fails cannot undo those
+ * Nothing is written before every claim, lock and row of a queue is seen to be ours, every command to be allowed, and every record that is changed to be one. After that a command that fails cannot undo those
  * before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
@@ -44,6 +44,9 @@ while at <= #ARGV do
     local key = P .. 'inbox:' .. ARGV[at + 3]
     local value = redis.call('GET', key)
     if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
+  end
+  if ARGV[at] == 'remove' and ARGV[at + 4] ~= '' and not isStillTaken(unpack(ARGV, at + 2, last)) then
+    return { 'lost', ARGV[at + 3] }
   end
   at = last + 1
 end
@@ -122,7 +125,7 @@ while at <= #ARGV do
 end
 -- When a command has failed they stay: they come again and find the marks, also if this process dies before it has seen to them.
 if #failures == 0 then
-  for _, each in ipairs(removals) do removeQueued(unpack(each)) end
+  for _, each in ipairs(removals) do removeQueued(each[1], each[2]) end
 end
 
 for i = 5, locksAt - 1, 5 do

@@ -64,6 +64,16 @@ local function unhide(queue, row)
   elseif isThere(queue, row) then enlist(listOf('ready', queue), row) end
 end
 
+local function hideFor(queue, row, hideMs)
+  if hideMs <= 0 then return unhide(queue, row) end
+  redis.call('ZREM', listOf('ready', queue), row)
+  redis.call('ZADD', listOf('later', queue), now + hideMs, row)
+end
+
+local function isStillTaken(queue, row, deliveries)
+  return redis.call('ZSCORE', listOf('all', queue), row) and redis.call('HGET', queuedKey(row), 'deliveries') == deliveries
+end
+
 local function removeQueued(queue, row)
   if not unlist(queue, row) then return end
   redis.call('DEL', queuedKey(row))

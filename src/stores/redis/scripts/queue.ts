@@ -55,48 +55,32 @@ return contentsOf(taken)
 `,
 )
 
-const stillTakenLua = `
-local function isStillTaken(queue, row, deliveries)
-  return redis.call('ZSCORE', listOf('all', queue), row) and redis.call('HGET', queuedKey(row), 'deliveries') == deliveries
-end
-`
-
 /** Arguments: queue, for how long, then row and deliveries of each. */
 export const hideScript = script(
   preludeLua,
   queueLua,
-  stillTakenLua,
   `
 local queue, hideMs = ARGV[2], tonumber(ARGV[3])
 for i = 4, #ARGV, 2 do
-  local row = ARGV[i]
-  if isStillTaken(queue, row, ARGV[i + 1]) then
-    if hideMs > 0 then
-      redis.call('ZREM', listOf('ready', queue), row)
-      redis.call('ZADD', listOf('later', queue), now + hideMs, row)
-    else
-      unhide(queue, row)
-    end
-  end
+  if isStillTaken(queue, ARGV[i], ARGV[i + 1]) then hideFor(queue, ARGV[i], hideMs) end
 end
 `,
 )
 
-/** Arguments: queue, then row and deliveries of each. */
+/** Arguments: queue, for how long they stay hidden, then row and deliveries of each. */
 export const releaseScript = script(
   preludeLua,
   queueLua,
-  stillTakenLua,
   repeatingLua,
   `
 if answeredBefore() then return end
 remember({})
-local queue = ARGV[2]
-for i = 3, #ARGV, 2 do
+local queue, hideMs = ARGV[2], tonumber(ARGV[3])
+for i = 4, #ARGV, 2 do
   local row = ARGV[i]
   if isStillTaken(queue, row, ARGV[i + 1]) then
     redis.call('HINCRBY', queuedKey(row), 'deliveries', -1)
-    unhide(queue, row)
+    hideFor(queue, row, hideMs)
   end
 end
 `,
