@@ -171,9 +171,9 @@ function aboutOrder(world: World): string[] {
   const found: string[] = []
   for (const [key, line] of lines) {
     if (key === undefined) continue
-    const inEffect = line
-      .toSorted((a, b) => Number(a.row.place) - Number(b.row.place))
-      .map(({ row }) => `${row.message}`)
+    const places = line.toSorted((a, b) => Number(a.row.place) - Number(b.row.place))
+    // The first effect of each: whether there may be a second one (a letter that nobody could know was redriven) is asked elsewhere.
+    const inEffect = [...new Set(places.map(({ row }) => `${row.message}`))]
     const asSent = inEffect.toSorted((a, b) => world.broker.firstSent(a) - world.broker.firstSent(b))
     if (inEffect.join() !== asSent.join())
       found.push(`DISORDER: of ${key} were sent ${asSent.join(', ')}, and took effect ${inEffect.join(', ')}`)
