@@ -73,6 +73,16 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     expect(await takeSome(60_000)).toEqual(['m3'])
   })
 
+  test.for(['ready', 'later'])('in a queue, the list of those that are %s', async (list) => {
+    const { send, takeSome, evict } = open()
+    await send(['a1', 'a2'], 'a')
+    await send(['b1'], 'b')
+    await send(['m1'])
+    if (list === 'later') expect(await takeSome(60_000)).toEqual(['a1', 'a2', 'b1', 'm1'])
+    expect(await evict(`queue-${list}:notes`)).toBe(1)
+    expect(await takeSome(60_000)).toEqual(['a1', 'a2', 'b1', 'm1'])
+  })
+
   test('in a queue that has no others: it is empty', async () => {
     const { store, send, evictQueued } = open()
     await send(['m1'], 'k')

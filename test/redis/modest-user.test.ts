@@ -52,6 +52,18 @@ describe.skipIf(!binaries.available)('a user of Redis who may not do everything'
     client.destroy()
   })
 
+  // INFO is one of the commands that Redis calls dangerous, so many users may not call it.
+  test('and who may not ask which server this is: nothing is remembered, because a failover would not be noticed', async () => {
+    const { client, store } = await open('-info')
+    const epoch = (key: string) =>
+      store.transaction(async (tx) => {
+        const request = { handler: 'h', key, fingerprint: undefined, born: undefined }
+        return (await store.inbox.claim(tx, [request])).epoch
+      })
+    expect(await epoch('m1')).not.toBe(await epoch('m2'))
+    client.destroy()
+  })
+
   test('and who loses a right of the store meanwhile: all is held, and takes effect once when it is back', async () => {
     const { tag, allow, app, client, store, transport, events, send, heard, count } = await open()
     app.on('note.created', 'tag-note', async (message, { tx, publish }) => {

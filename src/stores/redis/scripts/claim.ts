@@ -1,11 +1,14 @@
 import { script } from '../connection.ts'
 import { preludeLua } from './shared.ts'
 
-/** A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. */
+/**
+ * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that.
+ * Where the server does not tell it, no epoch is the same as another, and nothing is remembered.
+ */
 const epochLua = `
 local function epoch()
   local info = redis.pcall('INFO', 'replication')
-  local id = type(info) == 'string' and string.match(info, 'master_replid:(%w+)') or ''
+  local id = type(info) == 'string' and string.match(info, 'master_replid:(%w+)') or clock[1] .. clock[2]
   local counter = redis.call('GET', P .. 'epoch')
   if not counter then
     counter = clock[1] .. clock[2] .. ':0'

@@ -50,7 +50,17 @@ while #taken < limit do
   end
 end
 for _, row in pairs(followers) do redis.call('ZREM', ready, row) end
-if #taken > 0 then remember(taken) end
+if #taken > 0 then
+  remember(taken)
+else
+  -- The oldest is either hidden or ready. If it is neither, a list was evicted, or a damaged log was replayed in part.
+  local oldest = first(listOf('all', queue))
+  if oldest and not redis.call('ZSCORE', later, oldest) then
+    for _, row in ipairs(redis.call('ZRANGE', listOf('all', queue), 0, 9999)) do
+      if not redis.call('ZSCORE', later, row) then unhide(queue, row) end
+    end
+  end
+end
 return contentsOf(taken)
 `,
 )
