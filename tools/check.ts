@@ -7,6 +7,7 @@ import { forbiddenWordsCheck } from './checks/forbidden-words.ts'
 import { formatCheck } from './checks/format.ts'
 import { importArrowsCheck } from './checks/import-arrows.ts'
 import { lockFileCheck } from './checks/lock-file.ts'
+import { optionsPageCheck } from './checks/options-page.ts'
 import { packageImportsCheck } from './checks/package-imports.ts'
 import { rootEntriesCheck } from './checks/root-entries.ts'
 import { snippetsCheck } from './checks/snippets.ts'
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   forbiddenWordsCheck,
   lockFileCheck,
   errorsPageCheck,
+  optionsPageCheck,
   snippetsCheck,
   examplesCheck,
   exportsCheck,

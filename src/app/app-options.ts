@@ -12,11 +12,13 @@ import type { WayOptions } from './ways.ts'
 export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
 
 export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
+  /** Where records are kept, and whose transactions handlers get: `postgresStore()` and the like. */
   readonly store: S
   /** A fast memory beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
   readonly hints?: Hints
   /** This process does only these parts, because other processes do the rest. Default: all parts. */
   readonly only?: Part | readonly Part[]
+  /** The types of messages and their bodies: `messages<{ 'order.paid': OrderPaid }>()`, or schemas by type. */
   readonly messages?: Messages<Map>
   /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
   readonly codec?: CodecOptions
@@ -26,9 +28,11 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
   /** How many messages of each transport may be unsettled in this process. */
   readonly inFlight?: InFlightOptions
-  /** What happens to messages of a type without a handler. */
+  /** What happens to messages of a type without a handler. Default: `dead-letter`. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'
+  /** A message with a larger body becomes a dead letter without being read. Default: 1 MiB. */
   readonly maxBodyBytes?: number
+  /** The same for all its headers together. Default: 64 KiB. */
   readonly maxHeaderBytes?: number
   /** Called before each handler with its transaction, for example to set a tenant or a search path. */
   readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
@@ -37,7 +41,7 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
    * it throws is the handler's failure; what the handler returns or throws counts even if it does not pass that on.
    */
   readonly around?: Around
-  /** `install` brings the store's tables up to date at the start; `check` changes nothing and refuses to start if they are not. */
+  /** `install` brings the store's tables up to date at the start (default); `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
   /** How often to look for parked and outgoing messages when nothing wakes the app. Default: 1 s. */
   readonly pollMs?: number
@@ -47,6 +51,7 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly retention?: RetentionOptions
   /** While nobody listens to `app.events`, important events are printed to the console. `false` turns that off. */
   readonly log?: boolean
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
 }
 

@@ -11,6 +11,7 @@ export interface HandlerOptions<Body = unknown> {
    * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses it.
    */
   readonly delivery?: DeliveryMode
+  /** How often a failed message is tried again, and when. */
   readonly retry?: RetryOptions
   /** After this time the handler is cut off, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
@@ -19,18 +20,21 @@ export interface HandlerOptions<Body = unknown> {
    * on. Default: no limit but that of the app.
    */
   readonly concurrency?: number
-  /** Stores what the handler returns, as JSON, with its record. */
+  /** Stores what the handler returns, as JSON, with its record. Default: false. */
   readonly keepResult?: boolean
-  /** `own`: this handler never shares a transaction with other messages. */
+  /** `own`: this handler never shares a transaction with other messages. Default: `shared`. */
   readonly transaction?: 'shared' | 'own'
-  /** Runs even when an earlier handler of the same message has failed. */
+  /** Runs even when an earlier handler of the same message has failed. Default: false. */
   readonly independent?: boolean
   /** The idempotency key, instead of the message's id. */
   readonly identify?: (message: Message<Body>) => string
-  /** What must be equal under one key: the body (as canonical JSON), nothing, or what the function returns. */
+  /** What must be equal under one key: the body, nothing, or what the function returns. Default: `body`. */
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
+  /** Checks and types the body; zod, valibot, arktype and others have it. A body that does not fit makes a dead letter. */
   readonly schema?: StandardSchema<Body>
+  /** Keeps the order of messages, also past failures. Default: no order. */
   readonly ordered?: OrderOptions
+  /** When a message comes too late. Default: never, unless it has an `expiresAt`. */
   readonly expires?: ExpiryOptions
   /**
    * After `after` different messages in a row have failed, this handler gets only one message now and then, until one

@@ -34,8 +34,11 @@ export interface BreakerPolicy {
 
 /** Options of a message on its way out. */
 export interface PublishOptions {
+  /** Under which consumers recognise copies. Default: a new UUIDv7. */
   readonly id?: string
+  /** Messages of one key keep their order on the way, where the broker has an order. Default: none. */
   readonly key?: string
+  /** What travels beside the body. */
   readonly headers?: Readonly<Record<string, string>>
   /** After this moment nobody wants it any more. */
   readonly expiresAt?: Date

@@ -179,7 +179,7 @@ export const catalog = {
   },
   OPTION_INVALID: {
     title: 'The value of an option is invalid',
-    fix: 'See the reference of that option.',
+    fix: 'See docs/reference/options.md for that option.',
   },
   POOL_TOO_SMALL: {
     title: 'The connection pool is too small for the concurrency',

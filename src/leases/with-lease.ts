@@ -8,6 +8,7 @@ export interface LeaseOptions {
   readonly leaseMs?: number
   /** How long to wait for one that somebody has. Not at all if not given. */
   readonly waitMs?: number
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
 }
 

@@ -24,6 +24,7 @@ interface CommonOptions {
 }
 
 export interface IsolatedOptions extends CommonOptions {
+  /** `isolated`: handlers write to Redis through `tx`. `lease`: their effects live elsewhere, and a crash may repeat them. */
   readonly mode: 'isolated'
   /**
    * How long records are kept. A copy of a message that comes later than this runs again, so it has to be longer than
@@ -33,6 +34,7 @@ export interface IsolatedOptions extends CommonOptions {
 }
 
 export interface LeaseOptions extends CommonOptions {
+  /** See `isolated`. */
   readonly mode: 'lease'
   /** How long it is remembered that a message was handled. Default 30 days. */
   readonly keepMs?: number | undefined

@@ -13,10 +13,11 @@ export interface SqlitePathOptions extends SqliteTuning {
 
 export interface SqliteOpenOptions<Database> extends SqlitePathOptions {
   /** Opens a connection with another library: `(path) => new BetterSqlite3(path)`. */
-  open(path: string): Database
+  readonly open: (path: string) => Database
 }
 
 export interface SqliteGivenOptions<Database> extends SqliteTuning {
+  /** An open connection of `node:sqlite` or `better-sqlite3`. */
   readonly database: Database
   /**
    * A promise that nobody else uses this connection from now on: a statement run on it between two steps of a handler

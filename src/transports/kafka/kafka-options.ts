@@ -10,6 +10,7 @@ export interface KafkaClientSettings {
   readonly bootstrapServers: readonly string[] | string
   /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
   readonly client?: Readonly<Record<string, unknown>>
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
   /** Failures that the driver deals with by itself: a broker was away and will be asked again. */
   readonly onError?: (error: unknown) => void

@@ -8,6 +8,7 @@ import { type MessageToSend, toIncoming } from './message-to-send.ts'
 export interface MemoryTransportOptions {
   /** Default `memory`. */
   readonly name?: string
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
   /** Default `key`. With `lane` the lane of a message is its key. */
   readonly order?: TransportCapabilities['order']

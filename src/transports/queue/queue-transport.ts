@@ -17,6 +17,7 @@ import { heldDeliveries } from './held-deliveries.ts'
 import { readQueue } from './read-queue.ts'
 
 export interface QueueTransportOptions<Tx> {
+  /** The store of the app, in whose database the queue is. */
   readonly store: Store<Tx> & { readonly queue: Queue<Tx> }
   /** Default `default`. */
   readonly queue?: string
@@ -27,6 +28,7 @@ export interface QueueTransportOptions<Tx> {
   readonly visibilityMs?: number
   /** How often an idle consumer looks by itself; where the store can tell, it need not wait for that. Default 200. */
   readonly pollMs?: number
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
   /** Failures that the transport deals with by itself: the store was down and will be asked again. */
   readonly onError?: (error: unknown) => void

@@ -11,10 +11,12 @@ export interface WayToConnect {
   readonly connect?: () => PromiseLike<AmqpConnection>
   /** Default 10,000. */
   readonly connectTimeoutMs?: number
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
 }
 
 export interface RabbitmqTransportOptions extends WayToConnect {
+  /** The name of the queue that is read. */
   readonly queue: string
   /** Creates the queue, or makes sure that it is as described here. Default: it must be there already. */
   readonly declare?: DeclareOptions

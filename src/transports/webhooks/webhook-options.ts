@@ -29,6 +29,7 @@ export interface ReceivingOptions {
   readonly retryAfterMs?: number
   /** Told of every request that was not answered with 200: for logs and alerts. */
   readonly onRefused?: (refusal: Refusal) => void
+  /** The time, for tests. Default: the system's. */
   readonly clock?: Clock
 }
 
