@@ -17,10 +17,8 @@ export type {
 // What only those need who write a store or a transport is in justonce/driver.
 export type {
   AfterJson,
-  AuditEntry,
   Clock,
   Codec,
-  CountedGroup,
   Guarantee,
   Headers,
   InboxRecord,
@@ -50,6 +48,7 @@ export { derivedId, uuidv7 } from './ids/index.ts'
 export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-lease.ts'
 export {
   type AuditedAction,
+  type CountedGroup,
   type DeadLetter,
   type LetterFilter,
   type LetterOperations,

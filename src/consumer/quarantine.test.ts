@@ -94,8 +94,8 @@ test('several copies of a message in one process are one death when it dies', as
 test('a beginning whose answer is lost is counted once, however often it is tried', async () => {
   const { anew, engine, store } = openQuarantine()
   let lost = 0
-  const change: typeof store.facts.change = async (changes) => {
-    const revisions = await store.facts.change(changes)
+  const change: typeof store.facts.change = async (tx, changes) => {
+    const revisions = await store.facts.change(tx, changes)
     if (lost++ < 3) throw new Error('connection reset')
     return revisions
   }

@@ -2,7 +2,7 @@ export type { AfterJson } from './after-json.ts'
 export type { Clock } from './clock.ts'
 export type { Codec } from './codec.ts'
 export type { Events, JustonceEvent } from './events.ts'
-export type { Fact, FactChange, Facts } from './facts.ts'
+export type { Fact, FactChange, Facts, NamedFact } from './facts.ts'
 export type { Hints } from './hints.ts'
 export type {
   ClaimAnswer,
@@ -15,9 +15,7 @@ export type {
   RecordState,
 } from './inbox.ts'
 export type {
-  Audit,
-  AuditEntry,
-  CountedGroup,
+  GroupTally,
   LetterGroup,
   Letters,
   Redrive,

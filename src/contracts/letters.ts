@@ -8,21 +8,18 @@ export interface LetterGroup {
   readonly shape: string
 }
 
-export interface CountedGroup extends LetterGroup {
+export interface GroupTally extends LetterGroup {
   readonly count: number
   /** When the first of them was parked. */
   readonly firstAt: Date
   /** When the last of them was given up. */
   readonly lastAt: Date
-  readonly note: string | undefined
 }
 
 /** What operators do with dead letters. Filters are given without `state`: everything here is about dead ones. */
 export interface Letters<Tx> {
   /** The largest groups first. */
-  groups(filter: ParkedFilter, limit: number): Promise<readonly CountedGroup[]>
-  /** Keeps one note for each group, also when its letters are gone; an empty one removes it. */
-  annotate(tx: Tx, group: LetterGroup, note: string): Promise<void>
+  groups(filter: ParkedFilter, limit: number): Promise<readonly GroupTally[]>
   /** Removes those that fit, up to `limit`, oldest first, and tells which they were. */
   discard(tx: Tx, filter: ParkedFilter, limit: number): Promise<readonly RecordKey[]>
   /**
@@ -80,19 +77,4 @@ export interface Redrives<Tx> {
   find(id: string): Promise<{ readonly redrive: Redrive; readonly progress: RedriveProgress } | undefined>
   /** The latest first. */
   list(limit: number): Promise<readonly Redrive[]>
-}
-
-export interface AuditEntry {
-  readonly action: 'redrive' | 'stop-redrive' | 'discard' | 'edit' | 'annotate' | 'forget' | 'retry'
-  readonly by: string
-  readonly why: string
-  /** JSON text: what it was done to. */
-  readonly subject: string
-}
-
-/** Who did what, when and why. Nothing here is ever changed. */
-export interface Audit<Tx> {
-  append(tx: Tx, entries: readonly AuditEntry[]): Promise<void>
-  /** The latest first. */
-  list(limit: number): Promise<readonly (AuditEntry & { readonly at: Date })[]>
 }

@@ -1,6 +1,6 @@
 import type { Facts } from './facts.ts'
 import type { Inbox, RecordKey } from './inbox.ts'
-import type { Audit, Letters, Redrives } from './letters.ts'
+import type { Letters, Redrives } from './letters.ts'
 import type { Parking } from './parking.ts'
 import type { Positions } from './positions.ts'
 import type { Queue } from './queue.ts'
@@ -135,10 +135,9 @@ export interface Store<Tx = unknown> {
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
   readonly parking: Parking<Tx>
-  /** These three are there together, or absent: then dead letters can be read, but not worked on. */
+  /** These two are there together, or absent: then dead letters can be read, but not worked on. */
   readonly letters?: Letters<Tx>
   readonly redrives?: Redrives<Tx>
-  readonly audit?: Audit<Tx>
   readonly facts: Facts<Tx>
   /** Absent where records are never removed, or end by themselves. */
   readonly retention?: Retention
@@ -161,7 +160,7 @@ export interface Store<Tx = unknown> {
 }
 
 /** A store whose dead letters people can work on. */
-export type OperableStore<Tx = unknown> = Store<Tx> & Required<Pick<Store<Tx>, 'letters' | 'redrives' | 'audit'>>
+export type OperableStore<Tx = unknown> = Store<Tx> & Required<Pick<Store<Tx>, 'letters' | 'redrives'>>
 
 /** A store inside the caller's transaction: whatever happens here is provisional until the caller commits. */
 export interface JoinedStore<Tx> {

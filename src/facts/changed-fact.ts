@@ -1,4 +1,4 @@
-import type { FactChange } from '../contracts/index.ts'
+import type { FactChange, NamedFact } from '../contracts/index.ts'
 
 /** A fact as a store keeps it. Times are milliseconds of the database's clock. */
 export interface FactRow {
@@ -35,4 +35,14 @@ export function stillStands(known: FactRow | undefined, now: number): known is F
 function shortened(known: FactRow | undefined, now: number): FactRow | undefined {
   if (known?.forMs === undefined || known.endsAt === undefined || known.endsAt <= now + known.forMs) return undefined
   return { ...known, endsAt: now + known.forMs }
+}
+
+/** What stands before the first space of its name. */
+export function kindOfFact(name: string): string {
+  return name.split(' ', 1)[0] as string
+}
+
+/** The order of `Facts.list`, for stores that sort by themselves. */
+export function latestFactFirst(a: NamedFact, b: NamedFact): number {
+  return b.revision - a.revision || (a.name < b.name ? 1 : -1)
 }

@@ -1,4 +1,11 @@
-export { type ChangedFact, changedFact, type FactRow, stillStands } from './changed-fact.ts'
+export {
+  type ChangedFact,
+  changedFact,
+  type FactRow,
+  kindOfFact,
+  latestFactFirst,
+  stillStands,
+} from './changed-fact.ts'
 export { type Leases, leasesOf } from './leases.ts'
 export { pinScheme } from './pinned-scheme.ts'
 export { type Suspects, suspectsOf } from './suspects.ts'

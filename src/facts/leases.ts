@@ -16,7 +16,7 @@ export interface Leases {
 /** The fence is the revision of a fact whose value never changes. */
 export function leasesOf({ facts }: { readonly facts: Pick<Facts<never>, 'change'> }): Leases {
   const change = async (lease: string, from: number | undefined, forMs: number): Promise<number | undefined> =>
-    (await facts.change([{ name: `lease ${lease}`, from, value: '', forMs }]))[0]
+    (await facts.change(undefined, [{ name: `lease ${lease}`, from, value: '', forMs }]))[0]
   return {
     async acquire(name, leaseMs) {
       const fence = await change(name, undefined, leaseMs)

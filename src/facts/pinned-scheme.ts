@@ -14,7 +14,7 @@ export async function pinScheme(
     // Mostly it is pinned already, and then nobody has to wait for a lock to start.
     const [pinned] = await facts.read([name])
     if (pinned !== undefined) return pinned.value
-    const [revision] = await facts.change([{ name, from: undefined, value: scheme, forMs: undefined }])
+    const [revision] = await facts.change(undefined, [{ name, from: undefined, value: scheme, forMs: undefined }])
     if (revision !== undefined) return scheme
   }
 }

@@ -18,12 +18,12 @@ export interface Suspects<Tx> {
   sweep(): Promise<void>
 }
 
-const prefix = 'suspect '
+const kind = 'suspect'
 const keptMs = 7 * 86_400_000
 const mostTurns = 1_000
 
 export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs = keptMs): Suspects<Tx> {
-  const nameOf = (id: string): string => `${prefix}${id}`
+  const nameOf = (id: string): string => `${kind} ${id}`
 
   /** Whoever else counts the same ones has changed them meanwhile: those are counted again. */
   async function count(ids: readonly string[], by: 1 | -1): Promise<void> {
@@ -44,7 +44,13 @@ export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs 
         }
         return [{ id, change }]
       })
-      const answers = changes.length === 0 ? [] : await facts.change(changes.map(({ change }) => change))
+      const answers =
+        changes.length === 0
+          ? []
+          : await facts.change(
+              undefined,
+              changes.map(({ change }) => change),
+            )
       left = changes.flatMap(({ id }, place) => (answers[place] === undefined ? id : []))
     }
   }
@@ -54,6 +60,6 @@ export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs 
     begin: (ids) => count(ids, 1),
     clear: (tx, ids) => facts.remove(tx, ids.map(nameOf)),
     forgive: (ids) => count(ids, -1),
-    sweep: () => facts.sweep(prefix),
+    sweep: () => facts.sweep(kind),
   }
 }

@@ -23,7 +23,7 @@ async function untouched() {
     ...opened,
     async expectNothingDone() {
       expect(await opened.store.parking.list()).toEqual(before)
-      expect(await opened.store.audit.list(10)).toEqual([])
+      expect(await opened.app.operations.audit()).toEqual([])
       expect(await opened.store.redrives.list(10)).toEqual([])
       expect(await recordOf(opened.store, letter('m1'))).toMatchObject({ state: 'parked' })
     },

@@ -1,6 +1,7 @@
 import type { RecordKey } from '../contracts/index.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
 import { JustonceError } from '../errors/index.ts'
+import { keepAudit } from './audit.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { pagesOf } from './pages.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
@@ -38,8 +39,8 @@ export async function discardLetters<Tx>(
           })),
         ),
       )
-      const subject = JSON.stringify({ letters: discarded, ...givenOf(selected) })
-      await store.audit.append(tx, [{ action: 'discard', by, why, subject }])
+      const subject = { letters: discarded, ...givenOf(selected) }
+      await keepAudit(site, tx, { action: 'discard', by, why, subject })
     }
     if (selected.kind === 'exact' && count < keys.length) throw changedMeanwhile()
     if (count === 0) throw noneFound()

@@ -1,26 +1,23 @@
 import type { RecordKey } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
+import { keepAudit } from './audit.ts'
 import { checkKey } from './selection.ts'
 import { checkSignature } from './signature.ts'
-import type { OperableSite } from './site.ts'
+import type { Site } from './site.ts'
 import type { Signature } from './types.ts'
 
 /**
  * Removes the record of a message on purpose, so that it may run again. False: there was none. A renamed handler has records
  * under its other names, too: as long as one of them is there, the message is a duplicate.
  */
-export async function forgetRecord<Tx>(
-  site: OperableSite<Tx>,
-  given: RecordKey,
-  signature: Signature,
-): Promise<boolean> {
+export async function forgetRecord<Tx>(site: Site<Tx>, given: RecordKey, signature: Signature): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'forget()')
   const key = checkKey(given)
   const { store } = site
   const records = underAllNames(site, key)
   const isForgotten = await store.transaction(async (tx) => {
     if ((await store.inbox.forget(tx, records)) === 0) return false
-    await store.audit.append(tx, [{ action: 'forget', by, why, subject: JSON.stringify(key) }])
+    await keepAudit(site, tx, { action: 'forget', by, why, subject: key })
     return true
   })
   if (isForgotten) {
@@ -37,6 +34,6 @@ export async function forgetRecord<Tx>(
 }
 
 /** In the order in which they are claimed, so that the two never wait for each other in a circle. */
-function underAllNames<Tx>(site: OperableSite<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
+function underAllNames<Tx>(site: Site<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
   return [...site.handlers.namesOf(handler)].sort().map((name) => ({ handler: name, key }))
 }

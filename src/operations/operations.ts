@@ -1,13 +1,13 @@
 import { systemClock } from '../clock/index.ts'
 import type { Store } from '../contracts/index.ts'
-import { auditedActions } from './audited-actions.ts'
+import { auditedActions } from './audit.ts'
 import { forgetRecord } from './forget-record.ts'
 import { letterOperations } from './letters.ts'
 import { noHandlers } from './no-handlers.ts'
 import { outgoingOperations } from './outgoing.ts'
 import { retryOperations } from './retries.ts'
 import { checkKey } from './selection.ts'
-import { operable, type Site } from './site.ts'
+import type { Site } from './site.ts'
 import type { Operations } from './types.ts'
 
 /**
@@ -27,8 +27,8 @@ export function operations<Tx>(store: Store<Tx>, app: Partial<Omit<Site<Tx>, 'st
     outgoing: outgoingOperations(store),
     records: {
       find: async (key) => await (await store.inbox.find([checkKey(key)]))[0],
-      forget: async (key, signature) => await forgetRecord(operable(site), key, signature),
+      forget: async (key, signature) => await forgetRecord(site, key, signature),
     },
-    audit: (limit) => auditedActions(site, limit),
+    audit: (limit) => auditedActions(store, limit),
   }
 }

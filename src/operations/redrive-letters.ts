@@ -1,6 +1,7 @@
-import type { AuditEntry, PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
+import type { PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
+import { type AuditEntry, keepAudit } from './audit.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import { checkSignature, checkWhole } from './signature.ts'
@@ -22,7 +23,7 @@ export async function redriveLetters<Tx>(
     const marked = await store.redrives.start(tx, settings, selected.filter)
     if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
     if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
-    await store.audit.append(tx, auditOf(settings, selected, marked, edit?.key))
+    await keepAudit(site, tx, ...auditOf(settings, selected, marked, edit?.key))
     return marked
   }
   const count = await orExplain(site, selected, () => store.transaction(start))
@@ -75,12 +76,7 @@ function auditOf(
 ): readonly AuditEntry[] {
   const what = selected.kind === 'exact' ? { letters: selected.keys } : { filter: selected.given }
   const settings = { canary, perSecond, stopAfterFailures }
-  const redrive = {
-    action: 'redrive',
-    by,
-    why,
-    subject: JSON.stringify({ id, selected: count, ...what, ...settings }),
-  } as const
+  const redrive = { action: 'redrive', by, why, subject: { id, selected: count, ...what, ...settings } } as const
   if (edited === undefined) return [redrive]
-  return [{ action: 'edit', by, why, subject: JSON.stringify({ ...edited, redrive: id }) }, redrive]
+  return [{ action: 'edit', by, why, subject: { ...edited, redrive: id } }, redrive]
 }

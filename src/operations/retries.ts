@@ -1,10 +1,11 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
+import { keepAudit } from './audit.ts'
 import { describeRetry } from './describe.ts'
 import { listRows } from './list-rows.ts'
 import { pagesOf } from './pages.ts'
 import { checkKey, decideSelection, givenOf, type Selected } from './selection.ts'
 import { checkSignature, type Signed } from './signature.ts'
-import { type OperableSite, operable, type Site } from './site.ts'
+import type { Site } from './site.ts'
 import type { RetryOperations } from './types.ts'
 
 export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
@@ -19,9 +20,8 @@ export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
     async retryNow(selection, signature) {
       const signed = checkSignature(signature, 'retryNow()')
       const selected = decideSelection(selection, 'waiting')
-      const able = operable(site)
       let count = 0
-      for await (const page of pagesOf(parking, selected.filter)) count += await makeDue(able, page, selected, signed)
+      for await (const page of pagesOf(parking, selected.filter)) count += await makeDue(site, page, selected, signed)
       if (count > 0) site.changed({ kind: 'retried' })
       return count
     },
@@ -30,13 +30,14 @@ export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
 
 /** An attempt that has begun is left alone, and so is what a redrive counts: it would take this for a failure. */
 async function makeDue<Tx>(
-  { store }: OperableSite<Tx>,
+  site: Site<Tx>,
   page: readonly StoredParkedMessage[],
   selected: Selected,
   { by, why }: Signed,
 ): Promise<number> {
   const rows = page.filter(({ begun, redrive }) => begun === 0 && redrive === undefined)
   if (rows.length === 0) return 0
+  const { store } = site
   return await store.transaction(async (tx) => {
     const taken = await store.parking.take(tx, rows)
     const ours = rows.filter((_, index) => taken[index] === true)
@@ -48,9 +49,7 @@ async function makeDue<Tx>(
       }),
     )
     const retries = ours.map(({ handler, key }) => ({ handler, key }))
-    await store.audit.append(tx, [
-      { action: 'retry', by, why, subject: JSON.stringify({ retries, ...givenOf(selected) }) },
-    ])
+    await keepAudit(site, tx, { action: 'retry', by, why, subject: { retries, ...givenOf(selected) } })
     return ours.length
   })
 }

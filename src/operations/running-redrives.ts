@@ -1,4 +1,5 @@
 import { JustonceError } from '../errors/index.ts'
+import { keepAudit } from './audit.ts'
 import { checkText } from './letter-filter.ts'
 import { checkSignature } from './signature.ts'
 import type { OperableSite } from './site.ts'
@@ -17,7 +18,7 @@ export async function stopRedrive<Tx>(site: OperableSite<Tx>, id: string, signat
   if ((await known(site, id)).redrive.state !== 'running') return false
   await store.transaction(async (tx) => {
     await store.redrives.end(tx, id, 'stopped')
-    await store.audit.append(tx, [{ action: 'stop-redrive', by, why, subject: JSON.stringify({ id }) }])
+    await keepAudit(site, tx, { action: 'stop-redrive', by, why, subject: { id } })
   })
   // It may have ended by itself between the look and the stop.
   const isStopped = (await known(site, id)).redrive.state === 'stopped'

@@ -45,8 +45,8 @@ export function operable<Tx>(site: Site<Tx>): OperableSite<Tx> {
   return site as OperableSite<Tx>
 }
 
-export function checkOperable<Tx>({ name, letters, redrives, audit }: Store<Tx>): void {
-  if (letters !== undefined && redrives !== undefined && audit !== undefined) return
+export function checkOperable<Tx>({ name, letters, redrives }: Store<Tx>): void {
+  if (letters !== undefined && redrives !== undefined) return
   throw new JustonceError('STORE_CANNOT', {
     message: `The store ${name} can keep dead letters, but not search, redrive or discard them.`,
   })

@@ -1,6 +1,5 @@
 import type {
-  AuditEntry,
-  CountedGroup,
+  GroupTally,
   Headers,
   InboxRecord,
   LetterGroup,
@@ -70,6 +69,11 @@ export interface LetterFilter {
 /** One message, a list of them, those that fit a filter, or every one. A filter without any field is refused. */
 export type LetterSelection = RecordKey | readonly RecordKey[] | LetterFilter | 'all'
 
+/** Letters that died of the same thing, and what somebody has written about them. */
+export interface CountedGroup extends GroupTally {
+  readonly note: string | undefined
+}
+
 /** Where a list goes on. */
 export interface Page {
   readonly limit?: number | undefined
@@ -119,7 +123,11 @@ export interface RedriveStatus extends Redrive, RedriveProgress {
 }
 
 /** Something that a person did. */
-export interface AuditedAction extends Omit<AuditEntry, 'subject'> {
+export interface AuditedAction {
+  /** `unreadable`: somebody has changed the entry by hand, and `subject` is all that is left of it. */
+  readonly action: 'redrive' | 'stop-redrive' | 'discard' | 'edit' | 'annotate' | 'forget' | 'retry' | 'unreadable'
+  readonly by: string
+  readonly why: string
   readonly at: Date
   /** What it was done to; text where it cannot be read. */
   readonly subject: unknown

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type {
-  Audit,
   Facts,
   Inbox,
   Letters,
@@ -52,9 +51,6 @@ export const letters = (change: Change<Letters<unknown>>): Break => {
 }
 export const redrives = (change: Change<Redrives<unknown>>): Break => {
   return (store) => ({ redrives: { ...store.redrives, ...change(store.redrives, store) } })
-}
-export const audit = (change: Change<Audit<unknown>>): Break => {
-  return (store) => ({ audit: { ...store.audit, ...change(store.audit, store) } })
 }
 export const facts = (change: Change<Facts<unknown>>): Break => {
   return (store) => ({ facts: { ...store.facts, ...change(store.facts, store) } })

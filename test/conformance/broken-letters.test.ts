@@ -64,9 +64,12 @@ bindBrokenStores([
   {
     name: 'loses a note with the letters',
     caught: 'groups: a note outlives its letters and is there when others die of the same',
-    break: letters(({ groups, annotate, discard }) => ({
+    break: letters(({ discard }, { facts }) => ({
       async discard(tx, filter, limit) {
-        for (const group of await groups(filter, 100)) await annotate(tx, group, '')
+        await facts.remove(
+          tx,
+          (await facts.list('note', 10)).map(({ name }) => name),
+        )
         return discard(tx, filter, limit)
       },
     })),

@@ -72,7 +72,11 @@ bindBrokenStores([
     caught:
       'time: suspects are forgotten when the database says that it is time, whatever the clock of the process says',
     break: facts(({ change }) => ({
-      change: (changes) => change(changes.map((each) => ({ ...each, forMs: (each.forMs ?? 0) + aheadMs() }))),
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => ({ ...each, forMs: (each.forMs ?? 0) + aheadMs() })),
+        ),
     })),
   },
   {

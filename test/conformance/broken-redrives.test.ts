@@ -1,4 +1,4 @@
-import { audit, bindBrokenStores, redrives } from './break-store.ts'
+import { bindBrokenStores, facts, redrives } from './break-store.ts'
 
 bindBrokenStores([
   {
@@ -63,14 +63,37 @@ bindBrokenStores([
   {
     name: 'tells of the oldest first',
     caught: 'audit: everything about what was done comes back, the latest first, up to the limit',
-    break: audit(({ list }) => ({ list: async (limit) => (await list(limit)).toReversed() })),
+    break: facts(({ list }) => ({ list: async (kind, limit) => (await list(kind, limit)).toReversed() })),
+  },
+  {
+    name: 'lists facts of another kind whose name begins alike',
+    caught: 'facts: those of a kind are listed, the latest first, up to the limit, without those whose time is over',
+    break: facts(({ list }) => ({
+      list: async (kind, limit) => [...(await list(`${kind}s`, limit)), ...(await list(kind, limit))],
+    })),
+  },
+  {
+    name: 'changes facts in a transaction of its own',
+    caught: 'facts: what is changed in a transaction is seen when that has committed, and not at all when it is undone',
+    on: 'simulated',
+    break: facts(({ change }) => ({ change: (_, changes) => change(undefined, changes) })),
+  },
+  {
+    name: 'lets two transactions change a fact from the same revision',
+    caught:
+      'facts: of two transactions that change a fact from the same revision one has its way, and the other changes nothing',
+    break: facts(({ read, change }) => ({
+      async change(tx, changes) {
+        if (tx === undefined) return await change(tx, changes)
+        return changes.map(() => 1)
+      },
+      read,
+    })),
   },
   {
     name: 'writes its audit in a transaction of its own',
     caught: 'audit: an entry lives and dies with what it tells of',
     on: 'simulated',
-    break: audit(({ append }, { transaction }) => ({
-      append: (_, entries) => transaction((tx) => append(tx, entries)),
-    })),
+    break: facts(({ change }) => ({ change: (_, changes) => change(undefined, changes) })),
   },
 ])

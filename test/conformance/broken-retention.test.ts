@@ -208,9 +208,12 @@ bindBrokenStores([
     caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
     break: facts(({ read, change }) => ({
       read: async (names) => names.map(() => undefined),
-      async change(changes) {
+      async change(tx, changes) {
         const known = await read(changes.map(({ name }) => name))
-        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
+        return await change(
+          tx,
+          changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
+        )
       },
     })),
   },
@@ -218,10 +221,13 @@ bindBrokenStores([
     name: 'looks which scheme is pinned before it pins one',
     caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
     break: facts(({ read, change }) => ({
-      async change(changes) {
+      async change(tx, changes) {
         for (;;) {
           const known = await read(changes.map(({ name }) => name))
-          const answers = await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
+          const answers = await change(
+            tx,
+            changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
+          )
           if (!answers.includes(undefined)) return answers
         }
       },

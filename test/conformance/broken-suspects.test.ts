@@ -47,7 +47,11 @@ bindBrokenStores([
     name: 'reads facts whose time is over',
     caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
     break: facts(({ change }) => ({
-      change: (changes) => change(changes.map((each) => ({ ...each, forMs: undefined }))),
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => ({ ...each, forMs: undefined })),
+        ),
     })),
   },
   {
@@ -60,8 +64,11 @@ bindBrokenStores([
     name: 'ends what was to become less',
     caught: 'suspects: one beginning that is forgiven does not count, and none is left over for later',
     break: facts(({ change }) => ({
-      change: (changes) =>
-        change(changes.map((each) => (each.from !== undefined && each.value === '1' ? { ...each, forMs: 0 } : each))),
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => (each.from !== undefined && each.value === '1' ? { ...each, forMs: 0 } : each)),
+        ),
     })),
   },
   {
@@ -69,9 +76,12 @@ bindBrokenStores([
     caught:
       'suspects: processes that begin the same ones in opposite order do not stop each other, and all are counted',
     break: facts(({ read, change }) => ({
-      async change(changes) {
+      async change(tx, changes) {
         const known = await read(changes.map(({ name }) => name))
-        return await change(changes.map((each, place) => ({ ...each, from: known[place]?.revision })))
+        return await change(
+          tx,
+          changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
+        )
       },
     })),
   },

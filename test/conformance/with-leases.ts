@@ -5,9 +5,9 @@ import type { Leases } from '../../src/facts/index.ts'
 export function withLeases<Tx>(facts: Facts<Tx>, leases: Leases): Facts<Tx> {
   return {
     ...facts,
-    async change(changes) {
+    async change(tx, changes) {
       const [change] = changes
-      if (change === undefined || !change.name.startsWith('lease ')) return await facts.change(changes)
+      if (change === undefined || !change.name.startsWith('lease ')) return await facts.change(tx, changes)
       const { name, from, forMs = 0 } = change
       const lease = name.slice('lease '.length)
       if (from === undefined) return [(await leases.acquire(lease, forMs))?.fence]

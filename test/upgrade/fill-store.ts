@@ -7,7 +7,7 @@ export const tenDaysAgo = new Date(Date.now() - 10 * aDay)
 
 /** Puts at least one row into every table that a store has today. */
 export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
-  const { inbox, parking, letters, redrives, audit, retention, queue, positions } = store
+  const { inbox, parking, redrives, facts, retention, queue, positions } = store
   await store.transaction(async (tx) => {
     await inbox.claim(tx, [
       { ...request('failed'), fingerprint: Uint8Array.of(0, 255) },
@@ -20,10 +20,9 @@ export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
       { ...request('timeless'), state: 'processed', result: '{"so":"ß"}' },
     ])
     await parking.park(tx, [parkedMessage('failed', { state: 'dead' }), parkedMessage('waiting', { orderKey: 'k1' })])
-    await letters.annotate(tx, { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: 'no' }, 'since Monday')
+    await facts.change(tx, [{ name: 'note 1', from: undefined, value: 'since Monday', forMs: undefined }])
     const settings = { by: 'ana', why: 'mended', canary: 1, perSecond: 2.5, stopAfterFailures: 3 }
     await redrives.start(tx, { id: 'r1', ...settings }, {})
-    await audit.append(tx, [{ action: 'redrive', by: 'ana', why: 'mended', subject: '{}' }])
     await queue?.send(tx, '>notes', [toQueue('q2')])
     const to = { next: '42', incarnation: 'first' }
     await positions?.move(tx, 'group', [{ source: 'notes', partition: '3', expected: undefined, to }])

@@ -1,9 +1,15 @@
-import type { Facts } from '../../contracts/index.ts'
-import { changedFact, stillStands } from '../../facts/index.ts'
-import { type MemoryTx, transactionOf } from './memory-tx.ts'
+import type { FactChange, Facts } from '../../contracts/index.ts'
+import { changedFact, kindOfFact, latestFactFirst, stillStands } from '../../facts/index.ts'
+import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
 
 export function memoryFacts(transactions: Transactions): Facts<MemoryTx> {
+  const changeAll = ({ database }: MemoryTransaction, changes: readonly FactChange[]) =>
+    changes.map((change) => {
+      const { row, revision } = changedFact(database.facts.get(change.name), change, database.now())
+      if (row !== undefined) database.facts.set(change.name, row)
+      return revision
+    })
   return {
     read: (names) =>
       transactions.read((database) =>
@@ -12,22 +18,27 @@ export function memoryFacts(transactions: Transactions): Facts<MemoryTx> {
           return stillStands(known, database.now()) ? { value: known.value, revision: known.revision } : undefined
         }),
       ),
-    change: (changes) =>
-      transactions.short(({ database }) =>
-        changes.map((change) => {
-          const { row, revision } = changedFact(database.facts.get(change.name), change, database.now())
-          if (row !== undefined) database.facts.set(change.name, row)
-          return revision
-        }),
+    list: (kind, limit) =>
+      transactions.read((database) =>
+        database.facts
+          .committedEntries()
+          .filter(([name, known]) => kindOfFact(name) === kind && stillStands(known, database.now()))
+          .map(([name, { value, revision }]) => ({ name, value, revision }))
+          .sort(latestFactFirst)
+          .slice(0, limit),
       ),
+    change: async (tx, changes) =>
+      tx === undefined
+        ? await transactions.short((transaction) => changeAll(transaction, changes))
+        : changeAll(transactionOf(tx), changes),
     async remove(tx, names) {
       const { facts } = transactionOf(tx).database
       for (const name of names) facts.delete(name)
     },
-    sweep: (prefix) =>
+    sweep: (kind) =>
       transactions.short(({ database }) => {
         for (const [name, known] of database.facts.committedEntries())
-          if (name.startsWith(prefix) && !stillStands(known, database.now())) database.facts.delete(name)
+          if (kindOfFact(name) === kind && !stillStands(known, database.now())) database.facts.delete(name)
       }),
   }
 }

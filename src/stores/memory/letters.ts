@@ -1,4 +1,4 @@
-import type { CountedGroup, LetterGroup, Letters } from '../../contracts/index.ts'
+import type { GroupTally, LetterGroup, Letters } from '../../contracts/index.ts'
 import { copyOfMessage } from './copies.ts'
 import { rowKey } from './inbox.ts'
 import type { ParkedRow } from './memory-database.ts'
@@ -12,16 +12,11 @@ export function memoryLetters(transactions: Transactions): Letters<MemoryTx> {
     groups: (filter, limit) =>
       transactions.read((database) => {
         const dead = committedRows(database).filter(fits({ ...filter, state: 'dead' }))
-        return [...Map.groupBy(dead, groupKey).entries()]
-          .map(([key, rows]) => countedGroup(rows as [ParkedRow, ...ParkedRow[]], database.notes.committed(key)))
+        return [...Map.groupBy(dead, groupKey).values()]
+          .map((rows) => countedGroup(rows as [ParkedRow, ...ParkedRow[]]))
           .sort((a, b) => b.count - a.count || b.lastAt.getTime() - a.lastAt.getTime() || byName(a, b))
           .slice(0, limit)
       }),
-    async annotate(tx, group, note) {
-      const { notes } = transactionOf(tx).database
-      if (note === '') notes.delete(groupKey(group))
-      else notes.set(groupKey(group), note)
-    },
     async discard(tx, filter, limit) {
       const { parked } = transactionOf(tx).database
       const fitting = parked.values().filter(fits({ ...filter, state: 'dead' }))
@@ -52,9 +47,9 @@ function byName(a: LetterGroup, b: LetterGroup): number {
   return groupKey(a) < groupKey(b) ? -1 : 1
 }
 
-function countedGroup(rows: readonly [ParkedRow, ...ParkedRow[]], note: string | undefined): CountedGroup {
+function countedGroup(rows: readonly [ParkedRow, ...ParkedRow[]]): GroupTally {
   const [{ handler, reason, shape, parkedAt, changedAt }] = rows
   const firstAt = rows.reduce((first, row) => Math.min(first, row.parkedAt.getTime()), parkedAt.getTime())
   const lastAt = rows.reduce((last, row) => Math.max(last, row.changedAt.getTime()), changedAt.getTime())
-  return { handler, reason, shape, count: rows.length, firstAt: new Date(firstAt), lastAt: new Date(lastAt), note }
+  return { handler, reason, shape, count: rows.length, firstAt: new Date(firstAt), lastAt: new Date(lastAt) }
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type {
-  AuditEntry,
   Clock,
   InboxRecord,
   PackedMessage,
@@ -42,11 +41,6 @@ export interface RedriveRow extends Redrive {
   readonly turn: number
 }
 
-export interface AuditRow extends AuditEntry {
-  readonly number: number
-  readonly at: Date
-}
-
 export interface InboxRow extends InboxRecord {
   readonly born: Date | undefined
 }
@@ -57,9 +51,7 @@ export class MemoryDatabase {
   readonly id = randomUUID()
   readonly inbox = new Table<InboxRow>()
   readonly parked = new Table<ParkedRow>()
-  readonly notes = new Table<string>()
   readonly redrives = new Table<RedriveRow>()
-  readonly audit = new Table<AuditRow>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()

@@ -1,6 +1,5 @@
 import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { memoryAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { memoryFacts } from './facts.ts'
 import { memoryInbox } from './inbox.ts'
@@ -57,7 +56,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     parking: memoryParking(transactions),
     letters: memoryLetters(transactions),
     redrives: memoryRedrives(transactions),
-    audit: memoryAudit(transactions),
     facts: memoryFacts(transactions),
     retention: memoryRetention(transactions),
     queue: memoryQueue(transactions),

@@ -3,6 +3,7 @@ import { changedFact, type FactRow, stillStands } from '../../facts/index.ts'
 import { bytes, type Cell, integer, nowMs, numberIn, optionalNumberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
+import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { factValue, foundByValue, inChunks, inGroups } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -31,10 +32,19 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
         return fact && { value: fact.value, revision: fact.revision }
       })
     },
-    async change(changes) {
+    async list(kind, limit) {
+      const rows = await short.read(
+        `SELECT name, value, revision FROM ${facts} WHERE kind = ${bytes(kind)} AND (ends_at IS NULL OR ends_at > ${nowMs})
+         ORDER BY revision DESC, name DESC LIMIT ${integer(limit)}`,
+      )
+      return rows.map(([name, value, revision]) => {
+        return { name: textIn(name), value: textIn(value), revision: numberIn(revision) }
+      })
+    },
+    async change(tx, changes) {
       if (changes.length === 0) return []
       const inOrder = changes.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
-      const revisions = await short.run(async (runner) => {
+      const changeAll = async (runner: Runner) => {
         // One that is over, so that there is a row to lock: whoever has locked it decides alone.
         const made = inOrder.flatMap(({ name, from }) =>
           from === undefined ? `(${factValue(name)}, '', 0, 0, 0)` : [],
@@ -74,19 +84,17 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
           )
         }
         return answers
-      })
+      }
+      const revisions = tx === undefined ? await short.run(changeAll) : await changeAll(transactions.runner(tx))
       return changes.map(({ name }) => revisions.get(name))
     },
     async remove(tx, names) {
       const runner = transactions.runner(tx)
       for (const group of inGroups(names)) await runner.run(`DELETE known FROM ${known(group)}`)
     },
-    async sweep(prefix) {
-      const length = Buffer.byteLength(prefix)
+    async sweep(kind) {
       await short.run((runner) =>
-        runner.run(
-          `DELETE FROM ${facts} WHERE SUBSTRING(name, 1, ${length}) = ${bytes(prefix)} AND ends_at <= ${nowMs}`,
-        ),
+        runner.run(`DELETE FROM ${facts} WHERE kind = ${bytes(kind)} AND ends_at <= ${nowMs}`),
       )
     },
   }

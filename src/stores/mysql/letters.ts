@@ -5,7 +5,7 @@ import type { OpenTransactions } from './open-transaction.ts'
 import { conditionOf } from './parked-filter.ts'
 import { groupIn } from './rows.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { foundByValue, handlerValue, inGroups, isOneOf, textValue } from './statement-parts.ts'
+import { foundByValue, inGroups, isOneOf } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 export function mysqlLetters<Native extends MysqlConnectionShape>(
@@ -13,29 +13,15 @@ export function mysqlLetters<Native extends MysqlConnectionShape>(
   transactions: OpenTransactions<Native>,
   tables: Tables,
 ): Letters<Native> {
-  const { parked, notes } = tables
+  const { parked } = tables
   return {
     async groups(filter, limit) {
-      // Grouped first: there may be a million letters, and few groups.
       const rows = await short.read(
-        `SELECT found.handler, found.reason, found.shape, letters, first_at, last_at, note
-         FROM (SELECT handler, reason, shape, COUNT(*) AS letters, MIN(parked_at) AS first_at, MAX(changed_at) AS last_at
-               FROM ${parked} WHERE ${conditionOf({ ...filter, state: 'dead' }, tables)} GROUP BY handler, reason, shape
-               ORDER BY letters DESC, handler, reason, shape LIMIT ${integer(limit)}) AS found
-         LEFT JOIN ${notes} AS noted ON noted.handler = found.handler AND noted.reason = found.reason
-                                    AND noted.shape = found.shape
-         ORDER BY letters DESC, found.handler, found.reason, found.shape`,
+        `SELECT handler, reason, shape, COUNT(*) AS letters, MIN(parked_at), MAX(changed_at)
+         FROM ${parked} WHERE ${conditionOf({ ...filter, state: 'dead' }, tables)} GROUP BY handler, reason, shape
+         ORDER BY letters DESC, handler, reason, shape LIMIT ${integer(limit)}`,
       )
       return rows.map(groupIn)
-    },
-    async annotate(tx, { handler, reason, shape }, note) {
-      const group = [handlerValue(handler), textValue(reason), textValue(shape)] as const
-      const sql =
-        note === ''
-          ? `DELETE FROM ${notes} WHERE handler = ${group[0]} AND reason = ${group[1]} AND shape = ${group[2]}`
-          : `INSERT INTO ${notes} (handler, reason, shape, note) VALUES (${group.join(', ')}, ${bytes(note)})
-             ON DUPLICATE KEY UPDATE note = ${bytes(note)}`
-      await transactions.runner(tx).run(sql)
     },
     async discard(tx, filter, limit) {
       const runner = transactions.runner(tx)

@@ -1,7 +1,6 @@
 import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
-import { mysqlAudit } from './audit.ts'
 import { largestMessage } from './cells.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
 import { classify } from './errors.ts'
@@ -84,7 +83,6 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     parking: mysqlParking(short, transactions, tables),
     letters: mysqlLetters(short, transactions, tables),
     redrives: mysqlRedrives(short, transactions, tables),
-    audit: mysqlAudit(short, transactions, tables),
     facts: mysqlFacts(short, transactions, tables),
     retention: mysqlRetention(short, tables),
     positions: mysqlPositions(short, transactions, tables),

@@ -27,7 +27,6 @@ export function atHome<Tx>(
     parking: part('parking'),
     letters: part('letters'),
     redrives: part('redrives'),
-    audit: part('audit'),
     facts: part('facts'),
     positions: part('positions'),
     retention: part('retention'),

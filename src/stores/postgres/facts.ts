@@ -1,8 +1,8 @@
 import type { FactChange, Facts } from '../../contracts/index.ts'
 import { type Cell, textArray, textIn } from './cells.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { ConnectionSource, Runner } from './connection.ts'
 import { type Statement, statement } from './statement.ts'
-import type { Tables } from './tables.ts'
+import { kindOf, type Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
 
 const now = 'clock_timestamp()'
@@ -20,14 +20,19 @@ export function postgresFacts<Tx>(
   { facts }: Tables,
 ): Facts<Tx> {
   const statements = factStatements(facts)
-  const changeAll = async (sql: Statement, changes: readonly FactChange[], revisions: Map<string, number>) => {
-    if (changes.length === 0) return
+  const runner = (tx: Tx | undefined): Pick<Runner, 'run'> =>
+    tx === undefined ? { run: source.runAlone } : transactions.runner(tx)
+  const changeAll = async (
+    by: Pick<Runner, 'run'>,
+    sql: Statement,
+    changes: readonly FactChange[],
+  ): Promise<[name: string, revision: number][]> => {
+    if (changes.length === 0) return []
     const texts = (pick: (change: FactChange) => string | number | undefined) =>
       textArray(changes.map((change) => pick(change)?.toString()))
     const given = [texts(({ name }) => name), texts(({ value }) => value), texts(({ forMs }) => forMs)]
     if (sql === statements.move) given.push(texts(({ from }) => from))
-    for (const [name, revision] of (await source.runAlone(sql, given)).rows)
-      revisions.set(textIn(name), Number(revision))
+    return (await by.run(sql, given)).rows.map(([name, revision]) => [textIn(name), Number(revision)])
   }
   return {
     async read(names) {
@@ -36,24 +41,27 @@ export function postgresFacts<Tx>(
       const found = new Map(rows.map(([name, ...row]) => [name, factIn(row)]))
       return names.map((name) => found.get(name))
     },
-    async change(changes) {
-      const revisions = new Map<string, number>()
+    async list(kind, limit) {
+      const { rows } = await source.runAlone(statements.list, [kind, String(limit)])
+      return rows.map(([name, ...row]) => ({ name: textIn(name), ...factIn(row) }))
+    },
+    async change(tx, changes) {
+      const by = runner(tx)
       const taken = changes.filter(({ from }) => from === undefined)
-      await changeAll(statements.take, taken, revisions)
-      await changeAll(
-        statements.move,
-        changes.filter(({ from }) => from !== undefined),
-        revisions,
-      )
+      const moved = changes.filter(({ from }) => from !== undefined)
+      const revisions = new Map([
+        ...(await changeAll(by, statements.take, taken)),
+        ...(await changeAll(by, statements.move, moved)),
+      ])
       const inTheWay = taken.filter(({ name }) => !revisions.has(name))
-      if (inTheWay.length > 0) await source.runAlone(statements.shorten, [textArray(inTheWay.map(({ name }) => name))])
+      if (inTheWay.length > 0) await by.run(statements.shorten, [textArray(inTheWay.map(({ name }) => name))])
       return changes.map(({ name }) => revisions.get(name))
     },
     async remove(tx, names) {
       if (names.length > 0) await transactions.runner(tx).run(statements.remove, [textArray(names)])
     },
-    async sweep(prefix) {
-      await source.runAlone(statements.sweep, [prefix])
+    async sweep(kind) {
+      await source.runAlone(statements.sweep, [kind])
     },
   }
 }
@@ -67,6 +75,10 @@ function factStatements(facts: string) {
     `held AS MATERIALIZED (SELECT name FROM ${facts} WHERE ${where} ORDER BY name FOR UPDATE)`
   return {
     read: statement(`SELECT name, value, revision FROM ${facts} AS known WHERE name = ANY ($1::text[]) AND ${stands}`),
+    list: statement(
+      `SELECT name, value, revision FROM ${facts} AS known WHERE ${kindOf('name')} = $1::text AND ${stands}
+       ORDER BY revision DESC, name DESC LIMIT $2::int`,
+    ),
     take: statement(
       `INSERT INTO ${facts} AS known (name, value, revision, for_ms, ends_at)
        SELECT name COLLATE "C", value, ${micros}, for_ms, ${later('for_ms')}
@@ -93,7 +105,7 @@ function factStatements(facts: string) {
       `WITH ${held('name = ANY ($1::text[])')} DELETE FROM ${facts} AS known USING held WHERE known.name = held.name`,
     ),
     sweep: statement(
-      `WITH ${held(`starts_with(name, $1::text) AND ends_at <= ${now}`)}
+      `WITH ${held(`${kindOf('name')} = $1::text AND ends_at <= ${now}`)}
        DELETE FROM ${facts} AS known USING held WHERE known.name = held.name AND NOT ${stands}`,
     ),
   }

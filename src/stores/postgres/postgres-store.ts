@@ -1,7 +1,6 @@
 import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
 import { checkOptions } from '../../errors/index.ts'
 import { atHome } from './at-home.ts'
-import { postgresAudit } from './audit.ts'
 import { checkNotBare, wrongClient } from './check-client.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
 import type { ConnectionSource } from './connection.ts'
@@ -137,7 +136,6 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     parking: postgresParking(source, transactions, tables),
     letters: postgresLetters(source, transactions, tables),
     redrives: postgresRedrives(source, transactions, tables),
-    audit: postgresAudit(source, transactions, tables),
     facts: postgresFacts(source, transactions, tables),
     positions: postgresPositions(source, transactions, tables),
     retention: postgresRetention(source, partitions, tables),

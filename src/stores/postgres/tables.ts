@@ -9,9 +9,7 @@ export interface Tables {
   part(name: string): string
   readonly parked: string
   readonly queue: string
-  readonly notes: string
   readonly redrives: string
-  readonly audit: string
   readonly facts: string
   readonly positions: string
   readonly meta: string
@@ -41,9 +39,7 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     part: (name) => table(`inbox_${name}`),
     parked: table('parked'),
     queue: table('queue'),
-    notes: table('notes'),
     redrives: table('redrives'),
-    audit: table('audit'),
     facts: table('facts'),
     positions: table('positions'),
     meta: table('meta'),
@@ -55,4 +51,9 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),
     lockName: `justonce ${schema ?? ''} ${prefix}`,
   }
+}
+
+/** What stands before the first space of the name of a fact, as an index has it. */
+export function kindOf(name: string): string {
+  return `split_part(${name}, ' ', 1)`
 }

@@ -65,6 +65,11 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         }
         break
       }
+      case 'fact': {
+        const { value, revision, forMs = 0, endsAt = 0 } = step.row
+        act('fact', step.name, step.seen, revision, forMs, endsAt, value)
+        break
+      }
       case 'remove-facts':
         act('removeFacts', ...step.names)
         break

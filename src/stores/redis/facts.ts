@@ -1,5 +1,14 @@
-import type { Facts } from '../../contracts/index.ts'
-import { changeFactsScript, readFactsScript, sweepFactsScript } from './scripts/facts.ts'
+import type { FactChange, Facts } from '../../contracts/index.ts'
+import { changedFact, type FactRow } from '../../facts/index.ts'
+import { type Connection, text } from './connection.ts'
+import {
+  changeFactsScript,
+  listFactsScript,
+  lookAtFactsScript,
+  readFactsScript,
+  sweepFactsScript,
+} from './scripts/facts.ts'
+import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Fewer than Lua hands to one command. */
@@ -15,8 +24,16 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
         return revision === null ? undefined : { revision: Number(revision), value: String(answers[2 * place + 1]) }
       })
     },
-    async change(changes) {
+    async list(kind, limit) {
+      const answers = ((await connection.run(listFactsScript, kind, limit)) as unknown[]).map(text)
+      return Array.from({ length: answers.length / 3 }, (_, place) => {
+        const [name = '', revision, value = ''] = answers.slice(3 * place, 3 * place + 3)
+        return { name, revision: Number(revision), value }
+      })
+    },
+    async change(tx, changes) {
       if (changes.length === 0) return []
+      if (tx !== undefined) return await changeAtCommit(connection, factory.transactionOf(tx), changes)
       const asked = changes.flatMap(({ name, from, value, forMs }) => [
         name,
         from ?? '',
@@ -31,8 +48,48 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
       for (let from = 0; from < names.length; from += chunk)
         steps.push({ kind: 'remove-facts', names: names.slice(from, from + chunk) })
     },
-    async sweep(prefix) {
-      await connection.run(sweepFactsScript, prefix)
+    async sweep(kind) {
+      await connection.run(sweepFactsScript, kind)
     },
   }
+}
+
+/** Decided by what is there now; the commit is refused where that is no longer so. */
+async function changeAtCommit(
+  connection: Connection,
+  transaction: Transaction,
+  changes: readonly FactChange[],
+): Promise<(number | undefined)[]> {
+  const names = changes.map(({ name }) => name)
+  const [now, ...kept] = (await connection.run(lookAtFactsScript, ...names)) as unknown[]
+  const own = ownFacts(transaction)
+  return changes.map((change, place) => {
+    const { name } = change
+    const seen = kept[place] === null || kept[place] === undefined ? '' : text(kept[place])
+    const known = own.has(name) ? own.get(name) : factIn(seen)
+    const { row, revision } = changedFact(known, change, Number(now))
+    if (row !== undefined) transaction.steps.push({ kind: 'fact', name, seen, row })
+    return revision
+  })
+}
+
+/** What this very transaction has made of facts, and nobody else can see yet. */
+function ownFacts({ steps }: Transaction): ReadonlyMap<string, FactRow | undefined> {
+  const own = new Map<string, FactRow | undefined>()
+  for (const step of steps) {
+    if (step.kind === 'fact') own.set(step.name, step.row)
+    if (step.kind === 'remove-facts') for (const name of step.names) own.set(name, undefined)
+  }
+  return own
+}
+
+const shape = /^(\d+) (\d+) (\d+) (.*)$/s
+
+/** Where it is kept as never ending, both times are 0. */
+function factIn(kept: string): FactRow | undefined {
+  const [, revision, forMs, endsAt, value = ''] = shape.exec(kept) ?? []
+  if (revision === undefined) return undefined
+  const times =
+    endsAt === '0' ? { forMs: undefined, endsAt: undefined } : { forMs: Number(forMs), endsAt: Number(endsAt) }
+  return { value, revision: Number(revision), ...times }
 }

@@ -6,6 +6,7 @@ import type {
   ParkedChange,
   RecordChange,
 } from '../../contracts/index.ts'
+import type { FactRow } from '../../facts/index.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import { rowName } from './names.ts'
 
@@ -19,6 +20,7 @@ export type Step =
   | { readonly kind: 'command'; readonly group: number; readonly args: readonly RedisArgument[] }
   | { readonly kind: 'park'; readonly message: NewParkedMessage }
   | { readonly kind: 'change'; readonly change: ParkedChange }
+  | { readonly kind: 'fact'; readonly name: string; readonly seen: string; readonly row: FactRow }
   | { readonly kind: 'remove-facts'; readonly names: readonly string[] }
   | { readonly kind: 'send'; readonly queue: string; readonly message: MessageToQueue }
   | {

@@ -1,11 +1,4 @@
-import type {
-  AuditEntry,
-  CountedGroup,
-  QueuedMessage,
-  Redrive,
-  RedriveProgress,
-  StoredParkedMessage,
-} from '../../contracts/index.ts'
+import type { GroupTally, QueuedMessage, Redrive, RedriveProgress, StoredParkedMessage } from '../../contracts/index.ts'
 import { queueTicket } from './queue-ticket.ts'
 
 /** How one database gives the cells of a row that are never null. */
@@ -50,7 +43,7 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
-  function groupIn([handler, reason, shape, count, firstAt, lastAt, note]: readonly Cell[]): CountedGroup {
+  function groupIn([handler, reason, shape, count, firstAt, lastAt]: readonly Cell[]): GroupTally {
     return {
       handler: textIn(handler),
       reason: textIn(reason),
@@ -58,7 +51,6 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
       count: numberIn(count),
       firstAt: dateIn(firstAt),
       lastAt: dateIn(lastAt),
-      note: optional(note, textIn),
     }
   }
 
@@ -83,11 +75,6 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     return { unreleased: numberIn(unreleased), untried: numberIn(untried), failed: numberIn(failed) }
   }
 
-  function auditIn([action, by, why, subject, at]: readonly Cell[]): AuditEntry & { readonly at: Date } {
-    const entry = { action: textIn(action) as AuditEntry['action'], by: textIn(by), why: textIn(why) }
-    return { ...entry, subject: textIn(subject), at: dateIn(at) }
-  }
-
   function queuedIn([seq, sentAt, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
     return {
       ticket: queueTicket(textIn(seq), textIn(sentAt)),
@@ -96,5 +83,5 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
-  return { parkedIn, groupIn, redriveIn, progressIn, auditIn, queuedIn }
+  return { parkedIn, groupIn, redriveIn, progressIn, queuedIn }
 }

@@ -1,4 +1,4 @@
-import type { Facts } from '../../contracts/index.ts'
+import type { FactChange, Facts, NamedFact } from '../../contracts/index.ts'
 import { changedFact, type FactRow, stillStands } from '../../facts/index.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -11,7 +11,11 @@ const setOne = `INSERT INTO main.justonce_facts (name, value, revision, for_ms, 
   ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = excluded.revision, for_ms = excluded.for_ms,
     ends_at = excluded.ends_at`
 const deleteOne = `DELETE FROM main.justonce_facts WHERE name = ?`
-const deleteOver = `DELETE FROM main.justonce_facts WHERE substr(name, 1, length(?)) = ? AND ends_at <= ${now}`
+/** As the index has it. */
+const kind = `substr(name, 1, instr(name || ' ', ' ') - 1)`
+const selectKind = `SELECT name, value, revision FROM main.justonce_facts
+  WHERE ${kind} = ? AND (ends_at IS NULL OR ends_at > ${now}) ORDER BY revision DESC, name DESC LIMIT ?`
+const deleteOver = `DELETE FROM main.justonce_facts WHERE ${kind} = ? AND ends_at <= ${now}`
 
 interface Row {
   readonly value: string
@@ -34,21 +38,31 @@ export function sqliteFacts<Database extends SqliteDatabase>(
           return stillStands(known, time) ? { value: known.value, revision: known.revision } : undefined
         })
       }),
-    change: (changes) =>
-      transactions.short((statements) =>
-        changes.map((change) => {
-          const { row, revision } = changedFact(rowOf(statements, change.name), change, timeOf(statements))
-          if (row !== undefined)
-            statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.endsAt ?? null)
-          return revision
-        }),
+    list: (kind, limit) =>
+      reader.read((statements) =>
+        statements
+          .all<NamedFact>(selectKind, kind, limit)
+          .map(({ name, value, revision }) => ({ name, value, revision })),
       ),
+    change: async (tx, changes) =>
+      tx === undefined
+        ? await transactions.short((statements) => changeAll(statements, changes))
+        : changeAll(statementsIn(tx), changes),
     async remove(tx, names) {
       const statements = statementsIn(tx)
       for (const name of names) statements.run(deleteOne, name)
     },
-    sweep: (prefix) => transactions.short((statements) => void statements.run(deleteOver, prefix, prefix)),
+    sweep: (kind) => transactions.short((statements) => void statements.run(deleteOver, kind)),
   }
+}
+
+function changeAll(statements: Statements, changes: readonly FactChange[]): (number | undefined)[] {
+  return changes.map((change) => {
+    const { row, revision } = changedFact(rowOf(statements, change.name), change, timeOf(statements))
+    if (row !== undefined)
+      statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.endsAt ?? null)
+    return revision
+  })
 }
 
 function timeOf(statements: Statements): number {

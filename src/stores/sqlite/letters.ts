@@ -1,17 +1,13 @@
-import type { CountedGroup, Letters } from '../../contracts/index.ts'
+import type { GroupTally, Letters } from '../../contracts/index.ts'
 import { conditionOf } from './parked-filter.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { statementsIn } from './transactions.ts'
 
 const largestFirst = `ORDER BY count DESC, last_at DESC, handler, reason, shape`
-const groupsWhere = (condition: string): string => `SELECT found.*, note FROM
-  (SELECT handler, reason, shape, count(*) AS count, min(parked_at) AS first_at, max(changed_at) AS last_at
-    FROM main.justonce_parked WHERE ${condition} GROUP BY handler, reason, shape ${largestFirst} LIMIT ?) AS found
-  LEFT JOIN main.justonce_notes USING (handler, reason, shape) ${largestFirst}`
-const setNote = `INSERT INTO main.justonce_notes (handler, reason, shape, note) VALUES (?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET note = excluded.note`
-const deleteNote = `DELETE FROM main.justonce_notes WHERE handler = ? AND reason = ? AND shape = ?`
+const groupsWhere = (condition: string): string =>
+  `SELECT handler, reason, shape, count(*) AS count, min(parked_at) AS first_at, max(changed_at) AS last_at
+   FROM main.justonce_parked WHERE ${condition} GROUP BY handler, reason, shape ${largestFirst} LIMIT ?`
 const deleteWhere = (condition: string): string => `DELETE FROM main.justonce_parked WHERE sequence IN
   (SELECT sequence FROM main.justonce_parked WHERE ${condition} ORDER BY sequence LIMIT ?) RETURNING sequence, handler, key`
 // The right sides are as the row was, so the body that goes is the one that is kept, unless an earlier one is kept already.
@@ -26,7 +22,6 @@ interface GroupRow {
   readonly count: number
   readonly first_at: number
   readonly last_at: number
-  readonly note: string | null
 }
 
 interface DiscardedRow {
@@ -42,11 +37,6 @@ export function sqliteLetters<Database extends SqliteDatabase>(reader: Reader): 
         const { sql, values } = conditionOf({ ...filter, state: 'dead' })
         return statements.all<GroupRow>(groupsWhere(sql), ...values, limit).map(countedGroup)
       }),
-    async annotate(tx, { handler, reason, shape }, note) {
-      const statements = statementsIn(tx)
-      if (note === '') statements.run(deleteNote, handler, reason, shape)
-      else statements.run(setNote, handler, reason, shape, note)
-    },
     async discard(tx, filter, limit) {
       const { sql, values } = conditionOf({ ...filter, state: 'dead' })
       const rows = statementsIn(tx).all<DiscardedRow>(deleteWhere(sql), ...values, limit)
@@ -58,7 +48,7 @@ export function sqliteLetters<Database extends SqliteDatabase>(reader: Reader): 
   }
 }
 
-function countedGroup({ handler, reason, shape, count, first_at, last_at, note }: GroupRow): CountedGroup {
+function countedGroup({ handler, reason, shape, count, first_at, last_at }: GroupRow): GroupTally {
   return {
     handler,
     reason,
@@ -66,6 +56,5 @@ function countedGroup({ handler, reason, shape, count, first_at, last_at, note }
     count,
     firstAt: new Date(first_at),
     lastAt: new Date(last_at),
-    note: note ?? undefined,
   }
 }

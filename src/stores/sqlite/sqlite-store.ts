@@ -4,7 +4,6 @@ import type { Loan, LoanOptions, OperableStore, Parts, Positions, Queue, Retenti
 import { FairMutex } from '../shared/fair-mutex.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
-import { sqliteAudit } from './audit.ts'
 import { Connection, type ConnectionSource } from './connection.ts'
 import { sqliteFacts } from './facts.ts'
 import { Guard } from './guard.ts'
@@ -73,7 +72,6 @@ export function sqliteStore(
     parking: sqliteParking(transactions, reader),
     letters: sqliteLetters(reader),
     redrives: sqliteRedrives(reader),
-    audit: sqliteAudit(reader),
     facts: sqliteFacts(transactions, reader),
     retention: sqliteRetention(transactions, reader),
     positions: sqlitePositions(reader),

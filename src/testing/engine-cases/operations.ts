@@ -10,7 +10,6 @@ const ana = { by: 'ana', why: 'it is repaired' } as const
 export const operationsCases: readonly StoreCase[] = [
   engineCase({
     name: 'operations: what waits is seen and made due by one who has no handlers, and runs once',
-    needs: ['letters'],
     async run({ store, rival, effects, app }) {
       let isBroken = true
       const { app: notes, handle } = app()

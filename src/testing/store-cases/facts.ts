@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FactChange, Store } from '../../contracts/index.ts'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-import { eventually } from '../waiting.ts'
+import { eventually, failureOf } from '../waiting.ts'
 
 const anHour = 3_600_000
 
@@ -17,7 +17,7 @@ export const factCases: readonly StoreCase[] = [
         assert.deepEqual(await rival.facts.read(['unknown', name]), [undefined, { value, revision }])
       }
       assert.deepEqual(await store.facts.read([]), [])
-      assert.deepEqual(await store.facts.change([]), [])
+      assert.deepEqual(await store.facts.change(undefined, []), [])
     },
   },
   {
@@ -36,7 +36,7 @@ export const factCases: readonly StoreCase[] = [
     name: 'facts: of several changes each is decided by itself, one answer each in the order asked',
     async run({ store, rival }) {
       const known = present(await change(store, { name: 'b', value: '1' }), 'the revision')
-      const answers = await rival.facts.change([
+      const answers = await rival.facts.change(undefined, [
         { name: 'c', from: undefined, value: 'new', forMs: undefined },
         { name: 'b', from: known, value: '2', forMs: anHour },
         { name: 'a', from: 7, value: 'no', forMs: undefined },
@@ -76,11 +76,80 @@ export const factCases: readonly StoreCase[] = [
       assert.ok(await change(rival, { name: 'a', value: 'again' }))
     },
   },
+  {
+    name: 'facts: those of a kind are listed, the latest first, up to the limit, without those whose time is over',
+    async run({ store, rival }) {
+      for (const name of ['note 2', 'note 1', 'notes 1', 'note', 'lease note 1', 'note 3'])
+        await change(store, { name, value: `of ${name}` })
+      await change(store, { name: 'note 4', value: 'over', forMs: 1 })
+      const over = async () => ((await store.facts.read(['note 4']))[0] === undefined ? true : undefined)
+      await eventually(over, 'its end')
+      const known = await store.facts.read(['note 2'])
+      await change(rival, { name: 'note 2', from: known[0]?.revision, value: 'changed' })
+      const names = ['note 3', 'note 2', 'note 1', 'note']
+      const read = await store.facts.read(names)
+      const listed = await rival.facts.list('note', 10)
+      assert.deepEqual(
+        listed,
+        names
+          .map((name, place) => ({ name, ...present(read[place], name) }))
+          // Some may have been made at the same moment: those are in the order in which they stand here.
+          .sort((a, b) => b.revision - a.revision),
+      )
+      assert.deepEqual([listed[0]?.name, listed[0]?.value], ['note 2', 'changed'])
+      assert.deepEqual(await store.facts.list('note', 2), listed.slice(0, 2))
+      assert.deepEqual(await store.facts.list('not', 10), [])
+    },
+  },
+  {
+    name: 'facts: what is changed in a transaction is seen when that has committed, and not at all when it is undone',
+    async run({ store, rival }) {
+      const first = present(await change(store, { name: 'a', value: 'first' }), 'the revision')
+      const changeBoth = (value: string, fails: boolean) =>
+        store.transaction(async (tx) => {
+          const [a, b] = await store.facts.change(tx, [
+            { name: 'a', from: first, value, forMs: undefined },
+            { name: 'b', from: undefined, value, forMs: undefined },
+          ])
+          if (fails) throw new Error('the work failed')
+          return [a, b]
+        })
+      await failureOf(changeBoth('undone', true), 'work that throws')
+      assert.deepEqual(await rival.facts.read(['a', 'b']), [{ value: 'first', revision: first }, undefined])
+      const answers = await changeBoth('second', false)
+      const found = await rival.facts.read(['a', 'b'])
+      assert.deepEqual(
+        found.map((fact) => [fact?.value, fact?.revision]),
+        answers.map((revision) => ['second', revision]),
+      )
+    },
+  },
+  {
+    name: 'facts: of two transactions that change a fact from the same revision one has its way, and the other changes nothing',
+    async run({ store, rival }) {
+      const from = present(await change(store, { name: 'a', value: 'first' }), 'the revision')
+      const race = (on: typeof store, value: string) =>
+        on.transaction(async (tx) => {
+          const [revision] = await on.facts.change(tx, [{ name: 'a', from, value, forMs: undefined }])
+          if (revision === undefined) throw new Error('a rival came first')
+          await on.facts.change(tx, [{ name: `by ${value}`, from: undefined, value, forMs: undefined }])
+          return value
+        })
+      const ends = await Promise.allSettled([race(store, 'one'), race(rival, 'other')])
+      const won = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []))
+      assert.equal(won.length, 1, JSON.stringify(ends))
+      assert.equal((await store.facts.read(['a']))[0]?.value, won[0])
+      assert.deepEqual(
+        (await store.facts.list('by', 10)).map(({ value }) => value),
+        won,
+      )
+    },
+  },
 ]
 
 function change<Tx>(
   { facts }: Store<Tx>,
   given: Pick<FactChange, 'name' | 'value'> & Partial<FactChange>,
 ): Promise<number | undefined> {
-  return facts.change([{ from: undefined, forMs: undefined, ...given }]).then(([revision]) => revision)
+  return facts.change(undefined, [{ from: undefined, forMs: undefined, ...given }]).then(([revision]) => revision)
 }

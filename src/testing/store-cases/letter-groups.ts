@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LetterGroup, OperableStore } from '../../contracts/index.ts'
+import { operations } from '../../operations/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -19,12 +20,12 @@ export const letterGroupCases: readonly StoreCase[] = [
       await park(store, ...['m8', 'm9', 'm10', 'm11'].map((key) => ({ ...ofShape(key, 'a'), handler: 'another' })))
       const groups = await store.letters.groups({}, 10)
       assert.deepEqual(
-        groups.map((group) => [group.handler, group.reason, group.shape, group.count, group.note]),
+        groups.map((group) => [group.handler, group.reason, group.shape, group.count]),
         [
-          ['another', 'HANDLER_FAILED', 'a', 4, undefined],
-          [handler, 'HANDLER_FAILED', 'b', 3, undefined],
-          [handler, 'HANDLER_FAILED', 'a', 2, undefined],
-          [handler, 'HANDLER_TIMEOUT', 'b', 1, undefined],
+          ['another', 'HANDLER_FAILED', 'a', 4],
+          [handler, 'HANDLER_FAILED', 'b', 3],
+          [handler, 'HANDLER_FAILED', 'a', 2],
+          [handler, 'HANDLER_TIMEOUT', 'b', 1],
         ],
       )
       assert.deepEqual(await store.letters.groups({}, 2), groups.slice(0, 2))
@@ -57,7 +58,7 @@ export const letterGroupCases: readonly StoreCase[] = [
       await annotate(store, group('b'), 'the first')
       await annotate(rival, group('b'), `ask 'ana' about 100%; 😀`)
       const noted = async () =>
-        (await rival.letters.groups({}, 10))
+        (await operations(rival).letters.groups())
           .filter(({ note }) => note !== undefined)
           .map(({ note, ...rest }) => [rest.handler, rest.reason, rest.shape, note])
       assert.deepEqual(await noted(), [[handler, 'HANDLER_FAILED', 'b', `ask 'ana' about 100%; 😀`]])
@@ -76,7 +77,7 @@ export const letterGroupCases: readonly StoreCase[] = [
       assert.deepEqual(await store.letters.groups({}, 10), [])
       await bury(store, 'm2')
       assert.deepEqual(
-        (await store.letters.groups({}, 10)).map(({ count, note }) => [count, note]),
+        (await operations(store).letters.groups()).map(({ count, note }) => [count, note]),
         [[1, 'known']],
       )
     },
@@ -88,7 +89,7 @@ function group(shape: string): LetterGroup {
 }
 
 function annotate<Tx>(store: OperableStore<Tx>, of: LetterGroup, note: string): Promise<void> {
-  return store.transaction((tx) => store.letters.annotate(tx, of, note))
+  return operations(store).letters.annotate(of, note, { by: 'ana' })
 }
 
 async function counts<Tx>(store: OperableStore<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LetterGroup, OperableStore } from '../../contracts/index.ts'
+import type { OperableStore } from '../../contracts/index.ts'
 import { awkwardMessages, bytesOf, handler, packed, parkedMessage, request, textOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
@@ -39,7 +39,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what was discarded, edited or noted in a transaction that is undone is as it was',
+    name: 'letters: what was discarded or edited in a transaction that is undone is as it was',
     needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
@@ -47,12 +47,10 @@ export const letterCases: readonly StoreCase[] = [
       const work = store.transaction(async (tx) => {
         await store.letters.discard(tx, { key: 'm1' }, 10)
         await store.letters.replace(tx, request('m2'), packed('edited'))
-        await store.letters.annotate(tx, group('no'), 'a note')
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
       assert.deepEqual(await store.parking.list(), before)
-      assert.equal((await store.letters.groups({}, 10))[0]?.note, undefined)
     },
   },
   {
@@ -118,10 +116,6 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
 ]
-
-function group(shape: string): LetterGroup {
-  return { handler, reason: 'HANDLER_FAILED', shape }
-}
 
 function replace<Tx>(store: OperableStore<Tx>, key: string, text: string): Promise<boolean> {
   return store.transaction((tx) => store.letters.replace(tx, request(key), packed(text)))

@@ -38,7 +38,7 @@ export const brokenFailures: readonly Exhibit[] = [
     broughtOutBy: 'kills-always',
     program: onStore((store) => ({
       ...store,
-      facts: { ...store.facts, change: async (changes) => changes.map(() => 1) },
+      facts: { ...store.facts, change: async (_, changes) => changes.map(() => 1) },
     })),
   },
   {

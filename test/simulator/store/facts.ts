@@ -1,5 +1,5 @@
 import type { Facts } from '../../../src/contracts/index.ts'
-import { changedFact, type FactRow, stillStands } from '../../../src/facts/index.ts'
+import { changedFact, type FactRow, kindOfFact, latestFactFirst, stillStands } from '../../../src/facts/index.ts'
 import { inTransaction, update } from '../database/statements.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
@@ -18,8 +18,20 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
           }),
         ),
       ),
-    change: (changes) =>
+    list: (kind, limit) =>
       context.read((client) =>
+        client.connection.call('read-facts', ({ database }) =>
+          database
+            .scan(undefined, table)
+            .map(({ key, row }) => ({ name: key, ...(row as unknown as FactRow) }))
+            .filter((fact) => kindOfFact(fact.name) === kind && stillStands(fact, database.date().getTime()))
+            .map(({ name, value, revision }) => ({ name, value, revision }))
+            .sort(latestFactFirst)
+            .slice(0, limit),
+        ),
+      ),
+    change(tx, changes) {
+      const changeAll = (client: SimClient) =>
         client.connection.call(
           'change-facts',
           inTransaction(async (tx, session) => {
@@ -35,8 +47,9 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
             }
             return changes.map(({ name }) => revisions.get(name))
           }),
-        ),
-      ),
+        )
+      return tx === undefined ? context.read(changeAll) : changeAll(tx)
+    },
     remove: (client, names) =>
       client.connection.call(
         'remove-facts',
@@ -44,14 +57,14 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
           for (const name of names.toSorted()) await update(session, tx, table, name, () => undefined)
         }),
       ),
-    sweep: (prefix) =>
+    sweep: (kind) =>
       context.read((client) =>
         client.connection.call(
           'sweep-facts',
           inTransaction(async (tx, session) => {
             const now = session.database.date().getTime()
             for (const { key, row } of session.database.scan(tx, table)) {
-              if (!key.startsWith(prefix) || stillStands(row as unknown as FactRow, now)) continue
+              if (kindOfFact(key) !== kind || stillStands(row as unknown as FactRow, now)) continue
               await update(session, tx, table, key, () => undefined)
             }
           }),

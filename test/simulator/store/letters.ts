@@ -1,4 +1,4 @@
-import type { CountedGroup, LetterGroup, Letters, RecordKey } from '../../../src/contracts/index.ts'
+import type { GroupTally, LetterGroup, Letters, RecordKey } from '../../../src/contracts/index.ts'
 import type { Row } from '../database/sim-database.ts'
 import { inTransaction, lockIfFree, update } from '../database/statements.ts'
 import { name } from './inbox.ts'
@@ -18,17 +18,10 @@ export function simLetters(context: SimStoreContext): Letters<SimClient> {
           inTransaction((tx, session) => {
             const dead = scanParked(tx, session).filter((row) => isDead(row) && fits(row, filter))
             return [...Map.groupBy(dead, groupName)]
-              .map(([group, rows]) => counted(rows, session.database.read(tx, 'notes', group)))
+              .map(([, rows]) => counted(rows))
               .sort((a, b) => b.count - a.count)
               .slice(0, limit)
           }),
-        ),
-      ),
-    annotate: (client, group, note) =>
-      client.connection.call(
-        'annotate',
-        inTransaction((tx, session) =>
-          update(session, tx, 'notes', groupName(group), () => (note === '' ? undefined : { note })),
         ),
       ),
     discard: (client, filter, limit) =>
@@ -64,7 +57,7 @@ function groupName({ handler, reason, shape }: LetterGroup): string {
   return JSON.stringify([handler, reason, shape])
 }
 
-function counted(rows: readonly Parked[], note: Row | undefined): CountedGroup {
+function counted(rows: readonly Parked[]): GroupTally {
   const { handler, reason, shape } = rows[0] as Parked
   return {
     handler,
@@ -73,6 +66,5 @@ function counted(rows: readonly Parked[], note: Row | undefined): CountedGroup {
     count: rows.length,
     firstAt: new Date(Math.min(...rows.map(({ parkedAt }) => parkedAt.getTime()))),
     lastAt: new Date(Math.max(...rows.map(({ changedAt }) => changedAt.getTime()))),
-    note: note?.note as string | undefined,
   }
 }

@@ -7,7 +7,6 @@ import { begin, commit, rollback, rollbackTo, savepoint } from '../database/stat
 import type { Faults } from '../faults.ts'
 import type { SimProcess } from '../process.ts'
 import type { Scheduler } from '../scheduler.ts'
-import { simAudit } from './audit.ts'
 import { classify } from './classify.ts'
 import { simFacts } from './facts.ts'
 import { simInbox } from './inbox.ts'
@@ -103,7 +102,6 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
     parking: simParking(context),
     letters: simLetters(context),
     redrives: simRedrives(context),
-    audit: simAudit(context),
     facts: simFacts(context),
     retention: simRetention(context),
     positions: simPositions(context),

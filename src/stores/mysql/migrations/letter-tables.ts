@@ -1,16 +1,9 @@
 import type { Tables } from '../tables.ts'
 import { tableOptions } from './table-options.ts'
 
-/** What operators leave behind: notes, redrives, and who did what. */
-export function createLetters({ notes, redrives, audit }: Tables): string[] {
+/** The redrives that operators have started. */
+export function createLetters({ redrives }: Tables): string[] {
   return [
-    `CREATE TABLE IF NOT EXISTS ${notes} (
-  handler varbinary(400) NOT NULL,
-  reason  varbinary(1200) NOT NULL,
-  shape   varbinary(1200) NOT NULL,
-  note    longblob NOT NULL,
-  PRIMARY KEY (handler, reason, shape)
-) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${redrives} (
   id                  varbinary(1200) NOT NULL PRIMARY KEY,
   seq                 bigint NOT NULL AUTO_INCREMENT,
@@ -29,14 +22,6 @@ export function createLetters({ notes, redrives, audit }: Tables): string[] {
   why                 longblob NOT NULL,
   UNIQUE KEY redrives_seq (seq),
   KEY redrives_turn (state, turn, seq)
-) ${tableOptions}`,
-    `CREATE TABLE IF NOT EXISTS ${audit} (
-  seq     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  at      bigint NOT NULL,
-  action  varbinary(64) NOT NULL,
-  done_by longblob NOT NULL,
-  why     longblob NOT NULL,
-  subject longblob NOT NULL COMMENT 'JSON: what it was done to'
 ) ${tableOptions}`,
   ]
 }

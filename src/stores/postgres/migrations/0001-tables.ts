@@ -1,4 +1,4 @@
-import type { Tables } from '../tables.ts'
+import { kindOf, type Tables } from '../tables.ts'
 import { createInbox } from './inbox-tables.ts'
 import { createLetters } from './letter-tables.ts'
 
@@ -75,6 +75,7 @@ CREATE TABLE ${facts} (
   name     text COLLATE "C" PRIMARY KEY,
   value    text NOT NULL
 );
+CREATE INDEX ${index('facts_kind')} ON ${facts} (${kindOf('name')}, revision);
 
 ${createLetters(tables)}
 `.trim()

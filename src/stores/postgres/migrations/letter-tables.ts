@@ -1,16 +1,8 @@
 import type { Tables } from '../tables.ts'
 
-/** What operators leave behind: notes, redrives, and who did what. */
-export function createLetters({ notes, redrives, audit, index }: Tables): string {
+/** The redrives that operators have started. */
+export function createLetters({ redrives, index }: Tables): string {
   return `
-CREATE TABLE ${notes} (
-  handler text COLLATE "C" NOT NULL,
-  reason  text COLLATE "C" NOT NULL,
-  shape   text COLLATE "C" NOT NULL,
-  note    text NOT NULL,
-  PRIMARY KEY (handler, reason, shape)
-);
-
 CREATE TABLE ${redrives} (
   seq                 bigint GENERATED ALWAYS AS IDENTITY,
   started_at          timestamptz NOT NULL,
@@ -30,14 +22,5 @@ CREATE TABLE ${redrives} (
 );
 CREATE INDEX ${index('redrives_running')} ON ${redrives} (driven_at, seq) WHERE state = 'running';
 CREATE INDEX ${index('redrives_latest')} ON ${redrives} (seq);
-
-CREATE TABLE ${audit} (
-  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  at      timestamptz NOT NULL,
-  action  text NOT NULL,
-  done_by text NOT NULL,
-  why     text NOT NULL,
-  subject text NOT NULL                          -- JSON: what it was done to
-);
 `.trim()
 }

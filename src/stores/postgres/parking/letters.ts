@@ -13,14 +13,7 @@ export function postgresLetters<Tx>(
   transactions: OpenTransactions<Tx>,
   tables: Tables,
 ): Letters<Tx> {
-  const { parked, notes } = tables
-  const annotate = statement(
-    `INSERT INTO ${notes} (handler, reason, shape, note) VALUES ($1::text, $2::text, $3::text, $4::text)
-     ON CONFLICT (handler, reason, shape) DO UPDATE SET note = excluded.note`,
-  )
-  const removeNote = statement(
-    `DELETE FROM ${notes} WHERE handler = $1::text AND reason = $2::text AND shape = $3::text`,
-  )
+  const { parked } = tables
   const replace = statement(
     `WITH held AS MATERIALIZED (
        SELECT id FROM ${parked} WHERE handler = $1::text AND key = $2::text AND state = 'dead' FOR UPDATE SKIP LOCKED)
@@ -29,16 +22,11 @@ export function postgresLetters<Tx>(
          revision = known.revision + 1
      FROM held WHERE known.id = held.id`,
   )
-  // Grouped first: there may be a million letters, and few groups.
   const groups = (where: string) =>
     statement(
-      `SELECT found.handler, found.reason, found.shape, letters, ${inMs('first_at')}, ${inMs('last_at')}, note
-       FROM (SELECT handler, reason, shape, count(*) AS letters, min(parked_at) AS first_at, max(changed_at) AS last_at
-             FROM ${parked} WHERE state = 'dead' AND ${where} GROUP BY handler, reason, shape
-             ORDER BY letters DESC, handler, reason, shape LIMIT $1::int) AS found
-       LEFT JOIN ${notes} AS noted ON noted.handler = found.handler AND noted.reason = found.reason
-                                  AND noted.shape = found.shape
-       ORDER BY letters DESC, found.handler, found.reason, found.shape`,
+      `SELECT handler, reason, shape, count(*) AS letters, ${inMs('min(parked_at)')}, ${inMs('max(changed_at)')}
+       FROM ${parked} WHERE state = 'dead' AND ${where} GROUP BY handler, reason, shape
+       ORDER BY letters DESC, handler, reason, shape LIMIT $1::int`,
     )
   const discard = (where: string) =>
     statement(
@@ -53,11 +41,6 @@ export function postgresLetters<Tx>(
       const { where, values } = filterSql(filter, tables, [String(limit)])
       const { rows } = await source.runAlone(groups(where), values)
       return rows.map(groupIn)
-    },
-    async annotate(tx, { handler, reason, shape }, note) {
-      const runner = transactions.runner(tx)
-      if (note === '') await runner.run(removeNote, [handler, reason, shape])
-      else await runner.run(annotate, [handler, reason, shape, note])
     },
     async discard(tx, filter, limit) {
       const { where, values } = filterSql(filter, tables, [String(limit)])

@@ -1,5 +1,6 @@
 import { script } from '../connection.ts'
 import { recordPattern } from '../record-value.ts'
+import { keepFactLua } from './facts.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
 import { preludeLua, rowsLua } from './shared.ts'
@@ -9,13 +10,15 @@ import { preludeLua, rowsLua } from './shared.ts'
  * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
  * their names; then what is to be done, each as its kind, how many arguments it has, and these.
  *
- * Nothing is written before every claim, lock and row of a queue is seen to be ours, every command to be allowed, and every record that is changed to be one. After that a command that fails cannot undo those
+ * Nothing is written before every claim, lock and row of a queue is seen to be ours, every command to be allowed, every record that is
+ * changed to be one, and every fact to be as it was seen. After that a command that fails cannot undo those
  * before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
   preludeLua,
   rowsLua,
   queueLua,
+  keepFactLua,
   deniedLua,
   `
 local token = ARGV[2]
@@ -47,6 +50,9 @@ while at <= #ARGV do
   end
   if ARGV[at] == 'remove' and ARGV[at + 4] ~= '' and not isStillTaken(unpack(ARGV, at + 2, last)) then
     return { 'lost', ARGV[at + 3] }
+  end
+  if ARGV[at] == 'fact' and (redis.call('HGET', facts, ARGV[at + 2]) or '') ~= ARGV[at + 3] then
+    return { 'lost', ARGV[at + 2] }
   end
   at = last + 1
 end
@@ -110,9 +116,9 @@ function does.change(a)
   end
 end
 function does.removeFacts(a)
-  redis.call('HDEL', P .. 'facts', unpack(a))
-  redis.call('ZREM', P .. 'facts-ending', unpack(a))
+  for _, name in ipairs(a) do removeFact(name) end
 end
+function does.fact(a) keepFact(a[1], a[3], tonumber(a[4]), tonumber(a[5]), a[6]) end
 function does.send(a) sendQueued(unpack(a)) end
 local removals = {}
 function does.remove(a) removals[#removals + 1] = a end

@@ -4,21 +4,31 @@ import { preludeLua } from './shared.ts'
 
 /**
  * A fact is a field of one hash: revision, how long it was to stand and when it ends (both 0: never), and the value. Those that
- * end are also in a sorted set, by when.
+ * end are also in a sorted set, by when, and those of a kind in one by their revision.
  */
-const factLua = `
-local key, ends = P .. 'facts', P .. 'facts-ending'
+export const keepFactLua = `
+local facts, ends = P .. 'facts', P .. 'facts-ending'
+local function ofKind(name) return P .. 'facts-of:' .. string.match(name, '^[^ ]*') end
+local function keepFact(name, revision, length, endsAt, value)
+  redis.call('HSET', facts, name, string.format('%s %.0f %.0f %s', revision, length, endsAt, value))
+  redis.call('ZADD', ofKind(name), revision, name)
+  if endsAt == 0 then redis.call('ZREM', ends, name) else redis.call('ZADD', ends, endsAt, name) end
+end
+local function removeFact(name)
+  redis.call('HDEL', facts, name)
+  redis.call('ZREM', ends, name)
+  redis.call('ZREM', ofKind(name), name)
+end
+`
+
+const factLua = `${keepFactLua}
 local function factOf(name)
-  local kept = redis.call('HGET', key, name)
+  local kept = redis.call('HGET', facts, name)
   if not kept then return nil end
   local revision, length, endsAt, value = string.match(kept, '^(%d+) (%d+) (%d+) (.*)$')
   return { revision = revision, length = tonumber(length), endsAt = tonumber(endsAt), value = value }
 end
 local function stands(fact) return fact and (fact.endsAt == 0 or fact.endsAt > now) end
-local function keep(name, revision, length, endsAt, value)
-  redis.call('HSET', key, name, string.format('%s %.0f %.0f %s', revision, length, endsAt, value))
-  if endsAt == 0 then redis.call('ZREM', ends, name) else redis.call('ZADD', ends, endsAt, name) end
-end
 `
 
 /** Arguments: names. Answers revision and value of each; nothing twice for one that is not there. */
@@ -61,11 +71,11 @@ for i = 2, #ARGV, 4 do
     if not there or fact.value ~= value then
       revision = string.format('%.0f', math.max(tonumber(revision or 0) + 1, micros))
     end
-    if length < 0 then keep(name, revision, 0, 0, value) else keep(name, revision, length, now + length, value) end
+    if length < 0 then keepFact(name, revision, 0, 0, value) else keepFact(name, revision, length, now + length, value) end
     answers[#answers + 1] = revision
   else
     -- None ends later than its length from now, unless the clock was ahead when it was made.
-    if there and fact.endsAt > now + fact.length then keep(name, fact.revision, fact.length, now + fact.length, fact.value) end
+    if there and fact.endsAt > now + fact.length then keepFact(name, fact.revision, fact.length, now + fact.length, fact.value) end
     answers[#answers + 1] = '0'
   end
 end
@@ -73,16 +83,44 @@ return remember(answers)
 `,
 )
 
-/** Arguments: what their names begin with. */
+/** Arguments: names. Answers the time, then each as it is kept. */
+export const lookAtFactsScript = script(
+  preludeLua,
+  `
+local answers = { string.format('%.0f', now) }
+for i = 2, #ARGV do answers[i] = redis.call('HGET', P .. 'facts', ARGV[i]) end
+return answers
+`,
+)
+
+/** Arguments: kind, limit. Answers name, revision and value of each. */
+export const listFactsScript = script(
+  preludeLua,
+  factLua,
+  `
+local answers, limit, offset = {}, tonumber(ARGV[3]), 0
+while #answers < 3 * limit do
+  local names = redis.call('ZREVRANGE', P .. 'facts-of:' .. ARGV[2], offset, offset + limit - 1)
+  for _, name in ipairs(names) do
+    local fact = factOf(name)
+    if #answers < 3 * limit and stands(fact) then
+      for _, each in ipairs({ name, fact.revision, fact.value }) do answers[#answers + 1] = each end
+    end
+  end
+  if #names < limit then break end
+  offset = offset + limit
+end
+return answers
+`,
+)
+
+/** Arguments: the kind. */
 export const sweepFactsScript = script(
   preludeLua,
   factLua,
   `
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do
-  if string.sub(name, 1, #ARGV[2]) == ARGV[2] then
-    redis.call('HDEL', key, name)
-    redis.call('ZREM', ends, name)
-  end
+  if ofKind(name) == P .. 'facts-of:' .. ARGV[2] then removeFact(name) end
 end
 `,
 )

@@ -4,7 +4,8 @@ import { script } from '../connection.ts'
 const commands = [
   ...['GET', 'SET x', 'MGET', 'DEL', 'EXISTS', 'INCR', 'PEXPIRE 1', 'PTTL'],
   ...['HSET x x', 'HGET x', 'HMGET x', 'HGETALL', 'HINCRBY x 1', 'HDEL x', 'HSTRLEN x'],
-  ...['ZADD 1 x', 'ZREM x', 'ZCARD', 'ZCOUNT 0 0', 'ZSCORE x', 'ZRANK x', 'ZRANGE 0 0', 'ZRANGEBYSCORE 0 0'],
+  ...['ZADD 1 x', 'ZREM x', 'ZCARD', 'ZCOUNT 0 0', 'ZSCORE x', 'ZRANK x', 'ZRANGE 0 0', 'ZREVRANGE 0 0'],
+  ...['ZRANGEBYSCORE 0 0'],
 ].map((command) => {
   const [name, ...rest] = command.split(' ')
   return `{ ${[`'${name}'`, "P .. 'rights'", ...rest.map((each) => `'${each}'`)].join(', ')} }`

@@ -36,6 +36,7 @@ CREATE TABLE main.justonce_facts (
   ends_at integer,
   value text NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX main.justonce_facts_kind ON justonce_facts (substr(name, 1, instr(name || ' ', ' ') - 1), revision);
 
 CREATE TABLE main.justonce_parked (
   sequence integer PRIMARY KEY AUTOINCREMENT,
@@ -70,14 +71,6 @@ CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, 
 CREATE INDEX main.justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
 CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
-CREATE TABLE main.justonce_notes (
-  handler text NOT NULL,
-  reason text NOT NULL,
-  shape text NOT NULL,
-  note text NOT NULL,
-  PRIMARY KEY (handler, reason, shape)
-) WITHOUT ROWID;
-
 CREATE TABLE main.justonce_redrives (
   number integer PRIMARY KEY AUTOINCREMENT,
   id text NOT NULL UNIQUE,
@@ -96,15 +89,6 @@ CREATE TABLE main.justonce_redrives (
   why text NOT NULL
 );
 CREATE INDEX main.justonce_redrives_turns ON justonce_redrives (turn, number) WHERE state = 'running';
-
-CREATE TABLE main.justonce_audit (
-  number integer PRIMARY KEY AUTOINCREMENT,
-  at integer NOT NULL,
-  action text NOT NULL,
-  done_by text NOT NULL,
-  why text NOT NULL,
-  subject text NOT NULL
-);
 
 CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto'
+import type { LetterGroup, Store } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
+import { keepAudit } from './audit.ts'
+import { checkGroup, checkText } from './letter-filter.ts'
+import { checkSignature } from './signature.ts'
+import type { Site } from './site.ts'
+import type { Signature } from './types.ts'
+
+const longestNote = 2_000
+
+/** One for each, undefined where there is none. */
+export async function notesOf<Tx>(
+  { facts }: Pick<Store<Tx>, 'facts'>,
+  groups: readonly LetterGroup[],
+): Promise<readonly (string | undefined)[]> {
+  return (await facts.read(groups.map(nameOf))).map((fact) => fact?.value)
+}
+
+/** Keeps a note with a group, also when its letters are gone; an empty one removes it. */
+export async function annotate<Tx>(
+  site: Site<Tx>,
+  given: LetterGroup,
+  note: string,
+  signature: Signature,
+): Promise<void> {
+  const { by, why } = checkSignature(signature, 'annotate()')
+  checkGroup(given)
+  const { handler, reason, shape } = given
+  const group = { handler, reason, shape }
+  checkText(note, 'The note')
+  if (note.length > longestNote) {
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The note has ${note.length} characters, more than ${longestNote}.`,
+    })
+  }
+  const { store } = site
+  const { facts } = store
+  const name = nameOf(group)
+  for (let isKept = false; !isKept; ) {
+    const [known] = await facts.read([name])
+    isKept = await store.transaction(async (tx) => {
+      const change = { name, from: known?.revision, value: note, forMs: undefined }
+      if (note === '') await facts.remove(tx, [name])
+      // Somebody else has written one meanwhile: the last one takes its place.
+      else if ((await facts.change(tx, [change]))[0] === undefined) return false
+      await keepAudit(site, tx, { action: 'annotate', by, why, subject: { ...group, note } })
+      return true
+    })
+  }
+}
+
+/** A shape may be longer than the name of a fact. */
+function nameOf({ handler, reason, shape }: LetterGroup): string {
+  return `note ${hash('sha256', JSON.stringify([handler, reason, shape]), 'base64url')}`
+}
