@@ -1,18 +1,19 @@
 import type { InboxRecord, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
-import { sameFingerprint } from '../encoding/fingerprint.ts'
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { isKey } from '../engine/intake/check-envelope.ts'
 import { prepare } from '../engine/intake/prepare.ts'
-import { rowKeyOf } from '../engine/items.ts'
+import { isOfSameContent } from '../engine/intake/same-content.ts'
+import { type Run, rowKeyOf } from '../engine/items.ts'
 import type { LetterRun } from '../operations/index.ts'
 
 interface Candidate<Tx> {
   readonly handler: Handler<Tx>
   readonly key: string
-  readonly fingerprint: Uint8Array | undefined
+  /** Undefined: it cannot be compared with what a record is of. */
+  readonly run: Run<Tx> | undefined
 }
 
 /** The runs of each letter's message, one list for each letter, with one look at the records for all of them. */
@@ -26,10 +27,10 @@ export async function runsOfLetters<Tx>(
   let next = 0
   return candidates.map((ofLetter) =>
     ofLetter.map((candidate) => {
-      const { handler, fingerprint } = candidate
+      const { handler, run } = candidate
       const known = namesOf(candidate).map(() => records[next++])
       const isDone = known.some(
-        (record) => record?.state === 'processed' && sameFingerprint(record.fingerprint, fingerprint),
+        (record) => record?.state === 'processed' && (run === undefined || isOfSameContent(record, run)),
       )
       return { handler: handler.name, isDone, isKnown: known.some((record) => record !== undefined) }
     }),
@@ -45,13 +46,14 @@ async function candidatesOf<Tx>(engine: Engine<Tx>, letter: StoredParkedMessage)
   if (reason === 'MESSAGE_NOT_KEPT') return []
   const received = unpackLetter({ ...message, body: originalBody ?? message.body })
   const prepared = await prepare(engine, { message: received }, { letter })
-  if (prepared.kind === 'work') return prepared.work.runs.map((run) => ({ ...run, key: rowKeyOf(run) }))
+  if (prepared.kind === 'work')
+    return prepared.work.runs.map((run) => ({ handler: run.handler, key: rowKeyOf(run), run }))
   // It cannot be given to anyone now, but may have been before.
   const { id, type } = received
   // Nothing can have been recorded under what is no key, and a database may not even let us ask.
   if (!isKey(id) || typeof type !== 'string') return []
   const byId = engine.handlersOf(type).filter(({ identify }) => identify === undefined)
-  return byId.map((handler) => ({ handler, key: id, fingerprint: undefined }))
+  return byId.map((handler) => ({ handler, key: id, run: undefined }))
 }
 
 /** A renamed handler may have its record under an old name. */

@@ -2,8 +2,9 @@ import { deserialize, serialize } from 'node:v8'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { byContent, type Codec, messages } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { prove } from '../../src/testing/index.ts'
-import { later, note, openApp } from './open-app.ts'
+import { later, note, openApp, write } from './open-app.ts'
 
 /** Holds what JSON cannot, and is no text. */
 const binary: Codec = {
@@ -66,6 +67,35 @@ describe('a codec that has to ask somebody', () => {
     ])
   })
 
+  test.each([
+    ['one takes longer', 1, 6_000],
+    ['those of a pile together take longer', 20, 400],
+  ])('is waited for before a retry, also where %s than a retry is reserved for', async (_, messages, tookMs) => {
+    const clock = fakeClock()
+    const slow: Codec = { ...binary, decode: (bytes) => clock.sleep(tookMs).then(() => deserialize(bytes)) }
+    const one = openApp({ codec: slow, clock })
+    const two = openApp({ codec: slow, clock, database: one.database })
+    let isBroken = true
+    for (const { app } of [one, two]) {
+      const options = {
+        name: 'tag-note',
+        ordered: { by: 'key' },
+        breaker: false,
+        retry: { backoff: () => 100 },
+      } as const
+      app.on('note.created', options, () => {
+        if (isBroken) throw new Error('no')
+      })
+      await app.start()
+    }
+    one.transport.send(Array.from({ length: messages }, (_, n) => ({ ...binaryNote(`m${n}`, n), key: 'k' })))
+    await clock.advance(tookMs * messages)
+    await one.transport.idle()
+    isBroken = false
+    await clock.advance(tookMs * messages + 60_000)
+    expect([...one.eventsOf('processed'), ...two.eventsOf('processed')]).toHaveLength(messages)
+  })
+
   test('and never answers makes its message a dead letter, and holds up no other', async () => {
     const silent: Codec = { ...binary, decode: () => new Promise(() => {}) }
     const { app, transport, clock } = openApp({ codec: { 'note.created': silent } })
@@ -94,6 +124,29 @@ test('what cannot be decoded is a dead letter with the bytes that came, and can 
   await clock.advance(5_000)
   await quiet()
   expect(seen).toEqual([{ at: new Date(0) }])
+})
+
+describe('a codec that comes or goes with a deploy', () => {
+  const dates: Codec = {
+    decode: (bytes) => ({ parsed: JSON.parse(Buffer.from(bytes).toString()) }),
+    encode: (value) => Buffer.from(JSON.stringify(value)),
+  }
+
+  test.each([
+    ['comes', {}, { codec: dates }],
+    ['goes', { codec: dates }, {}],
+  ])('and %s makes no other message of a copy, and none of another one a copy', async (_, before, after) => {
+    const first = openApp(before)
+    const second = openApp({ ...after, database: first.database, clock: first.clock })
+    for (const { app } of [first, second]) app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+    await first.handle(note('m1', { body: { n: 1 } }))
+    await second.handle(note('m1', { body: { n: 1 } }))
+    expect(second.eventsOf('duplicate')).toMatchObject([{ key: 'm1' }])
+    expect(second.eventsOf('parked')).toEqual([])
+    await second.handle(note('m1', { body: { n: 2 } }))
+    expect(second.eventsOf('parked')).toMatchObject([{ reason: 'KEY_REUSED' }])
+    expect(first.effects()).toEqual({ m1: 1 })
+  })
 })
 
 test('bodies are compared by their bytes', async () => {

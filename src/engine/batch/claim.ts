@@ -1,7 +1,7 @@
 import type { ClaimAnswer, ClaimRequest, InboxRecord } from '../../contracts/index.ts'
-import { sameFingerprint } from '../../encoding/fingerprint.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
+import { isOfSameContent } from '../intake/same-content.ts'
 import { isUnborn, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from '../items.ts'
 import { failedOutcome } from './may-run.ts'
 import { Undone } from './undone.ts'
@@ -84,7 +84,7 @@ export function isRecorded<Tx>(run: Run<Tx>): boolean {
 }
 
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {
-  if (!sameFingerprint(record.fingerprint, run.fingerprint)) return { kind: 'conflict', record }
+  if (!isOfSameContent(record, run)) return { kind: 'conflict', record }
   if (record.state !== 'parked') return { kind: 'duplicate', record }
   // Parked since we looked for copies: the next look finds out which of the rows has to go.
   return unclaimedLetter(run) === undefined ? { kind: 'parked' } : { kind: 'unstarted', unclaimed: true }

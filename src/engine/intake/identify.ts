@@ -27,9 +27,24 @@ export function rememberSentBytes(message: Message, bytes: Uint8Array): void {
 export function sentBody(message: Message): unknown {
   if (sentBodies.has(message)) return sentBodies.get(message)
   const bytes = sentBytes.get(message)
-  if (bytes !== undefined) return { sha256: hash('sha256', bytes, 'hex') }
-  const text = sentTexts.get(message)
-  return text === undefined ? message.body : parseExactly(text)
+  if (bytes !== undefined) return contentOfBytes(bytes)
+  return contentOfJson({ body: message.body, inexact: sentTexts.get(message) })
+}
+
+/** Bytes in the form in which they are compared. */
+export function contentOfBytes(bytes: Uint8Array): unknown {
+  return { sha256: hash('sha256', bytes, 'hex') }
+}
+
+/** The same of JSON. `inexact`: the text, where JavaScript cannot hold its numbers. */
+export function contentOfJson({
+  body,
+  inexact,
+}: {
+  readonly body: unknown
+  readonly inexact: string | undefined
+}): unknown {
+  return inexact === undefined ? body : parseExactly(inexact)
 }
 
 /** For `identify`: two messages with equal bodies are one. Only where the producer has no ids at all. */

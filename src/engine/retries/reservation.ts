@@ -47,6 +47,29 @@ export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly
     await rebook(store.parking, some, 0, pauseMs)
 }
 
+/** Keeps them reserved for as long as the work takes: otherwise others would take them, and lose them in the same way. */
+export async function whileReserved<Tx, T>(
+  { store, clock }: Engine<Tx>,
+  reservations: readonly Reservation[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  const keep = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await clock.sleep(reservedForMs / 2, over.signal)
+      // If that fails, somebody else may get them, and it shows when their attempts begin.
+      if (!over.signal.aborted) await rebook(store.parking, reservations, 0, reservedForMs).catch(() => {})
+    }
+  }
+  const kept = keep()
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await kept
+  }
+}
+
 async function rebook<Tx>(
   parking: Pick<Engine<Tx>['store']['parking'], 'rebook' | 'list'>,
   reservations: readonly Reservation[],

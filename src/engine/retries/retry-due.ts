@@ -7,11 +7,12 @@ import { JustonceError } from '../../errors/index.ts'
 import { handleItems } from '../batch/handle-items.ts'
 import type { Engine } from '../engine.ts'
 import { type Prepared, prepare } from '../intake/prepare.ts'
+import { isOfSameContent } from '../intake/same-content.ts'
 import { Sorting, type SuspicionOf } from '../intake/sort-out.ts'
 import { isOwnedBy, isParkedUnclaimed, isUnborn, type Origin, type Run, rowKeyOf } from '../items.ts'
 import type { Source } from '../source.ts'
 import { waitsFor } from './parked-rows.ts'
-import { Reservation, reservedForMs } from './reservation.ts'
+import { Reservation, reservedForMs, whileReserved } from './reservation.ts'
 import { wantedHere } from './wanted.ts'
 
 export interface ReserveOptions {
@@ -76,13 +77,10 @@ export async function retryMessages<Tx>(
 ): Promise<Retried> {
   const sorting = new Sorting(engine, source)
   const reservationOf = new Map<Delivery, Reservation>()
-  let runs = 0
-  for (const reservation of reservations) {
-    const delivery = { message: unpackLetter(reservation.letter.message) }
-    const prepared = await restore(engine, reservation, delivery, suspicionOf(reservation.letter), runs)
-    if (prepared.kind === 'work') runs = Math.max(runs, ...prepared.work.runs.map(({ index }) => index + 1))
+  const restored = await whileReserved(engine, reservations, () => restoreAll(engine, reservations, suspicionOf))
+  for (const { reservation, delivery, prepared } of restored) {
     reservationOf.set(delivery, reservation)
-    sorting.add(delivery, prepared)
+    sorting.add(delivery, asReserved(prepared, reservation))
   }
   const { again, held, stopped, stuck, down, background } = await handleItems(engine, source, sorting.sorted)
   if (down !== undefined) throw down.error
@@ -92,6 +90,35 @@ export async function retryMessages<Tx>(
     return reservation
   })
   return { untried, background }
+}
+
+interface Restored<Tx> {
+  readonly reservation: Reservation
+  readonly delivery: Delivery
+  readonly prepared: Prepared<Tx>
+}
+
+/** Codecs and schemas may take their time. */
+async function restoreAll<Tx>(
+  engine: Engine<Tx>,
+  reservations: readonly Reservation[],
+  suspicionOf: SuspicionOf<StoredParkedMessage>,
+): Promise<readonly Restored<Tx>[]> {
+  const restored: Restored<Tx>[] = []
+  let runs = 0
+  for (const reservation of reservations) {
+    const delivery = { message: unpackLetter(reservation.letter.message) }
+    const prepared = await restore(engine, reservation, delivery, suspicionOf(reservation.letter), runs)
+    if (prepared.kind === 'work') runs = Math.max(runs, ...prepared.work.runs.map(({ index }) => index + 1))
+    restored.push({ reservation, delivery, prepared })
+  }
+  return restored
+}
+
+/** A refusal changes its row as it is now. */
+function asReserved<Tx>(prepared: Prepared<Tx>, { letter, revision = letter.revision }: Reservation): Prepared<Tx> {
+  if (prepared.kind !== 'refused') return prepared
+  return { kind: 'refused', refusal: { ...prepared.refusal, letter: { ...letter, revision } } }
 }
 
 async function restore<Tx>(
@@ -134,7 +161,7 @@ async function findCopy<Tx>(
   const { store } = engine
   const keys = [run.handler.name, ...run.handler.formerly].map((handler) => ({ handler, key: run.key }))
   const records = await store.inbox.find(keys)
-  const same = records.filter((record) => record !== undefined && sameFingerprint(record.fingerprint, run.fingerprint))
+  const same = records.filter((record) => record !== undefined && isOfSameContent(record, run))
   const processed = same.find((record) => record?.state === 'processed')
   if (processed !== undefined) return { ...none, elsewhere: { kind: 'duplicate', record: processed } }
   for (const row of await store.parking.list({ keys })) {
