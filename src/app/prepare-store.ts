@@ -1,3 +1,4 @@
+import { backoffMs } from '../clock/index.ts'
 import type { Clock, Events, Store } from '../contracts/index.ts'
 import { isJustonceError } from '../errors/index.ts'
 
@@ -27,8 +28,7 @@ export async function whenStoreIsThere<T>(
       const leftMs = until - clock.monotonicMs()
       if (!isAway || leftMs <= 0) throw error
       if (failures === 0) events.emit({ kind: 'store-down', error })
-      const pauseMs = Math.min(100 * 2 ** Math.min(failures, 6), 5_000) * (0.5 + clock.random() / 2)
-      await clock.sleep(Math.min(pauseMs, leftMs), signal)
+      await clock.sleep(Math.min(backoffMs(failures, clock), leftMs), signal)
     }
   }
   return undefined

@@ -173,7 +173,7 @@ export class Sorting<Tx> {
  * on otherwise is parked. Undefined: nothing of it can go on, and it is held back.
  */
 function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
-  const stopped = new Set(work.runs.filter((run) => !isAdmitted(engine, run)))
+  const stopped = new Set(work.runs.filter((run) => !isLetThrough(engine, run)))
   if (stopped.size === 0) return work
   const first = work.runs.findIndex((run) => stopped.has(run))
   // Those that are not independent follow the first that is stopped.
@@ -184,6 +184,6 @@ function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Wo
 }
 
 /** Those that are known to fail do not ask: they are not run. */
-function isAdmitted<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
+function isLetThrough<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
   return failure !== undefined || expired || breakers.admits(handler, key)
 }

@@ -1,4 +1,4 @@
-import { JustonceError } from '../../errors/index.ts'
+import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import { canTellTransactions, type SqliteDatabase } from './sqlite-database.ts'
 
 export interface SqliteTuning {
@@ -28,19 +28,16 @@ export interface SqliteGivenOptions<Database> extends SqliteTuning {
 
 const known = ['path', 'open', 'database', 'exclusive', 'busyTimeoutMs']
 
-export function checkOptions(options: object): void {
+export function checkSqliteOptions(options: object): void {
+  checkOptions(options, known, 'sqliteStore()')
   const { path, open, database, exclusive, busyTimeoutMs } = options as Record<string, unknown>
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown !== undefined)
-    throw new JustonceError('OPTION_UNKNOWN', { message: `sqliteStore() has no option '${unknown}'.` })
   if ((path === undefined) === (database === undefined)) invalid('sqliteStore() wants either path or database.')
   if (database === undefined && (typeof path !== 'string' || path === ''))
     invalid(`path is ${JSON.stringify(path)}, not the name of a file.`)
   if (open !== undefined && (database !== undefined || typeof open !== 'function'))
     invalid('open must be a function, and goes with path.')
   if (database !== undefined) checkGiven(database, exclusive)
-  if (busyTimeoutMs !== undefined && !(typeof busyTimeoutMs === 'number' && busyTimeoutMs >= 0))
-    invalid(`busyTimeoutMs is ${String(busyTimeoutMs)}, not a number of milliseconds.`)
+  if (busyTimeoutMs !== undefined) checkNumber(busyTimeoutMs as number, 'busyTimeoutMs', 0)
 }
 
 function checkGiven(database: unknown, exclusive: unknown): void {

@@ -10,7 +10,12 @@ import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
 import { sqliteLetters } from './letters.ts'
-import { checkOptions, type SqliteGivenOptions, type SqliteOpenOptions, type SqlitePathOptions } from './options.ts'
+import {
+  checkSqliteOptions,
+  type SqliteGivenOptions,
+  type SqliteOpenOptions,
+  type SqlitePathOptions,
+} from './options.ts'
 import { sqliteParking } from './parking.ts'
 import { sqliteParts } from './parts.ts'
 import { sqlitePositions } from './positions.ts'
@@ -47,7 +52,7 @@ export function sqliteStore<Database extends SqliteDatabase>(
 export function sqliteStore(
   options: SqlitePathOptions | SqliteOpenOptions<SqliteDatabase> | SqliteGivenOptions<SqliteDatabase>,
 ): SqliteStore<SqliteDatabase> {
-  checkOptions(options)
+  checkSqliteOptions(options)
   const busyTimeoutMs = options.busyTimeoutMs ?? 10_000
   const patience = { patienceMs: busyTimeoutMs }
   const source = sourceOf(options)

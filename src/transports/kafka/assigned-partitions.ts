@@ -1,8 +1,8 @@
+import { backoffMs } from '../../clock/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { type Assigned, assignedLedgers, type BeginningOptions, partitionOf } from './assigned-ledgers.ts'
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
-import { backoffMs } from './settings.ts'
 
 /** How often it is looked whether somebody has decided what to do about a topic, and where the store stands. */
 const asideMs = 5_000

@@ -1,9 +1,9 @@
-import { type ChangeSignal, changeSignal } from '../../clock/index.ts'
+import { backoffMs, type ChangeSignal, changeSignal } from '../../clock/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { notTaken } from './client-errors.ts'
 import type { GroupMember } from './group-member.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
-import { backoffMs, type KafkaSettings } from './settings.ts'
+import type { KafkaSettings } from './settings.ts'
 
 interface Failure {
   readonly error: unknown

@@ -1,8 +1,9 @@
+import { backoffMs } from '../../clock/index.ts'
 import { isTimeout, isTopicRefused, isUnknownTopic, isUnreadable, offsetOutOfRange, says } from './client-errors.ts'
 import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
-import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+import { clientOptions, type KafkaSettings } from './settings.ts'
 import { Troubles } from './troubles.ts'
 
 /** How long a broker that has nothing holds a fetch: as long, a partition that just got room may have to wait. */

@@ -1,7 +1,8 @@
+import { backoffMs } from '../../clock/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { KafkaConsumer, KafkaMetadata, KafkaOffset, TopicPartitions } from './client-shapes.ts'
 import { CommitNotes } from './commit-notes.ts'
-import { backoffMs, clientOptions, type KafkaSettings } from './settings.ts'
+import { clientOptions, type KafkaSettings } from './settings.ts'
 import { shareOut } from './share-out.ts'
 
 export interface Assignment {

@@ -1,4 +1,4 @@
-import { type ChangeSignal, changeSignal } from '../../clock/index.ts'
+import { backoffMs, type ChangeSignal, changeSignal } from '../../clock/index.ts'
 import type { Delivery, Restore, Settlement } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { asSetupError, isTopicRefused, isUnknownTopic, unreachable } from './client-errors.ts'
@@ -9,7 +9,7 @@ import { givenTime } from './given-time.ts'
 import { GroupMember } from './group-member.ts'
 import type { PartitionLedger, Slot } from './partition-ledger.ts'
 import { readRecord } from './read-record.ts'
-import { backoffMs, type KafkaSettings, whereOf } from './settings.ts'
+import { type KafkaSettings, whereOf } from './settings.ts'
 import { TopicWatch } from './topic-watch.ts'
 
 export interface SessionOptions {

@@ -44,8 +44,3 @@ export function clientOptions(settings: ClientSettings, more: object): KafkaClie
   }
   return options as unknown as KafkaClientOptions
 }
-
-/** 100 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
-export function backoffMs(failures: number, clock: Clock): number {
-  return Math.min(100 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
-}

@@ -1,5 +1,6 @@
+import { backoffMs } from '../../clock/index.ts'
 import { asSetupError } from './client-errors.ts'
-import { backoffMs, clientOptions, type KafkaSettings, whereOf } from './settings.ts'
+import { clientOptions, type KafkaSettings, whereOf } from './settings.ts'
 
 /**
  * How long the topics keep a record, and so how long after its first delivery it may come again; the longest of them.

@@ -1,7 +1,8 @@
+import { backoffMs } from '../../clock/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { asSetupError, messageOf } from './client-errors.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
-import { backoffMs, type KafkaSettings, whereOf } from './settings.ts'
+import { type KafkaSettings, whereOf } from './settings.ts'
 
 interface Trouble {
   readonly failures: number

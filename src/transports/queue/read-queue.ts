@@ -1,4 +1,4 @@
-import type { ChangeSignal } from '../../clock/index.ts'
+import { backoffMs, type ChangeSignal } from '../../clock/index.ts'
 import type { Appetite, Clock, Delivery, Queue } from '../../contracts/index.ts'
 import type { HeldDeliveries, Reader } from './held-deliveries.ts'
 import { toDelivery } from './to-delivery.ts'
@@ -78,9 +78,4 @@ async function take<Tx>(
   if (!signal.aborted) return deliveries
   await held.giveBack(deliveries).catch(onError)
   return []
-}
-
-/** 100 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
-function backoffMs(failures: number, clock: Clock): number {
-  return Math.min(100 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
 }

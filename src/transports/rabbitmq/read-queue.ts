@@ -1,3 +1,4 @@
+import { backoffMs } from '../../clock/index.ts'
 import type { Clock, Delivery } from '../../contracts/index.ts'
 import { isJustonceError, type JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
@@ -37,7 +38,7 @@ export async function* readQueue(
       if (signal.aborted) return
       if (!wasOpen || failures >= patience || isLasting(error)) throw error
       onError(error)
-      await clock.sleep(pauseMs(failures++, clock), signal)
+      await clock.sleep(backoffMs(failures++, clock), signal)
       continue
     }
     wasOpen = true
@@ -57,16 +58,11 @@ export async function* readQueue(
     if (incarnation.reason !== undefined) notice(brokerError(incarnation.reason, 'The channel was closed'))
     // A channel that is closed as soon as it is open must not be opened ever again without a pause.
     if (clock.monotonicMs() - openedAt > longLifeMs) failures = 0
-    await clock.sleep(pauseMs(failures++, clock), signal)
+    await clock.sleep(backoffMs(failures++, clock), signal)
   }
 }
 
 /** No amount of trying helps. */
 function isLasting(error: unknown): boolean {
   return isJustonceError(error, 'BROKER_SETUP') || isJustonceError(error, 'BROKER_REFUSED')
-}
-
-/** 50 ms, doubled with each failure up to 5 s, and spread so that processes do not come back all at once. */
-function pauseMs(failures: number, clock: Clock): number {
-  return Math.min(50 * 2 ** failures, 5_000) * (0.5 + clock.random() / 2)
 }

@@ -1,6 +1,6 @@
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
 import { explained } from '../errors.ts'
-import { growingPause } from '../queue/reconnect-delay.ts'
+import { reconnectDelay } from '../queue/reconnect-delay.ts'
 import { beginAnew } from '../transactions/left-open.ts'
 import { PgRunner } from './pg-runner.ts'
 
@@ -58,7 +58,7 @@ export class PgListener<Client extends PgClientShape> {
 
   async #reconnect(): Promise<void> {
     for (let turn = 0; !this.#stopped.signal.aborted; turn++) {
-      await growingPause(turn, this.#stopped.signal)
+      await reconnectDelay(turn, this.#stopped.signal)
       try {
         await this.#connect()
         // Something may have been sent while nobody listened.
