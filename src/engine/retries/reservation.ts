@@ -15,6 +15,8 @@ export class Reservation {
   elsewhere: (RunOutcome & { kind: 'duplicate' | 'parked' }) | undefined
   /** A copy that was claimed and waits for its turn behind this row: what becomes of this row is its end, too. */
   twin: StoredParkedMessage | undefined
+  /** When it was to be locked, somebody else held it: it is theirs by now, or they held it for a moment and left it as it is. */
+  wasHeld = false
   /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
   pauseMs = 0
   /** The answer to a booking of it was lost: nobody has told us whether its attempt counts as begun. */

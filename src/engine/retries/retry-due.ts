@@ -89,7 +89,9 @@ export async function retryMessages<Tx>(
     reservation.pauseMs = stuck.get(delivery)?.pauseMs ?? 0
     return reservation
   })
-  return { untried, background }
+  // What has changed hands cannot be given back. The others would wait for nothing, and their attempt would look like a death.
+  const passedBy = reservations.filter(({ wasHeld }) => wasHeld)
+  return { untried: [...new Set([...untried, ...passedBy])], background }
 }
 
 interface Restored<Tx> {

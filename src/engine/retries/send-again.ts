@@ -6,13 +6,12 @@ import type { Retried } from './retry-due.ts'
 /** Puts messages that a broker has refused, and a person has redriven, back into the queues they are sent from. */
 export async function sendAgain<Tx>(engine: Engine<Tx>, reservations: readonly Reservation[]): Promise<Retried> {
   const { store } = engine
-  await store.transaction(async (tx) => {
-    const letters = reservations.flatMap(({ letter, revision }) =>
-      revision === undefined ? [] : { ...letter, revision },
-    )
+  const sent = await store.transaction(async (tx) => {
+    const letters = reservations.map(({ letter }) => letter)
     const taken = await store.parking.take(tx, letters)
-    // What somebody else has by now is left to them.
-    const ours = letters.filter((_, index) => taken[index] === true)
+    // What somebody else holds is left to them, and what stands behind it must not overtake it.
+    const end = taken.indexOf(false)
+    const ours = end === -1 ? letters : letters.slice(0, end)
     for (const [queue, some] of Map.groupBy(ours, ({ handler }) => handler)) {
       const messages = some.map(({ message }) => ({ key: unpackLetter(message).key, message }))
       await store.queue?.send(tx, queue, messages)
@@ -22,7 +21,8 @@ export async function sendAgain<Tx>(engine: Engine<Tx>, reservations: readonly R
         tx,
         ours.map(({ handler, key }) => ({ handler, key, kind: 'done' as const })),
       )
+    return ours.length
   })
   engine.wake('relay')
-  return { untried: [], background: [] }
+  return { untried: reservations.slice(sent), background: [] }
 }

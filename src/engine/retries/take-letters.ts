@@ -26,6 +26,7 @@ export async function takeLetters<Tx>(
   const ours = new Set(known.filter((_, index) => taken[index] === true).map(({ letter }) => letter))
   const lost = new Set(rows.map(({ letter }) => letter).filter((letter) => !ours.has(letter)))
   for (const { origin, runs } of works) {
+    if (origin.reservation !== undefined) origin.reservation.wasHeld = lost.has(origin.reservation.letter)
     if (origin.letter !== undefined && lost.has(origin.letter))
       for (const run of runs) outcomes[run.index] = { kind: 'elsewhere' }
     else if (origin.reservation?.elsewhere !== undefined)

@@ -24,7 +24,7 @@ import {
 import { parkedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { foundByKey, inChunks, inGroups } from './statement-parts.ts'
+import { foundByKey, foundByValue, inChunks, inGroups } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 export function mysqlParking<Native extends MysqlConnectionShape>(
@@ -34,10 +34,19 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
 ): Parking<Native> {
   const { parked } = tables
   const columns = parkedColumns(tables)
+  /** Rows by their ids, and no others: whoever reads them all locks them all, if only for a moment. */
+  const known = (rows: readonly { readonly id: number }[]) =>
+    foundByValue(
+      parked,
+      'id',
+      rows.map(({ id }) => String(id)),
+    )
   const reserved = async (runner: Runner, chosen: readonly { readonly id: number }[], forMs: number) => {
     if (chosen.length === 0) return []
     const list = chosen.map(({ id }) => id).join(', ')
-    await runner.run(`UPDATE ${parked} SET revision = revision + 1, next_at = ${laterMs(forMs)} WHERE id IN (${list})`)
+    await runner.run(
+      `UPDATE ${known(chosen)} SET known.revision = known.revision + 1, known.next_at = ${laterMs(forMs)}`,
+    )
     const { rows } = await runner.run(`SELECT ${columns} FROM ${parked} WHERE id IN (${list})`)
     const places = new Map(chosen.map(({ id }, place) => [id, place]))
     const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
@@ -72,8 +81,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
         const scope = scopeBehind(head.handler, textIn(orderKey), held.id)
         const near = sizedIn(await runner.run(selectBehind(tables, scope, options.limit)))
         if (near.length === 0) return []
-        const list = near.map(({ id }) => id).join(', ')
-        const free = idsIn(await runner.run(`SELECT id FROM ${parked} WHERE id IN (${list}) FOR UPDATE SKIP LOCKED`))
+        const free = idsIn(await runner.run(`SELECT known.id FROM ${known(near)} FOR UPDATE SKIP LOCKED`))
         const dead = options.pastDead ? undefined : (await runner.run(selectDeadBehind(tables, scope))).rows[0]?.[0]
         const firstDead = dead === undefined || dead === null ? Number.POSITIVE_INFINITY : numberIn(dead)
         const end = near.findIndex(({ id, isNext }) => !isNext || !free.includes(id) || id > firstDead)
@@ -84,17 +92,14 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       if (bookings.length === 0) return []
       return await short.run(async (runner) => {
         const held = await lockUnchanged(runner, parked, bookings)
-        const ids = new Map(held.map(({ id, name }) => [name, id]))
-        const byCount = Map.groupBy(
-          bookings.filter((booking) => ids.has(nameOf(booking))),
-          ({ begun }) => begun,
-        )
-        for (const [begun, some] of byCount)
+        const begunOf = new Map(bookings.map((booking) => [nameOf(booking), booking.begun]))
+        for (const [begun, some] of Map.groupBy(held, ({ name }) => begunOf.get(name)))
           await runner.run(
-            `UPDATE ${parked} SET begun = ${integer(begun)}, revision = revision + 1, next_at = ${laterMs(forMs)}
-             WHERE id IN (${some.map((booking) => ids.get(nameOf(booking))).join(', ')})`,
+            `UPDATE ${known(some)} SET known.begun = ${integer(begun)}, known.revision = known.revision + 1,
+               known.next_at = ${laterMs(forMs)}`,
           )
-        return bookings.map((booking) => (ids.has(nameOf(booking)) ? booking.revision + 1 : undefined))
+        const names = new Set(held.map(({ name }) => name))
+        return bookings.map((booking) => (names.has(nameOf(booking)) ? booking.revision + 1 : undefined))
       })
     },
     async take(tx, tickets) {

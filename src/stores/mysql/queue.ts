@@ -9,7 +9,7 @@ import { laterMs } from './parking-statements.ts'
 import { queuedIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { givenRows, inChunks, keyValue } from './statement-parts.ts'
+import { foundByValue, givenRows, inChunks, keyValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 interface Due {
@@ -69,12 +69,13 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         )
         const chosen = fitting(unbroken, maxBytes)
         if (chosen.length === 0) return []
-        const list = chosen.map(({ seq }) => seq).join(', ')
+        const list = chosen.map(({ seq }) => String(seq))
         await runner.run(
-          `UPDATE ${table} SET visible_at = ${laterMs(visibilityMs)}, deliveries = deliveries + 1 WHERE seq IN (${list})`,
+          `UPDATE ${foundByValue(table, 'seq', list)}
+           SET known.visible_at = ${laterMs(visibilityMs)}, known.deliveries = known.deliveries + 1`,
         )
         const taken = await runner.run(
-          `SELECT seq, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE seq IN (${list}) ORDER BY seq`,
+          `SELECT seq, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE seq IN (${list.join(', ')}) ORDER BY seq`,
         )
         return taken.rows.map(queuedIn)
       })
@@ -92,11 +93,11 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       })
     },
     async hide(queue, taken, visibilityMs) {
-      await change(queue, taken, `visible_at = ${laterMs(visibilityMs)}`)
+      await change(queue, taken, `known.visible_at = ${laterMs(visibilityMs)}`)
     },
     async release(queue, taken, visibilityMs = 0) {
       const visibleAt = visibilityMs === 0 ? atOnce : laterMs(visibilityMs)
-      await change(queue, taken, `visible_at = ${visibleAt}, deliveries = deliveries - 1`)
+      await change(queue, taken, `known.visible_at = ${visibleAt}, known.deliveries = known.deliveries - 1`)
     },
     async count(queue) {
       const rows = await short.read(
@@ -118,12 +119,15 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
 
   async function change(queue: string, taken: readonly QueueTicket[], changes: string): Promise<void> {
     if (taken.length === 0) return
-    const held = taken.map(({ ticket, deliveries }) => {
-      const [seq, sentAt] = partsOfTicket(ticket).map(digits)
-      return `(seq = ${seq} AND sent_at = ${sentAt} AND deliveries = ${integer(deliveries)})`
-    })
+    const rows = taken.map(({ ticket, deliveries }) => [...partsOfTicket(ticket).map(digits), integer(deliveries)])
     await short.run((runner) =>
-      runner.run(`UPDATE ${table} SET ${changes} WHERE (${held.join(' OR ')}) AND queue = ${keyValue(queue)}`),
+      runner.run(
+        `UPDATE ${givenRows(['seq', 'sent_at', 'deliveries'], rows)}
+           STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.deliveries = given.deliveries
+             AND known.queue = ${keyValue(queue)}
+         SET ${changes}`,
+      ),
     )
   }
 

@@ -1,5 +1,5 @@
 import type { RedriveProgress, Redrives } from '../../contracts/index.ts'
-import { bytes, dateIn, integer, nowMicros, nowMs, numberIn, textIn } from './cells.ts'
+import { bytes, dateIn, integer, nowMicros, nowMs, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { isRunning } from './parked-columns.ts'
@@ -7,7 +7,7 @@ import { conditionOf } from './parked-filter.ts'
 import { progressIn, redriveIn } from './rows.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import { textValue } from './statement-parts.ts'
+import { foundByValue, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order in which `redriveIn` reads them. */
@@ -73,8 +73,12 @@ export function mysqlRedrives<Native extends MysqlConnectionShape>(
       )
       if (rows.length === 0) return 0
       await runner.run(
-        `UPDATE ${parked} SET is_released = 1, state = 'waiting', attempts = 0, begun = 0, next_at = ${nowMs},
-           changed_at = ${nowMs}, revision = revision + 1 WHERE id IN (${rows.map(([each]) => numberIn(each)).join(', ')})`,
+        `UPDATE ${foundByValue(
+          parked,
+          'id',
+          rows.map(([each]) => textIn(each)),
+        )} SET known.is_released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
+           known.next_at = ${nowMs}, known.changed_at = ${nowMs}, known.revision = known.revision + 1`,
       )
       return rows.length
     },

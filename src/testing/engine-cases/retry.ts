@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { overriding } from '../overriding.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
@@ -163,6 +164,31 @@ export const retryCases: readonly StoreCase[] = [
       )
     },
   }),
+  engineCase({
+    name: 'retry: a row that somebody else holds for a moment, without changing it, is tried at once afterwards, and not blamed',
+    needs: ['concurrent'],
+    async run(bench) {
+      const { store, effects, app } = bench
+      let isBroken = true
+      const { store: met, answers } = meetingOnce(bench)
+      const { app: notes, handle, events } = app({ store: met })
+      const retry = { attempts: 9, backoff: () => 0 }
+      notes.on('note.created', { name: 'tag-note', retry }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (!isBroken) return
+        isBroken = false
+        throw new Error('not yet')
+      })
+      await handle(note('m1'))
+      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      assert.deepEqual(answers.slice(0, 2), [[true], [false]])
+      assert.equal(await effects.count('m1'), 1)
+      assert.deepEqual(
+        events.filter(({ kind }) => kind === 'quarantined'),
+        [],
+      )
+    },
+  }),
 ]
 
 async function secondFailure({ store }: Bench) {
@@ -170,4 +196,22 @@ async function secondFailure({ store }: Bench) {
     const [row] = await store.parking.list()
     return row?.attempts === 2 ? row : undefined
   }, 'the second attempt')
+}
+
+/** A rival has the first row that is to be taken locked, until that was tried: its answers, and then those of the store. */
+function meetingOnce({ store, rival }: Bench) {
+  const answers: (readonly boolean[])[] = []
+  const { parking } = store
+  const take: typeof parking.take = async (tx, tickets) => {
+    if (answers.length > 0) {
+      answers.push(await parking.take(tx, tickets))
+      return answers.at(-1) ?? []
+    }
+    return await rival.transaction(async (other) => {
+      answers.push(await rival.parking.take(other, tickets))
+      answers.push(await parking.take(tx, tickets))
+      return answers.at(-1) ?? []
+    })
+  }
+  return { store: overriding(store, { parking: overriding(parking, { take }) }), answers }
 }
