@@ -1,4 +1,4 @@
-import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
+import { createConnection as newConnection, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { suspectsOf } from '../../src/facts/index.ts'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
@@ -121,5 +121,37 @@ describe.skipIf(!mariadb.available)('sessions that somebody has left in a bad st
     await store.schema.check()
     await store.ping()
     await suspectsOf(store).begin(['s'])
+  })
+
+  test('a clock that is behind: what is due is found all the same', async () => {
+    await store.transaction((tx) => store.parking.park(tx, [parkedMessage('due')]))
+    await leave('SET timestamp = 1000000000')
+    const wanted = [{ handler: parkedMessage('due').handler, type: undefined }]
+    const found = await store.parking.reserve({ limit: 10, maxBytes: 1_000, forMs: 1_000, wanted, pastDead: [] })
+    expect(found.map(({ key }) => key)).toContain('due')
+  })
+
+  test.each([
+    ['READ UNCOMMITTED', `SET SESSION tx_isolation = 'READ-UNCOMMITTED'`],
+    ['SERIALIZABLE without autocommit', `SET SESSION tx_isolation = 'SERIALIZABLE', autocommit = 0`],
+  ])('%s: what is not committed is neither seen nor waited for', async (name, setting) => {
+    const other = newPool({ url })
+    onTestFinished(() => other.end())
+    const elsewhere = mysqlStore({ pool: other })
+    await leave(setting)
+    await elsewhere.transaction(async (tx) => {
+      await elsewhere.inbox.claim(tx, [request(name)])
+      expect(await recordOf(store, request(name))).toBeUndefined()
+    })
+    expect(await recordOf(store, request(name))).toMatchObject({ state: 'processed' })
+  })
+
+  test('a table that somebody has locked is waited for as long as a row would be', async () => {
+    const connection = await newConnection(url)
+    onTestFinished(() => connection.end())
+    await connection.query('LOCK TABLES others WRITE')
+    const work = store.transaction((tx) => tx.query('INSERT INTO others VALUES (1)'), { lockTimeoutMs: 1_000 })
+    const error = await work.catch((failure: unknown) => failure)
+    expect([error, store.classify(error)]).toMatchObject([{ errno: 1205 }, 'conflict'])
   })
 })

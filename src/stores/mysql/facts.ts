@@ -47,7 +47,7 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
       const changeAll = async (runner: Runner) => {
         // One that is over, so that there is a row to lock: whoever has locked it decides alone.
         const made = inOrder.flatMap(({ name, from }) =>
-          from === undefined ? `(${factValue(name)}, '', 0, 0, 0)` : [],
+          from === undefined ? `(${factValue(name)}, ${bytes('')}, 0, 0, 0)` : [],
         )
         for (const rows of inChunks(made)) {
           await runner.run(

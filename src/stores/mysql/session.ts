@@ -15,6 +15,7 @@ function ours({ isMariadb }: Server) {
     isolation: isMariadb ? 'tx_isolation' : 'transaction_isolation',
     readOnly: isMariadb ? 'tx_read_only' : 'transaction_read_only',
     lockWait: 'innodb_lock_wait_timeout',
+    tableLockWait: 'lock_wait_timeout',
     idle: isMariadb ? 'idle_transaction_timeout' : 'wait_timeout',
     statement: isMariadb ? 'max_statement_time' : 'max_execution_time',
     // Whoever had the connection before may have left them in a state in which our statements fail or read too little.
@@ -48,7 +49,7 @@ export function takeSession(server: Server, limits: SessionLimits): string {
 export const elsewhere = 1231
 
 function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: SessionLimits): string[] {
-  const { autocommit, isolation, readOnly, lockWait, idle, statement, ...more } = ours(server)
+  const { autocommit, isolation, readOnly, lockWait, tableLockWait, idle, statement, ...more } = ours(server)
   const set = (name: string, value: string | number) => `@@SESSION.${name} = ${value}`
   const statementLimit = server.isMariadb
     ? (Math.max(1, statementTimeoutMs ?? 0) / 1000).toFixed(3)
@@ -59,6 +60,8 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     set(isolation, `'READ-COMMITTED'`),
     set(readOnly, 0),
     set(lockWait, seconds(lockTimeoutMs)),
+    // That of tables, which others lock to alter them: a day or a year, unless it is set.
+    set(tableLockWait, seconds(lockTimeoutMs)),
     set(idle, seconds(idleTimeoutMs)),
     set(more.selectLimit, '18446744073709551615'),
     set(more.safeUpdates, 0),
@@ -74,7 +77,7 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
 
 /** For the rest of a transaction; the session is given back as it was, whatever is set in between. */
 export function lockTimeout(ms: number): string {
-  return `SET @@SESSION.innodb_lock_wait_timeout = ${seconds(ms)}`
+  return `SET @@SESSION.innodb_lock_wait_timeout = ${seconds(ms)}, @@SESSION.lock_wait_timeout = ${seconds(ms)}`
 }
 
 /** Where the user's sessions have no database there is none to go back to. */

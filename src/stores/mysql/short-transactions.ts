@@ -3,8 +3,8 @@ import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { endings } from './endings.ts'
-import { deadlock, errorNumber, isBadSession, isLostConnection } from './errors.ts'
-import { type Answer, type Runner, serverFlags } from './runner.ts'
+import { deadlock, errorNumber, isBadSession } from './errors.ts'
+import type { Answer, Runner } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
 
 /** Enough for any real crowd: each turn, whoever stood in the way has committed. */
@@ -31,19 +31,16 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
     return onGoodSession(() => this.#run(work, options))
   }
 
+  /** In a session of ours, too: in whatever state others have left theirs, its clock and its isolation would be asked. */
   async #read(sql: string): Promise<Answer['rows']> {
     const connection = await this.#source.checkOut()
     try {
-      // Somebody may have left a transaction open, with a snapshot that is an old one by now.
-      const { status } = await connection.run(endings.rollback)
-      const { rows } = await connection.run(unlimited(sql))
-      // Or this one would leave it so.
-      if ((status & serverFlags.autocommit) === 0) await connection.run(endings.commit)
-      void connection.giveBack()
+      await connection.takeSession(defaultLimits)
+      const { rows } = await connection.run(sql)
+      void undo(connection)
       return rows
     } catch (error) {
-      if (connection.lost() !== undefined || isLostConnection(error)) connection.discard()
-      else void connection.giveBack()
+      await undo(connection)
       throw error
     }
   }
@@ -71,11 +68,6 @@ async function onGoodSession<T>(work: () => Promise<T>): Promise<T> {
       if (!isBadSession(error) || turn === mostSessions) throw error
     }
   }
-}
-
-/** Whoever had the connection before may have left a `sql_select_limit`; one that is written down is heeded instead. */
-function unlimited(sql: string): string {
-  return /\bLIMIT \d+\s*$/.test(sql) ? sql : `${sql} LIMIT 18446744073709551615`
 }
 
 async function despiteDeadlocks<T>(connection: Runner, work: (runner: Runner) => Promise<T>): Promise<T> {
