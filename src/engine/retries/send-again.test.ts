@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openEngine } from '../../test/app/open-engine.ts'
-import { overriding } from '../testing/overriding.ts'
-import { parkedMessage } from '../testing/sample-records.ts'
+import { openEngine } from '../../../test/app/open-engine.ts'
+import { overriding } from '../../testing/overriding.ts'
+import { parkedMessage } from '../../testing/sample-records.ts'
 import { Reservation } from './reservation.ts'
 import { sendAgain } from './send-again.ts'
 
