@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import postgresJs from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -46,6 +47,22 @@ describe('on SQLite', () => {
       register: (app) =>
         app.on('payment.received', 'book-payment', ({ id }, { tx }) => {
           tx.prepare('INSERT INTO payments (id, amount) VALUES (?, ?)').run(id, 1)
+        }),
+      messages: payments,
+    })
+    expectProven(proof, ['claim', 'query', 'commit', 'ack'])
+  })
+
+  test('a handler that finds its tenant in what around has set', async () => {
+    const tenant = new AsyncLocalStorage<string>()
+    const proof = await prove({
+      setup: (db) => db.exec(tables),
+      app: { around: (_, next) => tenant.run('acme', next) },
+      register: (app) =>
+        app.on('payment.received', 'book-payment', ({ id }, { tx }) => {
+          const name = tenant.getStore()
+          if (name === undefined) throw new Error('Nobody has said whose payment this is.')
+          tx.prepare('INSERT INTO payments (id, amount) VALUES (?, ?)').run(`${name} ${id}`, 1)
         }),
       messages: payments,
     })

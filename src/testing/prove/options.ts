@@ -20,10 +20,10 @@ export interface ProveOptions<
   setup?(db: TxOf<S>, place: ScratchPlace): unknown
   /** Where it runs. `scratchSqlite()` if not given. */
   readonly database?: ScratchDatabase<S>
-  /** Options that the real app has: schemas, `beforeEach`. */
+  /** Options that the real app has: schemas, `beforeEach`, `around`. */
   readonly app?: Pick<
     AppOptions<S, Map>,
-    'messages' | 'codec' | 'beforeEach' | 'unknownTypes' | 'maxBodyBytes' | 'maxHeaderBytes'
+    'messages' | 'codec' | 'beforeEach' | 'around' | 'unknownTypes' | 'maxBodyBytes' | 'maxHeaderBytes'
   >
   /** Returns what counts as the effect, instead of the content of all your tables. */
   observe?(db: TxOf<S>, place: ScratchPlace): unknown

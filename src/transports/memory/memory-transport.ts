@@ -25,7 +25,7 @@ export interface MemoryTransport extends Transport {
   send(messages: MessageToSend | readonly MessageToSend[]): void
   /** Sends the message of this id once more, also one that was published or is settled. */
   duplicate(id: string): void
-  /** Not with any consumer; in the order in which they will be delivered. Those that wait for their delay come last. */
+  /** Not with any consumer; in the order in which they will be delivered. */
   pending(): readonly IncomingMessage[]
   /** Delivered, and neither settled nor given back. */
   unsettled(): readonly IncomingMessage[]
