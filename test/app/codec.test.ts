@@ -28,6 +28,23 @@ test('handlers get what the codec decodes, and what they publish is encoded by i
   expect(seen).toEqual([{ at: new Date(0) }, { tags: new Set(['a']) }, { 'content-type': 'application/x-v8' }])
 })
 
+test('a codec may use one buffer for all that it encodes', async () => {
+  const scratch = new Uint8Array(8)
+  const reusing: Codec = {
+    decode: (bytes) => Buffer.from(bytes).toString(),
+    encode: (value) => scratch.subarray(0, Buffer.from(scratch.buffer).write(value as string)),
+  }
+  const { app, handle, quiet } = openApp({ codec: { 'note.tagged': reusing } })
+  const seen: unknown[] = []
+  app.on('note.created', 'tag-note', async (_, { publish }) => {
+    for (const tag of ['first', 'next']) await publish('note.tagged', tag)
+  })
+  app.on('note.tagged', 'count', ({ body }) => void seen.push(body))
+  await handle(note('m1'))
+  await quiet()
+  expect(seen).toEqual(['first', 'next'])
+})
+
 test('a codec by type leaves the others to JSON, and what says most wins', async () => {
   const { app, handle } = openApp({ codec: { 'audit.*': bytesAsTheyAre, 'audit.note': binary } })
   const seen: unknown[] = []

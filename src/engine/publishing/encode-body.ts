@@ -21,7 +21,8 @@ function encodeWith(codec: Codec, value: unknown, type: string): Uint8Array {
       cause,
     })
   }
-  if (bytes instanceof Uint8Array) return bytes
+  // A copy: the codec may use the same buffer for the next one, before this one is written.
+  if (bytes instanceof Uint8Array) return new Uint8Array(bytes)
   throw new JustonceError('BODY_NOT_ENCODED', {
     message: `encode() of the codec of type ${type} returned ${bytes instanceof Promise ? 'a promise' : typeof bytes}, not bytes.`,
   })
