@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { keepFilesInMemory } from './test/servers/memory-disk.ts'
 import { LongestFirst } from './tools/longest-first.ts'
+
+// For this process, which starts the shared servers, and for its workers.
+keepFilesInMemory(process.env)
 
 export default defineConfig({
   test: {
