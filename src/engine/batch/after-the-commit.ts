@@ -124,7 +124,7 @@ async function runAfterAck<Tx>(
         engine,
         source,
         tx,
-        gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes),
+        gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run]),
         [],
       )
     })

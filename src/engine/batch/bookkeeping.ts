@@ -34,16 +34,22 @@ export interface Bookkeeping {
   readonly cleared: string[]
 }
 
+/** `inOrder`: the runs as they were called, which is the order of what they have published. */
 export function gatherBookkeeping<Tx>(
   engine: Engine<Tx>,
   { works, refusals, settles }: Pick<Batch<Tx>, 'works' | 'refusals' | 'settles'>,
   outcomes: Outcomes,
+  inOrder: readonly Run<Tx>[],
 ): Bookkeeping {
   const at = engine.clock.now()
   const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
   for (const refusal of refusals) {
     if (refusal.letter === undefined) books.parked.push(refusedRow(refusal, at))
     else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
+  }
+  for (const { index } of inOrder) {
+    const outcome = outcomes[index]
+    if (outcome?.kind === 'processed') books.outgoing.push(...outcome.products.outgoing)
   }
   for (const work of works) {
     for (const run of work.runs) gatherRun(engine, run, outcomes[run.index] as RunOutcome, at, books)
@@ -94,7 +100,6 @@ function gatherRun<Tx>(
   }
   switch (outcome.kind) {
     case 'processed':
-      books.outgoing.push(...outcome.products.outgoing)
       if (isFromRow || outcome.products.result !== undefined) mark('processed', outcome.products.result)
       break
     case 'after-ack':

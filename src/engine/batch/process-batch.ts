@@ -79,7 +79,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     permits.order.keepBehind(outcomes)
 
     // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
-    const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes)
+    const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done).catch((error: unknown) => {
       throw withItsFailure(engine, runs, outcomes, error)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { unpackOutgoing } from '../../encoding/packed-message.ts'
+import { type MemoryTransport, memoryTransport } from '../../transports/memory/index.ts'
 import { textOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { countsOf, engineCase, isAllSent, later, note, takeOutgoing } from './bench.ts'
+import { countsOf, engineCase, isAllSent, largestBatch, later, note, takeOutgoing } from './bench.ts'
 
 /** What leaves the transaction, and when. */
 export const afterCommitCases: readonly StoreCase[] = [
@@ -132,6 +133,38 @@ export const afterCommitCases: readonly StoreCase[] = [
       assert.equal(runs, 2)
       assert.equal(ids.size, 1)
       assert.equal(await effects.count(id), 1)
+    },
+  }),
+  engineCase({
+    name: 'after commit: what the messages of one batch publish leaves in the order in which they have run',
+    needs: ['queue'],
+    async run({ app }) {
+      const [calls, sent]: [string[], string[]] = [[], []]
+      const transport = memoryTransport()
+      const recording: MemoryTransport = {
+        ...transport,
+        publish(messages) {
+          sent.push(...messages.map(({ body }) => JSON.parse(new TextDecoder().decode(body)) as string))
+          return transport.publish(messages)
+        },
+      }
+      const { app: notes, events, handle, stop } = app({ transport: recording })
+      notes.on('note.created', 'tag-note', async ({ id }, { publish }) => {
+        calls.push(id)
+        await publish('note.tagged', id, { key: 'k' })
+      })
+      notes.on('note.tagged', 'count', () => {})
+      // They run by their keys, and publish under one.
+      await handle(
+        note('m1', { key: 'b' }),
+        note('m2', { key: 'a' }),
+        note('m3', { key: 'b' }),
+        note('m4', { key: 'a' }),
+      )
+      await eventually(async () => (sent.length < 4 ? undefined : true), 'what was published')
+      await stop()
+      assert.equal(largestBatch(events), 4)
+      assert.deepEqual(sent, calls.slice(-4))
     },
   }),
   engineCase({
