@@ -18,28 +18,32 @@ export const kafka: ServerDefinition = {
 export interface KafkaOptions {
   /** More settings of the broker, for example `{ 'message.max.bytes': 1000 }`. They win over ours. */
   readonly settings?: ServerSettings
+  /** Makes it a second broker of this cluster. */
+  readonly beside?: KafkaServer
 }
 
 /** Its URL is `kafka://host:port`. */
 export interface KafkaServer extends OwnServer {
   /** As clients want it: `host:port`. */
   readonly address: string
+  readonly controller: string
 }
 
 const java = ['-Xms64m', '-Xmx320m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
 const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
 
-/** Broker and controller in one. */
-export async function startKafka({ settings }: KafkaOptions = {}): Promise<KafkaServer> {
+/** Broker and controller in one; beside another one only a broker. */
+export async function startKafka({ settings, beside }: KafkaOptions = {}): Promise<KafkaServer> {
   const jars = await kafkaJars(binariesOf(kafka).mvn)
-  const [port, controllerPort] = [await freePort(), await freePort()]
-  const address = `${localhost}:${port}`
+  const address = `${localhost}:${await freePort()}`
+  const controller = beside?.controller ?? `${localhost}:${await freePort()}`
+  const second = { 'process.roles': 'broker', 'node.id': 2, listeners: `PLAINTEXT://${address}` }
   const server = await startOwnServer(kafka, {
     url: `kafka://${address}`,
     endSignal: 'SIGKILL',
     prepare({ path }, binaries) {
       const file = join(path, 'server.properties')
-      writeFileSync(file, propertiesOf(path, address, controllerPort, settings))
+      writeFileSync(file, propertiesOf(path, address, controller, { ...(beside && second), ...settings }))
       const run = [binaries.java!, ...java, quiet, '-cp', `${jars}/*`] as const
       return {
         setUp: [
@@ -55,7 +59,7 @@ export async function startKafka({ settings }: KafkaOptions = {}): Promise<Kafka
       }
     },
   })
-  return { ...server, address }
+  return { ...server, address, controller }
 }
 
 function findKafka(): Binaries | undefined {
@@ -65,8 +69,7 @@ function findKafka(): Binaries | undefined {
   return maven === undefined && !hasKafkaJars() ? undefined : { ...found, ...maven }
 }
 
-function propertiesOf(folder: string, address: string, controllerPort: number, more: ServerSettings = {}): string {
-  const controller = `${localhost}:${controllerPort}`
+function propertiesOf(folder: string, address: string, controller: string, more: ServerSettings): string {
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,

@@ -45,6 +45,16 @@ export function isTopicRefused(error: unknown): boolean {
   return says(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')
 }
 
+/** A partition of a topic has none, and then the client tells nothing of the whole topic. */
+export function hasNoLeader(error: unknown): boolean {
+  return says(error, 'apiId', 'LEADER_NOT_AVAILABLE')
+}
+
+/** It is the trouble of one topic, and must not stop the others. */
+export function isOfOneTopic(error: unknown): boolean {
+  return isUnknownTopic(error) || isTopicRefused(error) || hasNoLeader(error)
+}
+
 /** The broker has answered, and the client cannot make anything of it: a batch of records is spoilt, or packed in an unknown way. */
 export function isUnreadable(error: unknown): boolean {
   if (says(error, 'code', 'PLT_KFK_UNSUPPORTED_COMPRESSION')) return true

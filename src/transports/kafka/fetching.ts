@@ -1,5 +1,13 @@
 import { backoffMs } from '../../clock/index.ts'
-import { isTimeout, isTopicRefused, isUnknownTopic, isUnreadable, offsetOutOfRange, says } from './client-errors.ts'
+import {
+  hasNoLeader,
+  isTimeout,
+  isTopicRefused,
+  isUnknownTopic,
+  isUnreadable,
+  offsetOutOfRange,
+  says,
+} from './client-errors.ts'
 import type { FetchOptions, FetchResponse, KafkaConsumer, KafkaMetadata } from './client-shapes.ts'
 import { committedRecords } from './committed-records.ts'
 import type { PartitionLedger } from './partition-ledger.ts'
@@ -68,9 +76,10 @@ export class Fetcher {
     return this.#consumer.metadata({ topics: [...this.#topics], forceUpdate })
   }
 
-  /** Which of the topics are there, and which we may not know of. */
-  async present(topics: readonly string[]): Promise<{ readonly present: string[]; readonly refused: string[] }> {
-    const found = { present: [] as string[], refused: [] as string[] }
+  /** Which of the topics can be read, which we may not know of, and which have a partition without a leader. */
+  async present(topics: readonly string[]): Promise<Record<'present' | 'refused' | 'leaderless', readonly string[]>> {
+    const found = { present: [] as string[], refused: [] as string[], leaderless: [] as string[] }
+    let failure: unknown
     await Promise.all(
       topics.map(async (topic) => {
         try {
@@ -78,10 +87,15 @@ export class Fetcher {
           found.present.push(topic)
         } catch (error) {
           if (isTopicRefused(error)) found.refused.push(topic)
-          else if (!isUnknownTopic(error)) throw error
+          else if (hasNoLeader(error)) {
+            found.leaderless.push(topic)
+            failure = error
+          } else if (!isUnknownTopic(error)) throw error
         }
       }),
     )
+    // With nothing else to read it is what keeps us from reading.
+    if (found.present.length === 0 && failure !== undefined) throw failure
     return found
   }
 

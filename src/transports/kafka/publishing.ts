@@ -1,6 +1,6 @@
 import type { OutgoingMessage, PublishResult } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { asSetupError, isTopicRefused, isUnknownTopic, messageOf, says } from './client-errors.ts'
+import { asSetupError, hasNoLeader, isOfOneTopic, messageOf, says } from './client-errors.ts'
 import type { KafkaProducer } from './client-shapes.ts'
 import { givenTime } from './given-time.ts'
 import { type ClientSettings, clientOptions, whereOf } from './settings.ts'
@@ -96,7 +96,7 @@ const tooLarge = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'
 
 /** Where it depends on the message to which topic it goes, trouble with that one must not stop those for others. */
 function isTopicTrouble(error: unknown): boolean {
-  return isUnknownTopic(error) || isTopicRefused(error) || says(error, 'apiId', 'INVALID_TOPIC_EXCEPTION')
+  return isOfOneTopic(error) || says(error, 'apiId', 'INVALID_TOPIC_EXCEPTION')
 }
 
 /** What was refused in one call, and what follows from that for the rest of it. */
@@ -116,7 +116,8 @@ class Refusals {
     const { topic, value } = record
     const where = topic === '' ? '' : ` for ${topic}`
     const message = `Kafka cannot be sent a message of ${value.length} bytes${where}: ${messageOf(cause)}`
-    return { kind: 'refused', error: new JustonceError('PUBLISH_REFUSED', { message, cause }) }
+    const error = new JustonceError('PUBLISH_REFUSED', { message, cause })
+    return { kind: 'refused', error, isPassing: hasNoLeader(cause) }
   }
 }
 

@@ -1,7 +1,7 @@
 import { backoffMs, type ChangeSignal, changeSignal } from '../../clock/index.ts'
 import type { Delivery, Restore, Settlement } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
-import { asSetupError, isTopicRefused, isUnknownTopic, unreachable } from './client-errors.ts'
+import { asSetupError, isOfOneTopic, unreachable } from './client-errors.ts'
 import type { FetchedRecord } from './committed-records.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
@@ -256,7 +256,7 @@ export class Session {
 
   /** A broker that has just started may not know for a moment what the others know: it is believed when it insists. */
   #failOrReport(error: unknown, failures: number): void {
-    if ((isUnknownTopic(error) || isTopicRefused(error)) && this.#topics.hasOthers) {
+    if (isOfOneTopic(error) && this.#topics.hasOthers) {
       this.#settings.onError(error)
       if (failures > 5) this.#topics.look().catch((found: unknown) => this.#fail(found, failures))
       this.#changed.announce()

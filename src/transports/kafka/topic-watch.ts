@@ -12,7 +12,7 @@ export interface TopicWatchOptions {
   readonly fetcher: Fetcher
 }
 
-/** Which of the topics are read: one that is not there must not stop the others. */
+/** Which of the topics are read: one that is not there, or has no leader, must not stop the others. */
 export class TopicWatch {
   readonly #options: TopicWatchOptions
   #read: readonly string[]
@@ -46,9 +46,10 @@ export class TopicWatch {
 
   async #look(): Promise<void> {
     const { settings, member, fetcher } = this.#options
-    const { present, refused } = await fetcher.present(settings.topics)
+    const { present, refused, leaderless } = await fetcher.present(settings.topics)
     this.#lookedAt = settings.clock.monotonicMs()
-    const missing = settings.topics.filter((topic) => !present.includes(topic) && !refused.includes(topic))
+    const found = [...present, ...refused, ...leaderless]
+    const missing = settings.topics.filter((topic) => !found.includes(topic))
     for (const topic of missing) settings.cameLater.add(topic)
     const names = missing.join(', ')
     const notAllowed = new JustonceError('BROKER_REFUSED', {
@@ -66,6 +67,10 @@ export class TopicWatch {
       settings.notice(new JustonceError('TOPIC_MISSING', { message }))
     }
     if (refused.length > 0) settings.notice(notAllowed)
+    if (leaderless.length > 0) {
+      const message = `Topic ${leaderless.join(', ')} has a partition without a leader, and nothing of it is read.`
+      settings.notice(new JustonceError('PARTITION_UNREADABLE', { message }))
+    }
     fetcher.subscribe(present)
     void member.subscribe(present, before)
   }
