@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { countParked } from '../src/operations/index.ts'
 import { type Bank, createTables, openBank } from './bank.ts'
 import { type Broker, openBroker } from './broker.ts'
 import { Crew, type CrewOptions } from './crew.ts'
@@ -81,7 +82,7 @@ export class Side {
         producer.isDone &&
         killer.isDone &&
         unsettled === 0 &&
-        (await bank.store.parking.count({ state: 'waiting' })) === 0
+        (await countParked(bank.store, { state: 'waiting' })) === 0
       this.progress = { ...before, consumed: producer.sent - unsettled, kills: crew.kills, isDone }
       if (isDone) return
       killer.look(this.progress.consumed, signal)

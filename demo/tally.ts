@@ -1,3 +1,4 @@
+import { countParked } from '../src/operations/index.ts'
 import type { Bank } from './bank.ts'
 import type { Payment } from './plan.ts'
 
@@ -47,7 +48,7 @@ export async function tally(
     payment: String(row.payment),
     times: Number(row.times),
   }))
-  const unfinished = run.unsettled + (await bank.store.parking.count())
+  const unfinished = run.unsettled + (await countParked(bank.store))
   const found = (await bank.read(balances)).map((row) => ({
     balance: Number(row.balance),
     booked: Number(row.booked),

@@ -1,6 +1,6 @@
 import type { Clock, JustonceEvent, QueueCount, Store } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
-import { operations } from '../operations/index.ts'
+import { countParked, operations } from '../operations/index.ts'
 
 export type AppState = 'new' | 'starting' | 'started' | 'stopped'
 
@@ -110,8 +110,8 @@ export class HealthWatch {
 
 /** One after the other, on one connection: a probe must not be what the store has no room for. */
 async function lagOf(store: Store): Promise<Lag> {
-  const waiting = await store.parking.count({ state: 'waiting' })
-  const dead = await store.parking.count({ state: 'dead' })
+  const waiting = await countParked(store, { state: 'waiting' })
+  const dead = await countParked(store, { state: 'dead' })
   return {
     outgoing: store.queue === undefined ? {} : await operations(store).outgoing.waiting(),
     parked: { waiting, dead },

@@ -5,7 +5,7 @@ import { Retrier } from '../consumer/retrier.ts'
 import type { Clock, Delivery, Positioned, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Source } from '../engine/source.ts'
-import { operableEngine, redriver } from '../letters/index.ts'
+import { redriver } from '../letters/index.ts'
 import type { Loop } from '../loops/loop.ts'
 import { StoreGate } from '../loops/store-gate.ts'
 import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts'
@@ -62,7 +62,7 @@ export class Running {
         concurrency: retriesAtOnce(store, options),
       })
       this.#housekeeper = housekeeper(engine, shared.gate)
-      if (store.redrives !== undefined) this.#redriver = redriver(operableEngine(engine), shared.gate, { pollMs })
+      this.#redriver = redriver(engine, shared.gate, { pollMs })
     }
     const { retention, queue } = store
     if (retention !== undefined && parts.includes('maintenance'))

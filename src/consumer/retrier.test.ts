@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
 import { StoreGate } from '../loops/store-gate.ts'
+import { countParked } from '../operations/index.ts'
 import type { MemoryStore } from '../stores/memory/index.ts'
 import { Quarantine } from './quarantine.ts'
 import { Retrier } from './retrier.ts'
@@ -47,7 +48,7 @@ test('it gives all that are due their attempt, one after the other without a pau
   expect(effects()).toEqual({})
   await clock.advance(501)
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('while the store is down it waits at the gate; no attempt is counted', async () => {

@@ -1,4 +1,4 @@
-import type { WaitingMessages } from '../contracts/index.ts'
+import type { Tally } from '../contracts/index.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import type { Engine } from '../engine/engine.ts'
 import { abandonLetters } from '../engine/retries/abandon-letters.ts'
@@ -6,6 +6,9 @@ import { wantedHere } from '../engine/retries/wanted.ts'
 import { JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
+
+/** Those of one type that wait for one handler. */
+type WaitingMessages = Tally<'handler' | 'type'>
 
 /** Whoever knows a handler that messages wait for says so for so long, at every look. */
 const knownForMs = 180_000
@@ -36,7 +39,7 @@ export class UnknownHandlers<Tx> {
 
   async look(signal: AbortSignal): Promise<void> {
     const unknown = new Map<string, WaitingMessages>()
-    for (const messages of await this.#engine.store.parking.waiting()) {
+    for (const messages of await this.#engine.store.parking.tally({ state: 'waiting' }, ['handler', 'type'])) {
       if (this.#isKnownHere(messages)) await this.#sayKnown(nameOf(messages))
       else if (await this.#isKnownToNobody(nameOf(messages))) unknown.set(nameOf(messages), messages)
       else this.#reportShared(messages)

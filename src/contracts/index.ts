@@ -14,15 +14,6 @@ export type {
   RecordKey,
   RecordState,
 } from './inbox.ts'
-export type {
-  GroupTally,
-  LetterGroup,
-  Letters,
-  Redrive,
-  RedriveProgress,
-  RedriveSettings,
-  Redrives,
-} from './letters.ts'
 export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
 export type {
   DueOptions,
@@ -32,13 +23,15 @@ export type {
   PackedMessage,
   ParkedBooking,
   ParkedChange,
+  ParkedEdit,
   ParkedFilter,
   ParkedMessage,
   ParkedReason,
   ParkedTicket,
   Parking,
   StoredParkedMessage,
-  WaitingMessages,
+  Tally,
+  TallyColumn,
   WantedMessages,
 } from './parking.ts'
 export type { Partition, Place, Position, Positioned, PositionMove, Positions, Restore } from './positions.ts'
@@ -51,7 +44,6 @@ export type {
   Loan,
   LoanOptions,
   LoanReport,
-  OperableStore,
   Parts,
   Store,
   StoreCapabilities,

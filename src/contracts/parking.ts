@@ -52,8 +52,10 @@ export interface StoredParkedMessage extends ParkedMessage {
   readonly nextAt: Date
   /** The body as it was received, where a person has edited it. */
   readonly originalBody: Uint8Array | undefined
-  /** The redrive it was selected for, until that has ended. */
+  /** The last redrive that it was selected for, whether or not that has ended. */
   readonly redrive: string | undefined
+  /** That redrive has given it another life. */
+  readonly released: boolean
 }
 
 /** Names a row as it was when it was read. */
@@ -92,11 +94,6 @@ export interface DueOptions {
   readonly pastDead: readonly string[]
 }
 
-export interface WaitingMessages extends WantedMessages {
-  readonly type: string
-  readonly count: number
-}
-
 export interface FollowOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
   /** Dead letters between them hold nobody up. */
   readonly pastDead: boolean
@@ -129,7 +126,26 @@ export interface ParkedFilter {
   /** Exactly these, where they fit the rest. */
   readonly keys?: readonly RecordKey[] | undefined
   readonly redrive?: string | undefined
+  readonly released?: boolean | undefined
+  /** It is selected for none of these. */
+  readonly notInRedrives?: readonly string[] | undefined
 }
+
+export type ParkedEdit =
+  | { readonly kind: 'remove' }
+  /** Puts another message in its place, and keeps the body that was received first. */
+  | { readonly kind: 'replace'; readonly message: PackedMessage }
+  /** Selects it for a redrive that has not released it yet. The revision stays: an attempt has nothing to do with the mark. */
+  | { readonly kind: 'mark'; readonly redrive: string }
+  /** Another life: waiting, due now, no attempts counted. The history of its errors stays. */
+  | { readonly kind: 'release' }
+
+export type TallyColumn = 'handler' | 'type' | 'reason' | 'shape' | 'state' | 'attempts' | 'released'
+
+/** How many rows have these values; when the first of them was parked, and when the last of them was changed. */
+export type Tally<By extends TallyColumn> = Pick<StoredParkedMessage, By> & {
+  readonly count: number
+} & ([By] extends [never] ? unknown : { readonly firstAt: Date; readonly lastAt: Date })
 
 /** Waiting retries and dead letters, one table, unique by (handler, key). Texts have at most 300 characters. */
 export interface Parking<Tx> {
@@ -177,7 +193,14 @@ export interface Parking<Tx> {
     filter?: ParkedFilter,
     page?: { readonly limit?: number; readonly after?: number; readonly maxBytes?: number },
   ): Promise<readonly StoredParkedMessage[]>
-  count(filter?: ParkedFilter): Promise<number>
-  /** How many messages of each type wait for each handler that has any. */
-  waiting(): Promise<readonly WaitingMessages[]>
+  /**
+   * Counts those that fit, one answer for each combination of the columns that there is, the largest first, all
+   * unless told. Without columns it is a mere count, and there is no answer where nothing fits.
+   */
+  tally<By extends TallyColumn>(filter: ParkedFilter, by: readonly By[], limit?: number): Promise<readonly Tally<By>[]>
+  /**
+   * Edits those that fit, up to `limit`, the oldest first, without those that another transaction holds. Resolves to their
+   * keys, in that order. Never waits.
+   */
+  edit(tx: Tx, filter: ParkedFilter, edit: ParkedEdit, limit: number): Promise<readonly RecordKey[]>
 }

@@ -1,6 +1,5 @@
 import type { Facts } from './facts.ts'
 import type { Inbox, RecordKey } from './inbox.ts'
-import type { Letters, Redrives } from './letters.ts'
 import type { Parking } from './parking.ts'
 import type { Positions } from './positions.ts'
 import type { Queue } from './queue.ts'
@@ -135,9 +134,6 @@ export interface Store<Tx = unknown> {
   within(tx: Tx): JoinedStore<Tx>
   readonly inbox: Inbox<Tx>
   readonly parking: Parking<Tx>
-  /** These two are there together, or absent: then dead letters can be read, but not worked on. */
-  readonly letters?: Letters<Tx>
-  readonly redrives?: Redrives<Tx>
   readonly facts: Facts<Tx>
   /** Absent where records are never removed, or end by themselves. */
   readonly retention?: Retention
@@ -158,9 +154,6 @@ export interface Store<Tx = unknown> {
   /** Closes what the store itself has opened; a client that the user passed in stays open. Twice is no error. */
   close(): Promise<void>
 }
-
-/** A store whose dead letters people can work on. */
-export type OperableStore<Tx = unknown> = Store<Tx> & Required<Pick<Store<Tx>, 'letters' | 'redrives'>>
 
 /** A store inside the caller's transaction: whatever happens here is provisional until the caller commits. */
 export interface JoinedStore<Tx> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Redrive, RedriveProgress } from '../contracts/index.ts'
+import type { Redrive, RedriveProgress } from '../operations/index.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
 
 const startedAt = new Date('2030-01-01T00:00:00Z')

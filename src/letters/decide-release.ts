@@ -1,4 +1,4 @@
-import type { Redrive, RedriveProgress } from '../contracts/index.ts'
+import type { Redrive, RedriveProgress } from '../operations/index.ts'
 
 export type ReleaseDecision =
   | { readonly kind: 'release'; readonly count: number; readonly isPaced: boolean }

@@ -1,6 +1,9 @@
+import type { Engine } from '../engine/engine.ts'
+import { databaseNow } from '../facts/index.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
+import { endRedrive, findRedrives, progressOf, releaseLetters, runningRedrives } from '../operations/redrives.ts'
+import { RivalError } from '../operations/rivals.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
-import type { OperableEngine } from './operable-engine.ts'
 
 export interface RedriverOptions {
   readonly pollMs: number
@@ -10,10 +13,11 @@ export interface RedriverOptions {
 const attemptsMs = 50
 
 /**
- * Drives the redrives of a store. Every process runs one; whoever has a redrive locked decides about it, from what the
- * rows say, so that it goes on wherever another driver has ended.
+ * Drives the redrives of a store. Every process runs one and decides from what the rows say, so that a redrive goes on wherever
+ * another driver has ended. Of several that decide at the same time one has its way: what is released commits only if the redrive
+ * is as it was looked at.
  */
-export function redriver<Tx>(engine: OperableEngine<Tx>, gate: Gate, { pollMs }: RedriverOptions): Loop {
+export function redriver<Tx>(engine: Engine<Tx>, gate: Gate, { pollMs }: RedriverOptions): Loop {
   const { clock, events } = engine
   const turns = new Turns(engine, pollMs)
   return new Loop({
@@ -27,26 +31,24 @@ export function redriver<Tx>(engine: OperableEngine<Tx>, gate: Gate, { pollMs }:
 }
 
 class Turns<Tx> {
-  readonly #engine: OperableEngine<Tx>
+  readonly #engine: Engine<Tx>
   readonly #pollMs: number
   /** When this driver last looked at a redrive. */
   readonly #looks = new Map<string, number>()
 
-  constructor(engine: OperableEngine<Tx>, pollMs: number) {
+  constructor(engine: Engine<Tx>, pollMs: number) {
     this.#engine = engine
     this.#pollMs = pollMs
   }
 
   /** Gives every running redrive one turn. Resolves to how long to wait before the next. */
   async giveAll(signal: AbortSignal): Promise<number> {
-    const driven = new Set<string>()
+    const { ids } = await runningRedrives(this.#engine.store)
+    for (const id of this.#looks.keys()) if (!ids.includes(id)) this.#looks.delete(id)
     let pauseMs = this.#pollMs
-    while (!signal.aborted) {
-      const turn = await this.#driveNext(driven)
-      if (turn === undefined) return pauseMs
-      const { id, decision } = turn
-      driven.add(id)
-      if (decision.kind === 'end') this.#looks.delete(id)
+    for (const id of ids) {
+      if (signal.aborted) break
+      const decision = await this.#drive(id)
       if (decision.kind === 'end') this.#engine.events.emit({ kind: 'redrive-ended', id, state: decision.state })
       // In another process they are found a little later.
       if (decision.kind === 'release') this.#engine.wake('retries')
@@ -64,18 +66,32 @@ class Turns<Tx> {
     return Math.min(now - before, this.#pollMs * 3)
   }
 
-  #driveNext(driven: ReadonlySet<string>): Promise<{ id: string; decision: ReleaseDecision } | undefined> {
+  /** What was done. If somebody else has driven or ended it since it was looked at, nothing is. */
+  async #drive(id: string): Promise<ReleaseDecision> {
     const { store } = this.#engine
-    return store.transaction(async (tx) => {
-      const taken = await store.redrives.take(tx)
-      if (taken === undefined || driven.has(taken.redrive.id)) return undefined
-      const { redrive, progress, now } = taken
-      const decision = decideRelease(redrive, progress, now, this.#sinceLastLook(redrive.id))
-      if (decision.kind === 'end') await store.redrives.end(tx, redrive.id, decision.state)
-      if (decision.kind !== 'release') return { id: redrive.id, decision }
-      const released = await store.redrives.release(tx, redrive.id, decision.count)
-      // Those that could not be had now may be had later: to go on at once would only ask for them again and again.
-      return { id: redrive.id, decision: released > 0 ? decision : { kind: 'wait' } }
-    })
+    const running = await runningRedrives(store)
+    const [found] = await findRedrives(store, [id])
+    if (found?.redrive.state !== 'running') return { kind: 'wait' }
+    const { redrive } = found
+    // After the look at the redrive: whatever is released in between changes that, and then nothing is done here.
+    const reached = await progressOf(store, id)
+    const now = redrive.perSecond === undefined ? redrive.startedAt : await databaseNow(store)
+    const decision = decideRelease(redrive, reached, now, this.#sinceLastLook(id))
+    if (decision.kind !== 'end' && decision.kind !== 'release') return decision
+    try {
+      return await store.transaction(async (tx) => {
+        if (decision.kind === 'end') {
+          if (await endRedrive(store, tx, running, found, { state: decision.state, reached })) return decision
+          throw new RivalError()
+        }
+        const released = await releaseLetters(store, tx, found, decision.count)
+        if (released === undefined) throw new RivalError()
+        // Those that could not be had now may be had later: to go on at once would only ask for them again and again.
+        return released > 0 ? decision : { kind: 'wait' }
+      })
+    } catch (error) {
+      if (error instanceof RivalError) return { kind: 'wait' }
+      throw error
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../contracts/index.ts'
+import { timeOfRevision } from '../facts/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { checkWhole, mostListed } from './signature.ts'
 import type { Site } from './site.ts'
@@ -34,7 +35,7 @@ export async function auditedActions<Tx>(
   checkWhole(limit, 'limit', 1, mostListed)
   const found = await facts.list(kind, limit)
   // Nobody ever changes them, so the revision is when they were made.
-  return found.map(({ value, revision }) => ({ ...entryIn(value), at: new Date(Math.floor(revision / 1_000)) }))
+  return found.map(({ value, revision }) => ({ ...entryIn(value), at: timeOfRevision(revision) }))
 }
 
 /** One that somebody has changed by hand must not hide the others. */

@@ -4,6 +4,7 @@ import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import type { ErrorCode, LetterFilter, LetterSelection, RedriveOptions, Signature } from '../index.ts'
 import { isJustonceError } from '../index.ts'
 import { recordOf } from '../testing/sample-records.ts'
+import { listRedrives } from './redrives.ts'
 
 async function codeOf(work: Promise<unknown>): Promise<ErrorCode | undefined> {
   try {
@@ -24,7 +25,7 @@ async function untouched() {
     async expectNothingDone() {
       expect(await opened.store.parking.list()).toEqual(before)
       expect(await opened.app.operations.audit()).toEqual([])
-      expect(await opened.store.redrives.list(10)).toEqual([])
+      expect(await opened.letters.redrives()).toEqual([])
       expect(await recordOf(opened.store, letter('m1'))).toMatchObject({ state: 'parked' })
     },
   }
@@ -177,7 +178,7 @@ test('a letter whose expiry has passed is refused where it is the only one', asy
   await handle(note('m1', { expiresAt: new Date(clock.now().getTime() + 1_000) }))
   await clock.advance(2_000)
   expect(await codeOf(app.operations.letters.redrive(letter('m1'), ana))).toBe('REDRIVE_EXPIRED')
-  expect(await store.redrives.list(1)).toEqual([])
+  expect(await listRedrives(store, 1)).toEqual([])
 })
 
 test('an edit that cannot be handled is refused, and nothing of it is stored', async () => {
@@ -210,7 +211,7 @@ test('an edit that cannot be handled is refused, and nothing of it is stored', a
     expect(await codeOf(app.operations.letters.redrive(selection, { ...ana, body }))).toBe('EDIT_INVALID')
   expect(await store.parking.list()).toEqual(before)
   expect(await app.operations.audit()).toEqual([])
-  expect(await store.redrives.list(1)).toEqual([])
+  expect(await listRedrives(store, 1)).toEqual([])
 })
 
 test('a redrive that nobody knows', async () => {
@@ -222,26 +223,26 @@ test('a redrive that nobody knows', async () => {
 
 test('a letter that is lost between the look and the transaction is not half of a redrive', async () => {
   const { letters, store, dead, app } = await withLetters(['m1', 'm2'])
-  const { start } = store.redrives
-  Object.assign(store.redrives, {
-    start: async (...[tx, given, filter]: Parameters<typeof start>) => {
+  const { edit } = store.parking
+  Object.assign(store.parking, {
+    edit: async (...[tx, filter, what, limit]: Parameters<typeof edit>) => {
       // As if another had discarded it a moment ago.
-      await store.letters.discard(tx, { key: 'm2' }, 1)
-      return await start(tx, given, filter)
+      await edit(tx, { key: 'm2' }, { kind: 'remove' }, 1)
+      return await edit(tx, filter, what, limit)
     },
   })
   expect(await codeOf(letters.redrive([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
   expect(await dead()).toEqual(['m1', 'm2'])
   expect(await app.operations.audit()).toEqual([])
-  expect(await store.redrives.list(1)).toEqual([])
+  expect(await listRedrives(store, 1)).toEqual([])
 })
 
 test('a letter that is lost between the look and the transaction undoes the discarding of the others', async () => {
   const { letters, store, dead, app } = await withLetters(['m1', 'm2'])
-  const { discard } = store.letters
-  Object.assign(store.letters, {
+  const { edit } = store.parking
+  Object.assign(store.parking, {
     // As if another held the second one.
-    discard: (...[tx, _, limit]: Parameters<typeof discard>) => discard(tx, { key: 'm1' }, limit),
+    edit: (...[tx, _, what, limit]: Parameters<typeof edit>) => edit(tx, { key: 'm1' }, what, limit),
   })
   expect(await codeOf(letters.discard([letter('m1'), letter('m2')], ana))).toBe('LETTER_NOT_DEAD')
   expect(await dead()).toEqual(['m1', 'm2'])

@@ -2,18 +2,20 @@ import type { RecordKey } from '../contracts/index.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
+import { countParked } from './count-parked.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { pagesOf } from './pages.ts'
+import { runningRedrives } from './redrives.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
 import { checkSignature } from './signature.ts'
-import type { OperableSite } from './site.ts'
+import type { Site } from './site.ts'
 import type { LetterSelection, Signature } from './types.ts'
 
 const atOnce = 1_000
 
 /** Removes letters and marks their records, all of them in one transaction. */
 export async function discardLetters<Tx>(
-  site: OperableSite<Tx>,
+  site: Site<Tx>,
   selection: LetterSelection,
   signature: Signature,
 ): Promise<number> {
@@ -22,12 +24,13 @@ export async function discardLetters<Tx>(
   const keys = await keysOf(site, selected)
   const { store } = site
   const shared = await sharedRecords(site, keys)
+  const running = (await runningRedrives(store)).ids
   const discard = async (tx: Tx) => {
     let count = 0
     for (let start = 0; start < keys.length; start += atOnce) {
       // By the filter as well: what has become another letter meanwhile is not the one that was seen.
-      const some = { ...selected.filter, keys: keys.slice(start, start + atOnce) }
-      const discarded = await store.letters.discard(tx, some, atOnce)
+      const some = { ...selected.filter, keys: keys.slice(start, start + atOnce), notInRedrives: running }
+      const discarded = await store.parking.edit(tx, some, { kind: 'remove' }, atOnce)
       if (discarded.length === 0) continue
       count += discarded.length
       await store.inbox.update(
@@ -54,7 +57,7 @@ export async function discardLetters<Tx>(
  * key than its row. By the letter's key, then by its handler.
  */
 async function sharedRecords<Tx>(
-  site: OperableSite<Tx>,
+  site: Site<Tx>,
   letters: readonly RecordKey[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>> {
   const others = letters.flatMap(({ handler, key }) => {
@@ -70,7 +73,7 @@ async function sharedRecords<Tx>(
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
       // Where a row of that very key is parked, the record is that row's.
-      if ((await site.store.parking.count({ keys: [{ handler, key }] })) > 0) continue
+      if ((await countParked(site.store, { keys: [{ handler, key }] })) > 0) continue
       const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()
       shared.set(of.key, ofKey.set(of.handler, [...(ofKey.get(of.handler) ?? []), { handler, key }]))
     }
@@ -78,13 +81,13 @@ async function sharedRecords<Tx>(
   return shared
 }
 
-async function keysOf<Tx>(site: OperableSite<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
+async function keysOf<Tx>(site: Site<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
   if (selected.kind === 'exact') {
     await examine(site, selected.keys)
     return selected.keys
   }
   const keys: RecordKey[] = []
-  for await (const page of pagesOf(site.store.parking, selected.filter))
+  for await (const page of pagesOf(site.store, selected.filter))
     for (const { handler, key, redrive } of page) if (redrive === undefined) keys.push({ handler, key })
   if (keys.length === 0) throw noneFound()
   return keys

@@ -57,7 +57,7 @@ async function rowsOf<Tx>(
   const rows = new Map<string, StoredParkedMessage>()
   for (let start = 0; start < keys.length; start += lookedAtOnce) {
     const some = keys.slice(start, start + lookedAtOnce)
-    for await (const page of pagesOf(store.parking, { keys: some }))
+    for await (const page of pagesOf(store, { keys: some }))
       for (const row of page) rows.set(nameOf(row), keys.length === 1 ? row : { ...row, ...nothing })
   }
   return rows

@@ -1,6 +1,6 @@
-import type { LetterGroup, ParkedFilter, ParkedMessage } from '../contracts/index.ts'
+import type { ParkedFilter, ParkedMessage } from '../contracts/index.ts'
 import { checkOptions, JustonceError } from '../errors/index.ts'
-import type { LetterFilter } from './types.ts'
+import type { LetterFilter, LetterGroup } from './types.ts'
 
 const texts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'orderKey', 'source'] as const
 const dates = ['since', 'before'] as const

@@ -75,10 +75,7 @@ test('what waits or is not there is no dead letter', async () => {
   expect(await letters.get(letter('m2'))).toBeUndefined()
   expect(await letters.get(letter('m1', 'another'))).toBeUndefined()
   await letters.redrive('all', ana)
-  await store.transaction(async (tx) => {
-    const id = (await store.redrives.take(tx))?.redrive.id ?? ''
-    await store.redrives.release(tx, id, 1)
-  })
+  await store.transaction((tx) => store.parking.edit(tx, {}, { kind: 'release' }, 1))
   expect(await letters.get(letter('m1'))).toBeUndefined()
   expect(await letters.list()).toEqual([])
 })

@@ -1,13 +1,14 @@
-import type { Parking, StoredParkedMessage } from '../contracts/index.ts'
+import type { Store, StoredParkedMessage } from '../contracts/index.ts'
 import { checkOptions } from '../errors/index.ts'
 import { decideFilter } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
+import { withRunningMarks } from './redrives.ts'
 import { checkWhole, mostListed } from './signature.ts'
 import type { LetterFilter, Page } from './types.ts'
 
 /** One page of what is dead, or of what waits. */
 export async function listRows<Tx>(
-  parking: Parking<Tx>,
+  store: Pick<Store<Tx>, 'parking' | 'facts'>,
   state: StoredParkedMessage['state'],
   filter: LetterFilter,
   page: Page,
@@ -16,5 +17,6 @@ export async function listRows<Tx>(
   const { limit = 100, after = 0 } = page
   checkWhole(limit, 'limit', 1, mostListed)
   checkWhole(after, 'after', 0, Number.MAX_SAFE_INTEGER)
-  return await parking.list(decideFilter(filter, state), { limit, after, maxBytes: mostBytes })
+  const rows = await store.parking.list(decideFilter(filter, state), { limit, after, maxBytes: mostBytes })
+  return await withRunningMarks(store, rows)
 }

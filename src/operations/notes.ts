@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import type { LetterGroup, Store } from '../contracts/index.ts'
+import type { Store } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { checkGroup, checkText } from './letter-filter.ts'
 import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
-import type { Signature } from './types.ts'
+import type { LetterGroup, Signature } from './types.ts'
 
 const longestNote = 2_000
 

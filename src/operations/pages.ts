@@ -1,4 +1,5 @@
-import type { ParkedFilter, Parking, StoredParkedMessage } from '../contracts/index.ts'
+import type { ParkedFilter, Store, StoredParkedMessage } from '../contracts/index.ts'
+import { withRunningMarks } from './redrives.ts'
 
 const pageSize = 1_000
 /** However few letters that are. */
@@ -6,14 +7,14 @@ export const mostBytes = 16 * 1_048_576
 
 /** All rows that fit, a page at a time: a selection may be larger than the memory. */
 export async function* pagesOf<Tx>(
-  parking: Pick<Parking<Tx>, 'list'>,
+  store: Pick<Store<Tx>, 'parking' | 'facts'>,
   filter: ParkedFilter,
 ): AsyncGenerator<readonly StoredParkedMessage[]> {
   for (let after = 0; ; ) {
-    const page = await parking.list(filter, { limit: pageSize, after, maxBytes: mostBytes })
+    const page = await store.parking.list(filter, { limit: pageSize, after, maxBytes: mostBytes })
     const last = page.at(-1)
     if (last === undefined) return
-    yield page
+    yield await withRunningMarks(store, page)
     after = last.sequence
   }
 }

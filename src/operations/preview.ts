@@ -19,7 +19,7 @@ export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): P
   let letters = 0
   let expired = 0
   let tooOld = 0
-  for await (const page of pagesOf(store.parking, selected.filter)) {
+  for await (const page of pagesOf(store, selected.filter)) {
     const free = page.filter(({ redrive }) => redrive === undefined)
     const runs = await handlers.runsOf(free)
     const conflicting = await wouldConflict(site, free)
@@ -55,7 +55,7 @@ function runnable<Tx>(
 async function behind<Tx>({ store, handlers }: Site<Tx>, heads: Heads): Promise<readonly string[]> {
   if (heads.isEmpty) return []
   const names: string[] = []
-  for await (const page of pagesOf(store.parking, heads.filter()))
+  for await (const page of pagesOf(store, heads.filter()))
     for (const row of page) {
       if (!row.independent && heads.precede(row)) names.push(...handlers.namesOf(row.handler).slice(0, 1))
     }

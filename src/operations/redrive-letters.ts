@@ -1,16 +1,18 @@
-import type { PackedMessage, RecordKey, RedriveSettings, StoredParkedMessage } from '../contracts/index.ts'
+import type { PackedMessage, RecordKey, StoredParkedMessage } from '../contracts/index.ts'
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { type AuditEntry, keepAudit } from './audit.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
+import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import { checkSignature, checkWhole } from './signature.ts'
-import type { OperableSite } from './site.ts'
-import type { LetterSelection, RedriveOptions } from './types.ts'
+import type { Site } from './site.ts'
+import type { LetterSelection, RedriveOptions, RedriveSettings } from './types.ts'
 
 /** Stores a redrive and marks its letters, or does nothing at all. */
 export async function redriveLetters<Tx>(
-  site: OperableSite<Tx>,
+  site: Site<Tx>,
   selection: LetterSelection,
   options: RedriveOptions,
 ): Promise<{ readonly id: string; readonly selected: number }> {
@@ -18,20 +20,31 @@ export async function redriveLetters<Tx>(
   const selected = decideSelection(selection)
   const edit = await checkLetters(site, selected, options.body)
   const { store } = site
-  const start = async (tx: Tx) => {
-    if (edit !== undefined && !(await store.letters.replace(tx, edit.key, edit.message))) throw changedMeanwhile()
-    const marked = await store.redrives.start(tx, settings, selected.filter)
+  const start = async (tx: Tx, running: RunningRedrives) => {
+    const marked = await startRedrive(store, tx, running, settings, selected.filter)
+    if (marked === undefined) throw new RivalError()
+    if (edit !== undefined && !(await replace(store, tx, edit))) throw changedMeanwhile()
     if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
     if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
     await keepAudit(site, tx, ...auditOf(settings, selected, marked, edit?.key))
     return marked
   }
-  const count = await orExplain(site, selected, () => store.transaction(start))
+  const count = await orExplain(site, selected, () =>
+    despiteRivals(async () => {
+      const running = await runningRedrives(store)
+      return await store.transaction((tx) => start(tx, running))
+    }),
+  )
   site.changed({ kind: 'redrive-started' })
   return { id: settings.id, selected: count }
 }
 
-function decideSettings<Tx>({ clock }: OperableSite<Tx>, options: RedriveOptions): RedriveSettings {
+async function replace<Tx>({ parking }: Site<Tx>['store'], tx: Tx, { key, message }: Edit): Promise<boolean> {
+  const edited = await parking.edit(tx, { state: 'dead', keys: [key] }, { kind: 'replace', message }, 1)
+  return edited.length === 1
+}
+
+function decideSettings<Tx>({ clock }: Site<Tx>, options: RedriveOptions): RedriveSettings {
   const settings = ['canary', 'perSecond', 'stopAfterFailures', 'body']
   const { by, why } = checkSignature(options, 'redrive()', settings)
   const { canary = 0, perSecond, stopAfterFailures = 10 } = options
@@ -47,7 +60,7 @@ interface Edit {
   readonly message: PackedMessage
 }
 
-async function checkLetters<Tx>(site: OperableSite<Tx>, selected: Selected, body: unknown): Promise<Edit | undefined> {
+async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknown): Promise<Edit | undefined> {
   if (body !== undefined && (selected.kind !== 'exact' || selected.keys.length !== 1)) {
     const what = selected.kind === 'exact' ? `${selected.keys.length} letters` : 'a filter'
     throw new JustonceError('EDIT_INVALID', {

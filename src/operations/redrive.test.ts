@@ -3,6 +3,7 @@ import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
 import { recordOf } from '../testing/sample-records.ts'
+import { countParked } from './index.ts'
 
 test('what is redriven runs and is done; its record, its events and its end say so', async () => {
   const { letters, mend, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
@@ -152,7 +153,7 @@ test('an edited letter runs with the new body under its id, and a late copy of t
     ['m1', { ok: false }, { trace: 't1' }],
     ['m1', { ok: true }, { trace: 't1' }],
   ])
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('the preview counts what would run, what waits behind it, what is done and what has expired', async () => {
@@ -210,15 +211,15 @@ test('a selection of more than a page is previewed, redriven and discarded whole
 test('a driver that the store leaves waits, and goes on when it is back', async () => {
   const { letters, store, mend, rounds, clock, eventsOf, effects } = await withLetters(['m1'])
   mend()
-  const { take } = store.redrives
+  const { read } = store.facts
   let failures = 0
-  Object.assign(store.redrives, {
-    take: async (...given: Parameters<typeof take>) => {
+  await letters.redrive('all', ana)
+  Object.assign(store.facts, {
+    read: async (names: readonly string[]) => {
       if (++failures < 3) throw new Error('no luck')
-      return await take(...given)
+      return await read(names)
     },
   })
-  await letters.redrive('all', ana)
   await rounds(2)
   expect(eventsOf('loop-failed')).toMatchObject([{ loop: 'redrives' }, { loop: 'redrives' }])
   expect(effects()).toEqual({})
@@ -229,10 +230,12 @@ test('a driver that the store leaves waits, and goes on when it is back', async 
 test('letters that cannot be had now are asked for later, not again and again', async () => {
   const { letters, store, rounds } = await withLetters(['m1'])
   let asked = 0
-  Object.assign(store.redrives, {
-    release: async () => {
+  const { edit } = store.parking
+  Object.assign(store.parking, {
+    edit: async (...given: Parameters<typeof edit>) => {
+      if (given[2].kind !== 'release') return await edit(...given)
       if (++asked > 50) throw new Error('asked without end')
-      return 0
+      return []
     },
   })
   await letters.redrive('all', ana)
@@ -248,4 +251,14 @@ test('letters as they are listed are a selection, one or many', async () => {
   expect(await letters.redrive(first as NonNullable<typeof first>, ana)).toMatchObject({ selected: 1 })
   expect(await letters.discard(others, ana)).toBe(2)
   expect(await dead()).toEqual(['m1'])
+})
+
+test('of several each has its turn: one that keeps a slow pace does not hold up another', async () => {
+  const { letters, mend, rounds, runs } = await withLetters(['m1', 'm2', 'm3', 'm4'])
+  mend()
+  await letters.redrive([letter('m1'), letter('m2')], { ...ana, perSecond: 0.001 })
+  await letters.redrive([letter('m3'), letter('m4')], ana)
+  await rounds()
+  expect(runs.toSorted()).toEqual(['m1', 'm3', 'm4'])
+  expect(await letters.redrives()).toMatchObject([{ state: 'finished' }, { state: 'running' }])
 })

@@ -3,25 +3,27 @@ import { keepAudit } from './audit.ts'
 import { describeRetry } from './describe.ts'
 import { listRows } from './list-rows.ts'
 import { pagesOf } from './pages.ts'
+import { withRunningMarks } from './redrives.ts'
 import { checkKey, decideSelection, givenOf, type Selected } from './selection.ts'
 import { checkSignature, type Signed } from './signature.ts'
 import type { Site } from './site.ts'
 import type { RetryOperations } from './types.ts'
 
 export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
-  const { parking } = site.store
+  const { store } = site
   return {
     async list(filter = {}, page = {}) {
-      return (await listRows(parking, 'waiting', filter, page)).map(describeRetry)
+      return (await listRows(store, 'waiting', filter, page)).map(describeRetry)
     },
     async get(key) {
-      return (await parking.list({ state: 'waiting', ...checkKey(key) }, { limit: 1 })).map(describeRetry)[0]
+      const rows = await store.parking.list({ state: 'waiting', ...checkKey(key) }, { limit: 1 })
+      return (await withRunningMarks(store, rows)).map(describeRetry)[0]
     },
     async retryNow(selection, signature) {
       const signed = checkSignature(signature, 'retryNow()')
       const selected = decideSelection(selection, 'waiting')
       let count = 0
-      for await (const page of pagesOf(parking, selected.filter)) count += await makeDue(site, page, selected, signed)
+      for await (const page of pagesOf(store, selected.filter)) count += await makeDue(site, page, selected, signed)
       if (count > 0) site.changed({ kind: 'retried' })
       return count
     },

@@ -1,34 +1,40 @@
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { checkText } from './letter-filter.ts'
+import { endRedrive, type FoundRedrive, findRedrives, progressOf, runningRedrives } from './redrives.ts'
+import { despiteRivals, RivalError } from './rivals.ts'
 import { checkSignature } from './signature.ts'
-import type { OperableSite } from './site.ts'
+import type { Site } from './site.ts'
 import type { RedriveStatus, Signature } from './types.ts'
 
-export async function redriveStatus<Tx>(site: OperableSite<Tx>, id: string): Promise<RedriveStatus> {
-  const { redrive, progress } = await known(site, id)
-  const { unreleased, untried, failed } = redrive.reached ?? progress
+export async function redriveStatus<Tx>(site: Site<Tx>, id: string): Promise<RedriveStatus> {
+  const { redrive } = await known(site, id)
+  const { unreleased, untried, failed } = redrive.reached ?? (await progressOf(site.store, id))
   return { ...redrive, unreleased, untried, failed, succeeded: redrive.selected - unreleased - untried - failed }
 }
 
 /** Ends it, unless it has ended by itself. */
-export async function stopRedrive<Tx>(site: OperableSite<Tx>, id: string, signature: Signature): Promise<boolean> {
+export async function stopRedrive<Tx>(site: Site<Tx>, id: string, signature: Signature): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'stopRedrive()')
   const { store } = site
-  if ((await known(site, id)).redrive.state !== 'running') return false
-  await store.transaction(async (tx) => {
-    await store.redrives.end(tx, id, 'stopped')
-    await keepAudit(site, tx, { action: 'stop-redrive', by, why, subject: { id } })
+  const isStopped = await despiteRivals(async () => {
+    const running = await runningRedrives(store)
+    const found = await known(site, id)
+    if (found.redrive.state !== 'running') return false
+    const reached = await progressOf(store, id)
+    await store.transaction(async (tx) => {
+      if (!(await endRedrive(store, tx, running, found, { state: 'stopped', reached }))) throw new RivalError()
+      await keepAudit(site, tx, { action: 'stop-redrive', by, why, subject: { id } })
+    })
+    return true
   })
-  // It may have ended by itself between the look and the stop.
-  const isStopped = (await known(site, id)).redrive.state === 'stopped'
   if (isStopped) site.changed({ kind: 'redrive-stopped', id })
   return isStopped
 }
 
-async function known<Tx>({ store }: OperableSite<Tx>, id: string) {
+async function known<Tx>({ store }: Site<Tx>, id: string): Promise<FoundRedrive> {
   checkText(id, 'The id of a redrive')
-  const found = await store.redrives.find(id)
+  const [found] = await findRedrives(store, [id])
   if (found !== undefined) return found
   throw new JustonceError('REDRIVE_UNKNOWN', { message: `There is no redrive ${JSON.stringify(id)}.` })
 }

@@ -1,5 +1,4 @@
-import type { Clock, OperableStore, PackedMessage, Store, StoredParkedMessage } from '../contracts/index.ts'
-import { JustonceError } from '../errors/index.ts'
+import type { Clock, PackedMessage, Store, StoredParkedMessage } from '../contracts/index.ts'
 
 /** What every operation works with. */
 export interface Site<Tx> {
@@ -35,19 +34,4 @@ export interface LetterRun {
   readonly isDone: boolean
   /** There is a record of its key, be it of this message or of another one. */
   readonly isKnown: boolean
-}
-
-/** A site whose store lets people work on dead letters. */
-export type OperableSite<Tx> = Site<Tx> & { readonly store: OperableStore<Tx> }
-
-export function operable<Tx>(site: Site<Tx>): OperableSite<Tx> {
-  checkOperable(site.store)
-  return site as OperableSite<Tx>
-}
-
-export function checkOperable<Tx>({ name, letters, redrives }: Store<Tx>): void {
-  if (letters !== undefined && redrives !== undefined) return
-  throw new JustonceError('STORE_CANNOT', {
-    message: `The store ${name} can keep dead letters, but not search, redrive or discard them.`,
-  })
 }

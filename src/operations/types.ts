@@ -1,13 +1,11 @@
-import type {
-  GroupTally,
-  Headers,
-  InboxRecord,
-  LetterGroup,
-  QueueCount,
-  RecordKey,
-  Redrive,
-  RedriveProgress,
-} from '../contracts/index.ts'
+import type { Headers, InboxRecord, QueueCount, RecordKey } from '../contracts/index.ts'
+
+/** Dead letters that died of the same thing. */
+export interface LetterGroup {
+  readonly handler: string
+  readonly reason: string
+  readonly shape: string
+}
 
 /** A parked message as people see it. */
 export interface ParkedView extends RecordKey {
@@ -69,8 +67,13 @@ export interface LetterFilter {
 /** One message, a list of them, those that fit a filter, or every one. A filter without any field is refused. */
 export type LetterSelection = RecordKey | readonly RecordKey[] | LetterFilter | 'all'
 
-/** Letters that died of the same thing, and what somebody has written about them. */
-export interface CountedGroup extends GroupTally {
+/** How many letters died of the same thing, and what somebody has written about them. */
+export interface CountedGroup extends LetterGroup {
+  readonly count: number
+  /** When the first of them was parked. */
+  readonly firstAt: Date
+  /** When the last of them was given up. */
+  readonly lastAt: Date
   readonly note: string | undefined
 }
 
@@ -115,6 +118,36 @@ export interface RedrivePreview {
   readonly tooOld: number
   /** Letters whose expiry has passed: they would only be skipped, or die of it again. */
   readonly expired: number
+}
+
+export interface RedriveSettings {
+  readonly id: string
+  readonly by: string
+  readonly why: string
+  /** So many are tried before the others; 0: none. */
+  readonly canary: number
+  readonly perSecond: number | undefined
+  /** It stops when more than these have failed again. */
+  readonly stopAfterFailures: number
+}
+
+export interface Redrive extends RedriveSettings {
+  readonly state: 'running' | 'finished' | 'stopped'
+  readonly selected: number
+  readonly startedAt: Date
+  readonly endedAt: Date | undefined
+  /** How far it had come when it ended. */
+  readonly reached: RedriveProgress | undefined
+}
+
+/** Counted from the rows themselves, by what they are now. Whatever was selected and is not counted here has succeeded. */
+export interface RedriveProgress {
+  /** Not yet given another life. */
+  readonly unreleased: number
+  /** Released, and not tried since. */
+  readonly untried: number
+  /** Released, and failed at least once since; waiting or dead again. */
+  readonly failed: number
 }
 
 /** How far a redrive has come, or had come when it ended: letters that were waiting then may have succeeded since. */

@@ -1,4 +1,4 @@
-import type { OperableStore, Store } from '../contracts/index.ts'
+import type { Store } from '../contracts/index.ts'
 
 /**
  * What a store must be able to do for a case to make sense on it. The first group is read from the store itself, the
@@ -8,7 +8,6 @@ export type CaseNeed =
   | 'atomic'
   | 'parts'
   | 'limits'
-  | 'letters'
   | 'retention'
   | 'positions'
   | 'queue'
@@ -85,9 +84,9 @@ export interface Effects<Tx> {
 
 /** One database, installed and empty, with two independent stores on it. Each case gets a fresh one. */
 export interface StoreCaseContext<Tx> {
-  readonly store: OperableStore<Tx>
+  readonly store: Store<Tx>
   /** Another store on the same database, with connections of its own: another process, as far as the database can tell. */
-  readonly rival: OperableStore<Tx>
+  readonly rival: Store<Tx>
   readonly effects: Effects<Tx>
   readonly declares?: readonly DeclaredNeed[]
   /** Two stores on one database where nothing is installed yet; closed by `close`. */

@@ -38,7 +38,6 @@ import { queueOrderCases } from './store-cases/queue-order.ts'
 import { queueReleaseCases } from './store-cases/queue-release.ts'
 import { queueVisibilityCases } from './store-cases/queue-visibility.ts'
 import { recordCases } from './store-cases/record.ts'
-import { redriveTakeCases } from './store-cases/redrive-take.ts'
 import { redriveCases } from './store-cases/redrives.ts'
 import { restoredCases } from './store-cases/restored.ts'
 import { retentionCases } from './store-cases/retention.ts'
@@ -82,7 +81,6 @@ export const storeCases: readonly StoreCase[] = [
   ...letterCases,
   ...letterGroupCases,
   ...redriveCases,
-  ...redriveTakeCases,
   ...auditCases,
   ...factCases,
   ...suspectCases,

@@ -6,7 +6,6 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   atomic: { met: ({ store }) => store.guarantee === 'atomic', without: 'the store is not atomic' },
   parts: { met: ({ store }) => store.parts !== undefined, without: 'the store has no parts' },
   limits: { met: ({ store }) => store.limits !== undefined, without: 'the store has no limits' },
-  letters: { met: ({ store }) => store.letters !== undefined, without: 'the store has no letters' },
   positions: { met: ({ store }) => store.positions !== undefined, without: 'the store keeps no positions' },
   retention: { met: ({ store }) => store.retention !== undefined, without: 'the store removes no records' },
   queue: { met: ({ store }) => store.queue !== undefined, without: 'the store has no queue' },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
@@ -35,7 +36,7 @@ test('at most once: a failure loses it, says so, and leaves nothing; neither a c
   await handle(note('m1'))
   expect(runs).toBe(1)
   expect(effects()).toEqual({})
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('at most once: it runs before the app has stopped', async () => {
@@ -89,11 +90,11 @@ test('at least once: a failure is parked and tried again like any other', async 
   )
   await handle(note('m1'))
   await handle(note('m1'))
-  expect(await store.parking.count()).toBe(1)
+  expect(await countParked(store)).toBe(1)
   isBroken = false
   await clock.advance(5_000)
   expect(effects()).toEqual({ m1: 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('the three live together on one message', async () => {

@@ -26,13 +26,13 @@ test('while the store is away, or does not answer in time, health says so and ne
   const clock = fakeClock()
   const store = memoryStore({ clock })
   const error = new Error('gone')
-  let count: MemoryStore['parking']['count'] = async () => Promise.reject(error)
-  const parking = { ...store.parking, count: () => count() }
+  let tally = (): Promise<never> => Promise.reject(error)
+  const parking = { ...store.parking, tally: () => tally() }
   const app = justonce({ store: { ...store, parking }, transport: memoryTransport(), clock })
   const downSince = clock.now()
   expect(await app.health()).toMatchObject({ store: { state: 'down', since: downSince, error }, lag: undefined })
   let asked = 0
-  count = () => {
+  tally = () => {
     asked++
     return new Promise(() => {})
   }
@@ -47,8 +47,9 @@ test('one connection that never answers does not make a store look down for ever
   const clock = fakeClock()
   const store = memoryStore({ clock })
   let asked = 0
-  const count = () => (++asked === 1 ? new Promise<never>(() => {}) : store.parking.count())
-  const app = justonce({ store: { ...store, parking: { ...store.parking, count } }, clock, to: memoryTransport() })
+  const tally: MemoryStore['parking']['tally'] = (...given) =>
+    ++asked === 1 ? new Promise<never>(() => {}) : store.parking.tally(...given)
+  const app = justonce({ store: { ...store, parking: { ...store.parking, tally } }, clock, to: memoryTransport() })
   const look = app.health({ withinMs: 500 })
   await clock.advance(500)
   expect((await look).store.state).toBe('down')
@@ -60,11 +61,11 @@ test('a store that never answers is asked no more than three times at once', asy
   const clock = fakeClock()
   const store = memoryStore({ clock })
   let asked = 0
-  const count = () => {
+  const tally = () => {
     asked++
     return new Promise<never>(() => {})
   }
-  const app = justonce({ store: { ...store, parking: { ...store.parking, count } }, clock, to: memoryTransport() })
+  const app = justonce({ store: { ...store, parking: { ...store.parking, tally } }, clock, to: memoryTransport() })
   for (let round = 0; round < 10; round++) {
     const look = app.health({ withinMs: 500 })
     await clock.advance(20_000)
@@ -77,8 +78,9 @@ test('health says since when the store is back', async () => {
   const clock = fakeClock()
   const store = memoryStore({ clock })
   let isAway = true
-  const count = () => (isAway ? Promise.reject(new Error('gone')) : store.parking.count())
-  const app = justonce({ store: { ...store, parking: { ...store.parking, count } }, clock, to: memoryTransport() })
+  const tally: MemoryStore['parking']['tally'] = (...given) =>
+    isAway ? Promise.reject(new Error('gone')) : store.parking.tally(...given)
+  const app = justonce({ store: { ...store, parking: { ...store.parking, tally } }, clock, to: memoryTransport() })
   await app.health()
   await clock.advance(1_000)
   isAway = false

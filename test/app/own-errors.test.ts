@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { MemoryDatabase, type MemoryStore, memoryStore } from '../../src/stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp, write } from './open-app.ts'
@@ -42,7 +43,7 @@ test('a claim that is wrong for every message is reported at growing pauses; not
   await app.start()
   await pass(clock, 600_000)
   expect(transport.settled()).toEqual([])
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(effects()).toEqual({})
   for (const id of ids) {
     const stuck = eventsOf('stuck').filter(({ messageId }) => messageId === id)
@@ -57,7 +58,7 @@ test('a claim that is wrong for every message is reported at growing pauses; not
   await pass(clock, 61_000)
   expect(effects()).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
   expect(transport.settled()).toHaveLength(ids.length)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test.each(['take', 'reserve'] as const)('so is one about parked messages (%s)', async (part) => {
@@ -86,5 +87,5 @@ test.each(['take', 'reserve'] as const)('so is one about parked messages (%s)', 
   state.isBroken = false
   await pass(clock, 61_000)
   expect(effects()).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { MemoryDatabase } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp, write } from './open-app.ts'
@@ -65,7 +66,7 @@ test('what is redriven runs when an app has the handler again, under its old nam
   await renamed.app.operations.letters.redrive({ handler: 'first', key: 'm1' }, signed)
   await world.clock.advance(minuteMs)
   expect(renamed.effects()).toEqual({ 'second m1': 1, 'new m1': 1 })
-  expect(await renamed.store.parking.count()).toBe(0)
+  expect(await countParked(renamed.store)).toBe(0)
 })
 
 test('the body that was received is kept when a letter was edited and its handler is removed again', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
 /** Four handlers of one type; the third is broken until it is mended. */
@@ -43,7 +44,7 @@ test('the third fails: the first two are done, the fourth waits; the retry runs 
   await clock.advance(5_000)
   expect(order).toEqual(['three', 'four'])
   expect(effects()).toEqual({ 'one m1': 1, 'two m1': 1, 'three m1': 1, 'four m1': 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('a copy that comes meanwhile runs nothing', async () => {
@@ -54,7 +55,7 @@ test('a copy that comes meanwhile runs nothing', async () => {
   await handle(note('m1'))
   expect(order).toEqual([])
   expect(effects()).toEqual({ 'one m1': 1, 'two m1': 1 })
-  expect(await store.parking.count()).toBe(2)
+  expect(await countParked(store)).toBe(2)
 })
 
 test('an independent handler does not wait', async () => {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { unpackMessage } from '../../src/encoding/packed-message.ts'
 import { catalog, type ErrorCode } from '../../src/errors/index.ts'
 import { messages } from '../../src/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import type { MessageToSend } from '../../src/transports/memory/index.ts'
 import { note, openApp, write } from '../app/open-app.ts'
 
@@ -145,7 +146,7 @@ test.each(badMessages)('a message $what is kept as it came, with its reason', as
   expect(Object.keys(kept.headers)).toEqual(Object.keys(sent?.headers ?? {}))
 
   await handle(message)
-  expect(await store.parking.count()).toBe(1)
+  expect(await countParked(store)).toBe(1)
   expect(transport.settled()).toHaveLength(4)
 })
 
@@ -182,7 +183,7 @@ test('two bad messages that share an id are both kept: the id alone does not mak
   ]
   await handle(...bad)
   await handle(...bad)
-  expect(await store.parking.count()).toBe(bad.length)
+  expect(await countParked(store)).toBe(bad.length)
 })
 
 test('a bad copy does not hold up the attempts of the good message', async () => {
@@ -196,11 +197,11 @@ test('a bad copy does not hold up the attempts of the good message', async () =>
   await handle(note('m1'))
   // The first handler has the other content as a dead letter now, under the same message id.
   await handle(note('m1', { body: bytes('{') }), note('m1', { body: { other: 'content' } }))
-  expect(await store.parking.count({ state: 'dead' })).toBe(3)
+  expect(await countParked(store, { state: 'dead' })).toBe(3)
   isBroken = false
   await clock.advance(5_000)
   expect(effects()).toEqual({ m1: 1 })
-  expect(await store.parking.count({ state: 'waiting' })).toBe(0)
+  expect(await countParked(store, { state: 'waiting' })).toBe(0)
 })
 
 test('many bad messages in one batch: each is kept under its own reason', async () => {

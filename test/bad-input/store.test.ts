@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { scratchFolder } from '../sqlite/open-sqlite.ts'
@@ -52,7 +53,7 @@ test('a full disk: nothing is acknowledged or parked, and when there is room all
   expect(transport.settled()).toEqual([])
   expect(transport.unsettled()).toHaveLength(8)
   expect(effects()).toBe(0)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   const down = events.find(({ kind }) => kind === 'store-down') as { error: Error } | undefined
   expect(down?.error).toMatchObject({ code: 'STORE_FULL', message: expect.stringContaining('Make room') })
 
@@ -61,7 +62,7 @@ test('a full disk: nothing is acknowledged or parked, and when there is room all
   await transport.idle()
   await app.stop()
   expect(effects()).toBe(8)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   await store.close()
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { note, openApp, write } from '../app/open-app.ts'
 
 test("with unknownTypes: 'ignore' a message of another type is acknowledged, told and not kept", async () => {
@@ -7,7 +8,7 @@ test("with unknownTypes: 'ignore' a message of another type is acknowledged, tol
   await handle(note('m1'), note('x1', { type: 'someone.elses' }), note('m2'))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(transport.settled()).toHaveLength(3)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(eventsOf('ignored')).toEqual([{ kind: 'ignored', messageId: 'x1', type: 'someone.elses' }])
 })
 
@@ -19,7 +20,7 @@ test('whatever else is wrong with it, it is not ours to keep', async () => {
     note('x\0', { type: 'someone.elses' }),
     note('x1', { type: 'someone.elses', body: 'x'.repeat(100) }),
   )
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(eventsOf('ignored')).toHaveLength(3)
 })
 

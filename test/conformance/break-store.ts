@@ -1,16 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type {
-  Facts,
-  Inbox,
-  Letters,
-  LoanReport,
-  OperableStore,
-  Parking,
-  Parts,
-  Queue,
-  Redrives,
-  Retention,
-} from '../../src/contracts/index.ts'
+import type { Facts, Inbox, LoanReport, Parking, Parts, Queue, Retention, Store } from '../../src/contracts/index.ts'
 import { type Leases, leasesOf } from '../../src/facts/index.ts'
 import { engineCases, runStoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
 import { type Library, libraries } from '../sqlite/open-sqlite.ts'
@@ -19,8 +8,8 @@ import { openSimulated } from './simulated-context.ts'
 import { withLeases } from './with-leases.ts'
 
 /** Makes a store wrong in one way. */
-type Break = (store: OperableStore) => Partial<OperableStore>
-type Change<Part> = (part: Part, store: OperableStore) => Partial<Part>
+type Break = (store: Store) => Partial<Store>
+type Change<Part> = (part: Part, store: Store) => Partial<Part>
 
 export interface BrokenStore {
   readonly name: string
@@ -46,12 +35,6 @@ export const reporting = (change: Partial<LoanReport>): Break => {
 export const parking = (change: Change<Parking<unknown>>): Break => {
   return (store) => ({ parking: { ...store.parking, ...change(store.parking, store) } })
 }
-export const letters = (change: Change<Letters<unknown>>): Break => {
-  return (store) => ({ letters: { ...store.letters, ...change(store.letters, store) } })
-}
-export const redrives = (change: Change<Redrives<unknown>>): Break => {
-  return (store) => ({ redrives: { ...store.redrives, ...change(store.redrives, store) } })
-}
 export const facts = (change: Change<Facts<unknown>>): Break => {
   return (store) => ({ facts: { ...store.facts, ...change(store.facts, store) } })
 }
@@ -75,7 +58,7 @@ export const parts = (change: Change<Parts<unknown>>): Break => {
 async function openBroken(broken: BrokenStore): Promise<StoreCaseContext<unknown>> {
   const open = broken.on === 'simulated' ? openSimulated : () => openStoreCase(libraries[0] as Library)
   const context = (await open()) as unknown as StoreCaseContext<unknown>
-  const changed = (store: OperableStore): OperableStore => ({ ...store, ...broken.break(store) })
+  const changed = (store: Store): Store => ({ ...store, ...broken.break(store) })
   const { backUp } = context
   return {
     ...context,
@@ -84,7 +67,7 @@ async function openBroken(broken: BrokenStore): Promise<StoreCaseContext<unknown
     ...(backUp && {
       async backUp() {
         const restore = await backUp()
-        return async () => changed((await restore()) as OperableStore)
+        return async () => changed((await restore()) as Store)
       },
     }),
   }

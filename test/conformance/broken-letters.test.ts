@@ -1,76 +1,82 @@
 import type { StoredParkedMessage } from '../../src/contracts/index.ts'
-import { bindBrokenStores, letters } from './break-store.ts'
+import { bindBrokenStores, parking } from './break-store.ts'
 
 const replaced = new Map<string, Uint8Array>()
 
 bindBrokenStores([
   {
-    name: 'discards without a limit',
+    name: 'edits without a limit',
     caught: 'letters: discard removes the oldest that fit, up to the limit, and tells which they were',
-    break: letters(({ discard }) => ({ discard: (tx, filter) => discard(tx, filter, 1_000) })),
+    break: parking(({ edit }) => ({ edit: (tx, filter, what) => edit(tx, filter, what, 1_000) })),
   },
   {
     name: 'discards what waits',
     caught: 'letters: what waits is never discarded, and where nothing fits nothing is',
-    break: letters((_, { parking: { list, change } }) => ({
-      async discard(tx, filter, limit) {
-        const rows = await list(filter, { limit })
-        await change(
-          tx,
-          rows.map(({ handler, key }) => ({ handler, key, kind: 'done' })),
-        )
-        return rows
-      },
+    break: parking(({ edit }) => ({
+      edit: (tx, { state: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
     })),
   },
   {
     name: 'keeps the body that was replaced last rather than the first',
     caught: 'letters: an edited letter keeps the body that was received first, however often it is edited',
-    break: (store) => {
+    break: parking(({ list, edit }) => {
       const withLast = (row: StoredParkedMessage) => ({ ...row, originalBody: replaced.get(row.key) })
       return {
-        letters: {
-          ...store.letters,
-          async replace(tx, key, message) {
-            const [row] = await store.parking.list(key)
-            if (row !== undefined) replaced.set(row.key, row.message.body)
-            return store.letters.replace(tx, key, message)
-          },
-        },
-        parking: {
-          ...store.parking,
-          list: async (filter, page) => (await store.parking.list(filter, page)).map(withLast),
+        list: async (filter, page) => (await list(filter, page)).map(withLast),
+        async edit(tx, filter, what, limit) {
+          const [row] = await list(filter)
+          if (row !== undefined) replaced.set(row.key, row.message.body)
+          return edit(tx, filter, what, limit)
         },
       }
-    },
+    }),
   },
   {
     name: 'edits what waits',
     caught: 'letters: what waits, is gone or belongs to another handler is not edited',
-    break: letters(({ replace }, { parking: { change } }) => ({
-      async replace(tx, { handler, key }, message) {
-        await change(tx, [
-          { handler, key, kind: 'dead', attempts: 1, reason: 'HANDLER_FAILED', errors: '[]', shape: '' },
-        ])
-        return replace(tx, { handler, key }, message)
-      },
+    break: parking(({ edit }) => ({
+      edit: (tx, { state: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
+    })),
+  },
+  {
+    name: 'edits in a transaction of its own',
+    caught: 'letters: what was edited in a transaction that is undone is as it was',
+    on: 'simulated',
+    break: parking(({ edit }, { transaction }) => ({
+      edit: (_, filter, what, limit) => transaction((tx) => edit(tx, filter, what, limit)),
+    })),
+  },
+  {
+    name: 'marks what it has marked before',
+    caught: 'letters: what a transaction has marked itself is marked for its next edit',
+    break: parking(({ edit }) => ({
+      edit: (tx, { notInRedrives: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
     })),
   },
   {
     name: 'names the smallest groups first',
     caught: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
-    break: letters(({ groups }) => ({ groups: async (filter, limit) => (await groups(filter, limit)).toReversed() })),
+    break: parking(({ tally }) => ({
+      tally: async (filter, by, limit) => (await tally(filter, by, limit)).toReversed(),
+    })),
+  },
+  {
+    name: 'counts without a limit',
+    caught:
+      'tally: one answer for each combination, the largest first, up to the limit, with the first and the last time',
+    break: parking(({ tally }) => ({ tally: (filter, by) => tally(filter, by) })),
   },
   {
     name: 'loses a note with the letters',
     caught: 'groups: a note outlives its letters and is there when others die of the same',
-    break: letters(({ discard }, { facts }) => ({
-      async discard(tx, filter, limit) {
+    break: parking(({ edit }, { facts }) => ({
+      async edit(tx, filter, what, limit) {
+        const notes = await facts.list('note', 10)
         await facts.remove(
           tx,
-          (await facts.list('note', 10)).map(({ name }) => name),
+          notes.map(({ name }) => name),
         )
-        return discard(tx, filter, limit)
+        return edit(tx, filter, what, limit)
       },
     })),
   },

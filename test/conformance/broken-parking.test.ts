@@ -1,4 +1,5 @@
 import type { ParkedTicket, RecordKey } from '../../src/contracts/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { bindBrokenStores, parking } from './break-store.ts'
 
 const isOf = (ticket: RecordKey, row: RecordKey) => ticket.handler === row.handler && ticket.key === row.key
@@ -112,13 +113,8 @@ bindBrokenStores([
   {
     name: 'counts dead letters among those that wait',
     caught: 'waiting: how many messages of each type wait for each handler, without dead letters',
-    break: parking(({ list }) => ({
-      async waiting() {
-        const groups = Map.groupBy(await list(), ({ handler, type }) => `${handler} ${type}`)
-        return [...groups.values()].flatMap((rows) =>
-          rows.slice(0, 1).map(({ handler, type }) => ({ handler, type, count: rows.length })),
-        )
-      },
+    break: parking(({ tally }) => ({
+      tally: ({ state: _, ...filter }, by, limit) => tally(filter, by, limit),
     })),
   },
   {
@@ -218,17 +214,20 @@ bindBrokenStores([
     name: 'looks at a scope without holding it',
     caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
     on: 'simulated',
-    break: parking(({ count }) => ({
-      blocked: (_, scopes) => Promise.all(scopes.map(async ({ pastDead: _, ...scope }) => (await count(scope)) > 0)),
+    break: parking((_, store) => ({
+      blocked: (_, scopes) =>
+        Promise.all(scopes.map(async ({ pastDead: _, ...scope }) => (await countParked(store, scope)) > 0)),
     })),
   },
   {
     name: 'looks at a scope and only then waits for it',
     caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
     on: 'simulated',
-    break: parking(({ blocked, count }) => ({
+    break: parking(({ blocked }, store) => ({
       async blocked(tx, scopes) {
-        const seen = await Promise.all(scopes.map(async ({ pastDead: _, ...scope }) => (await count(scope)) > 0))
+        const seen = await Promise.all(
+          scopes.map(async ({ pastDead: _, ...scope }) => (await countParked(store, scope)) > 0),
+        )
         await blocked(tx, scopes)
         return seen
       },

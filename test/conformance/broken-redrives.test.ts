@@ -1,62 +1,61 @@
-import { bindBrokenStores, facts, redrives } from './break-store.ts'
+import { bindBrokenStores, facts, parking } from './break-store.ts'
 
 bindBrokenStores([
   {
     name: 'releases without a limit',
     caught: 'redrive: letters are released in the order of parking, up to the limit, each once',
-    break: redrives(({ release }) => ({ release: (tx, id) => release(tx, id, 1_000) })),
+    break: parking(({ edit }) => ({
+      edit: (tx, filter, what, limit) => edit(tx, filter, what, what.kind === 'release' ? 1_000 : limit),
+    })),
   },
   {
-    name: 'releases what has died since',
+    name: 'releases what is in another redrive',
     caught: 'redrive: its selection is frozen: what dies later is not in it, and no letter is in two',
-    break: redrives(({ release }, { parking: { list, change } }) => ({
-      async release(tx, id, limit) {
-        const rows = await list({ state: 'dead' })
+    break: parking(({ edit }) => ({
+      edit: (tx, { notInRedrives: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
+    })),
+  },
+  {
+    name: 'releases what was released before',
+    caught: 'redrive: progress is counted from the rows: what failed, waiting or dead again, and what is not tried yet',
+    break: parking(({ edit }) => ({
+      edit: (tx, { released: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
+    })),
+  },
+  {
+    name: 'counts what was released as if it was not',
+    caught: 'redrive: progress is counted from the rows: what failed, waiting or dead again, and what is not tried yet',
+    break: parking(({ tally }) => ({
+      tally: async (filter, by, limit) =>
+        (await tally(filter, by, limit)).map((each) => ('released' in each ? { ...each, released: false } : each)),
+    })),
+  },
+  {
+    name: 'changes the revision of what it marks',
+    caught: 'redrive: its mark leaves the revision of a letter alone, and its release does not',
+    break: parking(({ edit, list, change }) => ({
+      async edit(tx, filter, what, limit) {
+        const edited = await edit(tx, filter, what, limit)
+        if (what.kind !== 'mark') return edited
+        const rows = await list({ keys: edited })
         await change(
           tx,
-          rows.map((row) => ({ ...row, kind: 'again', attempts: 0, delayMs: 0 })),
+          rows.map((row) => ({ ...row, kind: 'dead' })),
         )
-        return rows.length + (await release(tx, id, limit))
+        return edited
       },
     })),
   },
   {
-    name: 'takes every letter that waits for one that was not tried',
-    caught: 'redrive: progress is counted from the rows: what failed, waiting or dead again, and what is not tried yet',
-    break: redrives(({ find }, { parking: { count } }) => ({
-      async find(id) {
-        const found = await find(id)
-        const unreleased = await count({ redrive: id, state: 'dead' })
-        const untried = await count({ redrive: id, state: 'waiting' })
-        return found && { ...found, progress: { unreleased, untried, failed: 0 } }
-      },
-    })),
-  },
-  {
-    name: 'ends a redrive without taking its marks away',
-    caught: 'redrive: its end takes the marks away; what was not released stays dead, and another may select it',
-    break: redrives(() => ({ end: async () => {} })),
-  },
-  {
-    name: 'drives the latest redrive, whoever else does',
-    caught: 'redrive: of several each has its turn',
-    break: redrives(({ list, find }) => ({
-      async take() {
-        const latest = (await list(10)).find(({ state }) => state === 'running')
-        const found = latest && (await find(latest.id))
-        return found && { ...found, now: new Date() }
-      },
-    })),
-  },
-  {
-    name: 'drives a redrive that another drives',
-    caught: 'redrive: one that another drives is left to it, without waiting',
-    on: 'simulated',
-    break: redrives(({ list, find }) => ({
-      async take() {
-        const first = (await list(10)).findLast(({ state }) => state === 'running')
-        const found = first && (await find(first.id))
-        return found && { ...found, now: new Date() }
+    name: 'lets one who has not seen a release release as well',
+    caught: 'redrive: whoever has looked before something was released, or it ended, releases nothing',
+    break: facts(({ read, change }) => ({
+      async change(tx, changes) {
+        const known = await read(changes.map(({ name }) => name))
+        return await change(
+          tx,
+          changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
+        )
       },
     })),
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { OperableStore, Store } from '../../src/contracts/index.ts'
+import type { Store } from '../../src/contracts/index.ts'
 import type { NoTx, RedisTx } from '../../src/stores/redis/index.ts'
 import { engineCases, type StoreCase, type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
 import { leaseSkips } from '../redis/lease-skips.ts'
@@ -66,6 +66,6 @@ describe.skipIf(!redis.available)('Redis', () => {
 })
 
 /** Cases that use the optional parts need 'letters', and are skipped. */
-function asOperable<Tx>(store: Store<Tx>): OperableStore<Tx> {
-  return store as OperableStore<Tx>
+function asOperable<Tx>(store: Store<Tx>): Store<Tx> {
+  return store as Store<Tx>
 }

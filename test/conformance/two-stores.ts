@@ -1,11 +1,11 @@
-import type { OperableStore } from '../../src/contracts/index.ts'
+import type { Store } from '../../src/contracts/index.ts'
 import type { DeclaredNeed, Effects, StoreCaseContext } from '../../src/testing/index.ts'
 
 type Which = 0 | 1
 
 export interface StorePlaces<Tx> {
   /** By one of two clients in one of two places; the second place is the one where nothing is installed. */
-  openStore(client: Which, place: Which): OperableStore<Tx>
+  openStore(client: Which, place: Which): Store<Tx>
   readonly declares: readonly DeclaredNeed[]
   readonly effects: Effects<Tx>
   /** Makes the tables of the effects beside those of the store. */

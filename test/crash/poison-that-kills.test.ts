@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import type { End } from './consumer-child.ts'
 import type { ConsumerConfig, Poison } from './fixtures/consumer-config.ts'
 import { stores } from './stores.ts'
@@ -74,7 +75,7 @@ async function survive(world: World, config: Partial<ConsumerConfig>, reason: st
 async function untilOnlyPoisonIsLeft(world: World): Promise<void> {
   const isSo = async (): Promise<boolean> => {
     const { queued, outgoing } = await world.remaining()
-    return queued + outgoing === 0 && (await world.store.parking.count({ state: 'waiting' })) === 0
+    return queued + outgoing === 0 && (await countParked(world.store, { state: 'waiting' })) === 0
   }
   // Whatever leaves the queue may be parked, and the other way round: seen empty twice it is neither.
   await world.until(async () => (await isSo()) && (await isSo()), 'All being done but for dead letters')

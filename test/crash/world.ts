@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutgoingMessage, Store } from '../../src/contracts/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { createMysqlDatabase } from '../servers/mysql-databases.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { freshTag } from '../servers/redis.ts'
@@ -98,7 +99,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const sent = new Set<string>()
 
   const remaining = async (): Promise<Remaining> => ({
-    parked: await store.parking.count(),
+    parked: await countParked(store),
     outgoing: await outgoingIn(store),
     queued: await broker.left(),
   })

@@ -108,7 +108,7 @@ test('what a redrive has released is left to it: it would be counted as failed',
     store.parking.change(tx, [{ ...(row as NonNullable<typeof row>), kind: 'dead', attempts: 1 }]),
   )
   const { id } = await script.letters.redrive(retry('m1'), ana)
-  await store.transaction((tx) => store.redrives.release(tx, id, 1))
+  await store.transaction((tx) => store.parking.edit(tx, { redrive: id }, { kind: 'release' }, 1))
   expect(await script.retries.get(retry('m1'))).toMatchObject({ redrive: id })
   expect(await script.retries.retryNow(retry('m1'), ana)).toBe(0)
   expect(await script.letters.redriveStatus(id)).toMatchObject({ untried: 1, failed: 0 })

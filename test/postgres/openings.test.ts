@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { justonce, once } from '../../src/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { parkedMessage, recordOf, request } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
@@ -153,6 +154,6 @@ describe.skipIf(!server.available).each(poolsOf)('$client: the opening of a tran
     while ((await effects()).length < ids.length && performance.now() < until) await pause(20)
     await app.stop()
     expect(await effects()).toEqual(ids)
-    expect(await shared.store.parking.count()).toBe(0)
+    expect(await countParked(shared.store)).toBe(0)
   })
 })

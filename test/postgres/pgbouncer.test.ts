@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { justonce } from '../../src/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { storeCases } from '../../src/testing/index.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
@@ -84,7 +85,7 @@ describe.skipIf(!postgres.available || !pgbouncer.available)('behind PgBouncer i
       while ((await effects()).length < ids.length && performance.now() < until) await pause(50)
       for (const app of apps) await app.stop()
       expect(await effects()).toEqual(ids.map((name) => ({ name })))
-      expect(await shared[0]!.store.parking.count()).toBe(0)
+      expect(await countParked(shared[0]!.store)).toBe(0)
     },
   )
 })

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { justonce, once } from '../../src/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
@@ -150,7 +151,7 @@ describe.skipIf(!server.available).each(poolsOf)('$client: sessions that others 
       await shared.query(text)
       await handle(['m1', 'm2'], (id, tx) => tag(tx, id))
       expect(await tags('home')).toEqual(['m1', 'm2'])
-      expect(await shared.store.parking.count()).toBe(0)
+      expect(await countParked(shared.store)).toBe(0)
     },
   )
 })

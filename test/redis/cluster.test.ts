@@ -3,6 +3,7 @@ import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isJustonceError, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { type IsolatedRedisStore, type RedisClient, redisStore } from '../../src/stores/redis/index.ts'
 import { type RedisCluster, startRedisCluster } from '../servers/redis-cluster.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -53,7 +54,7 @@ describe.skipIf(!binaries.available)('a cluster of three nodes', () => {
         await app.stop()
         const counts = await Promise.all(['m1', 'm2', 'm3', 'bad'].map((id) => cluster.get(`effects:{${tag}}:${id}`)))
         expect(counts).toEqual(['1', '1', '1', null])
-        expect(await store.parking.count({ state: 'dead', handler: 'tag-note' })).toBe(1)
+        expect(await countParked(store, { state: 'dead', handler: 'tag-note' })).toBe(1)
       }
       const slotOf = async (tag: string) =>
         Number(await cluster.sendCommand(tag, true, ['CLUSTER', 'KEYSLOT', `{${tag}}`]))

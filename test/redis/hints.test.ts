@@ -3,6 +3,7 @@ import { hotSide } from '../../src/hints/index.ts'
 import type { JustonceEvent } from '../../src/index.ts'
 import { justonce } from '../../src/index.ts'
 import { MemoryDatabase, memoryStore, memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { connected, freshTag, type TestClient } from './open-redis.ts'
@@ -82,7 +83,7 @@ describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the 
     await filled(3)
     await app.stop()
     expect(await hints.known([{ handler: 'fails', key: 'm2', fingerprint: undefined }], '0')).toEqual([false])
-    expect(await store.parking.count({ state: 'dead', handler: 'fails' })).toBe(1)
+    expect(await countParked(store, { state: 'dead', handler: 'fails' })).toBe(1)
   })
 
   test('leaves it to the store that a key was used for something else', async () => {
@@ -97,7 +98,7 @@ describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the 
     await other.transport.idle()
     await Promise.all([one.app.stop(), other.app.stop()])
     expect(ran).toEqual(['m1', 'm2'])
-    expect(await one.store.parking.count({ reason: 'KEY_REUSED' })).toBe(1)
+    expect(await countParked(one.store, { reason: 'KEY_REUSED' })).toBe(1)
   })
 
   test('forgets with the store: entries of another epoch are worthless', async () => {

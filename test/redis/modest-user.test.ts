@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isJustonceError, type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -81,7 +82,7 @@ describe.skipIf(!binaries.available)('a user of Redis who may not do everything'
     await expect.poll(() => count('tagged'), { timeout: 30_000 }).toBe(3)
     for (const id of ['m1', 'm2', 'm3']) expect(await count(id)).toBe(1)
     expect(events.filter(({ kind }) => kind === 'parked')).toEqual([])
-    expect(await store.parking.count()).toBe(0)
+    expect(await countParked(store)).toBe(0)
     await app.stop()
     client.destroy()
   })

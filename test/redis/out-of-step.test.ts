@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
 import { requireServer } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
@@ -54,7 +55,7 @@ describe.skipIf(!redis.available)('a client that gives each answer to the next w
     await isDown.promise
     shifted.isOutOfStep = false
     await transport.idle()
-    await expect.poll(() => store.parking.count()).toBe(0)
+    await expect.poll(() => countParked(store)).toBe(0)
     await app.stop()
     expect(await client.hGetAll(effects)).toEqual(Object.fromEntries(ids.map((id) => [id, '1'])))
   })

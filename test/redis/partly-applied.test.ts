@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isJustonceError, justonce, once } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { redisStore } from '../../src/stores/redis/index.ts'
 import { requireServer } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, isolatedStore, type TestClient } from './open-redis.ts'
@@ -85,7 +86,7 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     transport.send([{ id: 'm1', type: 'note.created', body: {} }])
     await app.start()
     await transport.idle()
-    await expect.poll(() => store.parking.count({ state: 'dead' })).toBe(1)
+    await expect.poll(() => countParked(store, { state: 'dead' })).toBe(1)
     await app.stop()
     expect(ran).toEqual(['m1', 'm1'])
     expect(await count('m1')).toBe(1)
@@ -111,7 +112,7 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     await app.stop()
     expect(ran).toEqual([])
     expect(await count('m1')).toBe(1)
-    expect(await store.parking.count({ state: 'dead', reason: 'PARTLY_APPLIED', key: 'm1' })).toBe(1)
+    expect(await countParked(store, { state: 'dead', reason: 'PARTLY_APPLIED', key: 'm1' })).toBe(1)
   })
 
   test('is told again to a client that sends the commit twice, as one does after a lost connection', async () => {

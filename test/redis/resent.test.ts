@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { OperableStore, Store } from '../../src/contracts/index.ts'
+import type { Store } from '../../src/contracts/index.ts'
 import { type RedisTx, redisStore } from '../../src/stores/redis/index.ts'
 import { type StoreCaseContext, storeCases } from '../../src/testing/index.ts'
 import { bindStoreCases } from '../conformance/bind-store-cases.ts'
@@ -50,6 +50,6 @@ describe.skipIf(!redis.available)('a client that sends everything again', () => 
 })
 
 /** Cases say what they need: those for operators are left out by `needs` where the store has no such members. */
-function asOperable<Tx>(store: Store<Tx>): OperableStore<Tx> {
-  return store as OperableStore<Tx>
+function asOperable<Tx>(store: Store<Tx>): Store<Tx> {
+  return store as Store<Tx>
 }

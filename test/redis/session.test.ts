@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leasesOf, suspectsOf } from '../../src/facts/index.ts'
 import { isJustonceError, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
+import { countParked } from '../../src/operations/index.ts'
 import {
   type IsolatedRedisStore,
   type RedisArgument,
@@ -237,7 +238,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
     await transport.idle()
     await app.stop()
     expect(await Promise.all(['m1', 'm2'].map((id) => outside.get(`effects:{${tag}}:${id}`)))).toEqual(['x', 'x'])
-    expect(await store.parking.count({ state: 'dead' })).toBe(1)
+    expect(await countParked(store, { state: 'dead' })).toBe(1)
     expect(events).not.toContain('commit-unknown')
     expect(events).not.toContain('store-down')
   })

@@ -1,4 +1,4 @@
-import type { OperableStore } from '../../src/contracts/index.ts'
+import type { Store } from '../../src/contracts/index.ts'
 import { leasesOf, pinScheme, suspectsOf } from '../../src/facts/index.ts'
 import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
 
@@ -6,8 +6,8 @@ const aDay = 86_400_000
 export const tenDaysAgo = new Date(Date.now() - 10 * aDay)
 
 /** Puts at least one row into every table that a store has today. */
-export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
-  const { inbox, parking, redrives, facts, retention, queue, positions } = store
+export async function fillStore<Tx>(store: Store<Tx>): Promise<void> {
+  const { inbox, parking, facts, retention, queue, positions } = store
   await store.transaction(async (tx) => {
     await inbox.claim(tx, [
       { ...request('failed'), fingerprint: Uint8Array.of(0, 255) },
@@ -21,8 +21,7 @@ export async function fillStore<Tx>(store: OperableStore<Tx>): Promise<void> {
     ])
     await parking.park(tx, [parkedMessage('failed', { state: 'dead' }), parkedMessage('waiting', { orderKey: 'k1' })])
     await facts.change(tx, [{ name: 'note 1', from: undefined, value: 'since Monday', forMs: undefined }])
-    const settings = { by: 'ana', why: 'mended', canary: 1, perSecond: 2.5, stopAfterFailures: 3 }
-    await redrives.start(tx, { id: 'r1', ...settings }, {})
+    await parking.edit(tx, { key: 'failed' }, { kind: 'mark', redrive: 'r1' }, 1)
     await queue?.send(tx, '>notes', [toQueue('q2')])
     const to = { next: '42', incarnation: 'first' }
     await positions?.move(tx, 'group', [{ source: 'notes', partition: '3', expected: undefined, to }])

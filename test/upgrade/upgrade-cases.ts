@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OperableStore, Schema } from '../../src/contracts/index.ts'
+import type { Schema, Store } from '../../src/contracts/index.ts'
 import { claim, request } from '../../src/testing/sample-records.ts'
 import { tenDaysAgo } from './fill-store.ts'
 import { newColumn, newTable } from './next-version.ts'
@@ -8,7 +8,7 @@ export type Rows = Readonly<Record<string, readonly Record<string, unknown>[]>>
 
 /** A store of this version with rows in every table, and what the next version would do to it. */
 export interface Filled<Tx> {
-  readonly store: OperableStore<Tx>
+  readonly store: Store<Tx>
   rows(): Promise<Rows>
   /** The same rows without what tells the version. */
   withoutVersion(rows: Rows): Rows

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { githubSignature } from '../../src/transports/webhooks/index.ts'
 import { charge, openHooks } from './open-hooks.ts'
 import { hmac, nowSeconds, secret, stripeEvent, stripeHeaders } from './signing.ts'
@@ -58,7 +59,7 @@ test('the same id with other content is kept as a dead letter, and answered with
   await post('evt_1', { amount: 1 })
   expect((await post('evt_1', { amount: 2 })).status).toBe(200)
   expect(charges()).toEqual({ evt_1: 1 })
-  expect(await store.parking.count({ state: 'dead' })).toBe(1)
+  expect(await countParked(store, { state: 'dead' })).toBe(1)
 })
 
 test('a wrong method, a wrong path and a missing id are answered for good', async () => {

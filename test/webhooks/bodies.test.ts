@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { countParked } from '../../src/operations/index.ts'
 import { stripeSignature, webhookTransport } from '../../src/transports/webhooks/index.ts'
 import { charge, openHooks } from './open-hooks.ts'
 import { serve } from './serve.ts'
@@ -120,7 +121,7 @@ test.for(Object.entries(readings))(
     await before(request)
     expect((await transport.handle(request)).status).toBe(500)
     expect(refusals.map(({ reason }) => reason)).toEqual(['body-read-before'])
-    expect(await store.parking.count()).toBe(0)
+    expect(await countParked(store)).toBe(0)
   },
 )
 

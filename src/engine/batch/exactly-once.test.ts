@@ -4,6 +4,7 @@ import { write } from '../../../test/app/open-app.ts'
 import { openEngine } from '../../../test/app/open-engine.ts'
 import type { Delivery } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import type { MemoryStore, MemoryTx } from '../../stores/memory/index.ts'
 import { recordOf } from '../../testing/sample-records.ts'
 import { toIncoming } from '../../transports/memory/message-to-send.ts'
@@ -95,7 +96,7 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
   const expected = [...numbers].flatMap((number) => handlersOf[typeOf(number)].map((handler) => `${handler} ${number}`))
   expect(effects()).toEqual(Object.fromEntries(expected.map((name) => [name, 1])))
   expect(opened.acknowledged().toSorted()).toEqual(deliveries.map(({ message }) => message.id).toSorted())
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   for (const name of expected) {
     const [handler = '', key = ''] = name.split(' ')
     expect(await recordOf(store, { handler, key })).toMatchObject({ state: 'processed' })
@@ -112,7 +113,7 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
   }
 
   async function untilNothingIsParked(): Promise<void> {
-    for (let rounds = 0; (await store.parking.count()) > 0; rounds++) {
+    for (let rounds = 0; (await countParked(store)) > 0; rounds++) {
       expect(rounds).toBeLessThan(500)
       await clock.advance(1_000)
       await withTime(retry().catch(() => false))

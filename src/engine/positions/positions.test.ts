@@ -3,6 +3,7 @@ import { later, note, write } from '../../../test/app/open-app.ts'
 import { openEngine } from '../../../test/app/open-engine.ts'
 import type { Delivery } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { recordOf } from '../../testing/sample-records.ts'
 import { toIncoming } from '../../transports/memory/message-to-send.ts'
@@ -107,7 +108,7 @@ test('a message that fails is parked, the partition goes on, and its retry takes
   await clock.advance(1_000)
   await retry()
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('by position messages that have one id and fail are parked each, and none is taken for a copy of another', async () => {
@@ -130,7 +131,7 @@ test('by position messages that have one id and fail are parked each, and none i
     await retry()
   }
   expect(effects()).toEqual({ m1: 3 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('by position messages that have one id and reach no handler take effect each when they are tried again', async () => {
@@ -149,7 +150,7 @@ test('by position messages that have one id and reach no handler take effect eac
     )
   while (await retry());
   expect(effects()).toEqual({ m1: 2 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('of several handlers only the failed one is retried, and all of a message is one transaction', async () => {
@@ -193,7 +194,7 @@ test('by position no time in an id matters: what is known without a record waits
   on('note.created', { name: 'tag-note', born: inThreeDays }, tag)
   await take(deliver('m1', [0, 1]))
   expect(effects()).toEqual({ m1: 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
 })
 
 test('what somebody else has handled by its position is not claimed: it may be waiting for its time', async () => {
@@ -243,5 +244,5 @@ test('behind a breaker a partition waits in order', async () => {
   expect(report.stopped.map(({ message }) => message.id)).toEqual(['m2', 'm3'])
   expect(report.again).toEqual([])
   expect(await stored()).toBe('1')
-  expect(await store.parking.count()).toBe(1)
+  expect(await countParked(store)).toBe(1)
 })

@@ -4,6 +4,7 @@ import { openEngine } from '../../../test/app/open-engine.ts'
 import type { Message, StoredParkedMessage } from '../../contracts/index.ts'
 import { readErrorNotes } from '../../encoding/error-notes.ts'
 import { unpackOutgoing } from '../../encoding/packed-message.ts'
+import { countParked } from '../../operations/index.ts'
 import { MemoryDatabase, memoryStore } from '../../stores/memory/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { overriding } from '../../testing/overriding.ts'
@@ -47,7 +48,7 @@ test('when it is due and succeeds, its row is gone, its record is processed, and
   state.isBroken = false
   expect(await retry()).toBe(true)
   expect(effects()).toEqual({ m1: 1 })
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(await recordOf(store, { handler: 'tag-note', key: 'm1' })).toMatchObject({
     state: 'processed',
     result: '{"tagged":"m1"}',
@@ -111,7 +112,7 @@ test('a conflict is not counted: it is tried again a little later', async () => 
   await clock.advance(10_000)
   expect(await retried).toBe(true)
   expect(state.runs).toBe(1 + 5)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
 })
 
@@ -146,7 +147,7 @@ test('a handler under its new name takes what was parked under its old one', asy
   renamed.on('note.created', { name: 'label-note', formerly: ['tag-note'], ...soon }, ({ id }, { tx }) => write(tx, id))
   await clock.advance(1_000)
   expect(await renamed.retry()).toBe(true)
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
   await renamed.handle(note('m1'))
   expect(effects()).toEqual({ m1: 1 })
@@ -228,7 +229,7 @@ test.for(['records', 'outgoing messages'] as const)(
     expect(eventsOf('stuck')).toHaveLength(3)
     state.refuses = false
     await retry()
-    expect(await store.parking.count()).toBe(0)
+    expect(await countParked(store)).toBe(0)
     expect(eventsOf('processed')).toMatchObject([{ key: 'm1' }])
   },
 )
@@ -299,7 +300,7 @@ test('what was given up before it could be claimed is claimed when it is redrive
   await handle(message)
   await store.transaction((tx) => store.parking.change(tx, [{ ...letter, kind: 'again', delayMs: 0 }]))
   await retryMessages(engine, source, await reserveDue(engine, { limit: 1 }))
-  expect(await store.parking.count()).toBe(0)
+  expect(await countParked(store)).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
 })
 

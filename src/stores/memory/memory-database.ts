@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  Clock,
-  InboxRecord,
-  PackedMessage,
-  Position,
-  Redrive,
-  StoredParkedMessage,
-} from '../../contracts/index.ts'
+import type { Clock, InboxRecord, PackedMessage, Position, StoredParkedMessage } from '../../contracts/index.ts'
 import type { FactRow } from '../../facts/index.ts'
 import { FairMutex } from '../shared/fair-mutex.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
@@ -30,16 +23,7 @@ export interface QueueRow {
   readonly sentAt: number
 }
 
-export interface ParkedRow extends StoredParkedMessage {
-  /** Its redrive has given it another life. */
-  readonly released: boolean
-}
-
-export interface RedriveRow extends Redrive {
-  readonly number: number
-  /** The higher, the later it was driven. */
-  readonly turn: number
-}
+export type ParkedRow = StoredParkedMessage
 
 export interface InboxRow extends InboxRecord {
   readonly born: Date | undefined
@@ -51,7 +35,6 @@ export class MemoryDatabase {
   readonly id = randomUUID()
   readonly inbox = new Table<InboxRow>()
   readonly parked = new Table<ParkedRow>()
-  readonly redrives = new Table<RedriveRow>()
   readonly queue = new Table<QueueRow>()
   /** What handlers write through `tx`. */
   readonly values = new Table<{ readonly value: unknown }>()

@@ -1,20 +1,18 @@
-import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { classify } from './classify.ts'
 import { memoryFacts } from './facts.ts'
 import { memoryInbox } from './inbox.ts'
-import { memoryLetters } from './letters.ts'
 import { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.ts'
 import type { MemoryTx } from './memory-tx.ts'
 import { memoryParking } from './parking.ts'
 import { memoryPositions } from './positions.ts'
 import { memoryQueue } from './queue.ts'
-import { memoryRedrives } from './redrives.ts'
 import { memoryRetention } from './retention.ts'
 import { lend, Transactions } from './transactions.ts'
 import { joinedStore, memoryParts } from './within.ts'
 
-export interface MemoryStore extends OperableStore<MemoryTx> {
+export interface MemoryStore extends Store<MemoryTx> {
   readonly parts: Parts<MemoryTx>
   readonly queue: Queue<MemoryTx>
   readonly retention: Retention
@@ -54,8 +52,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     within: (tx) => joinedStore(tx, inbox),
     inbox,
     parking: memoryParking(transactions),
-    letters: memoryLetters(transactions),
-    redrives: memoryRedrives(transactions),
     facts: memoryFacts(transactions),
     retention: memoryRetention(transactions),
     queue: memoryQueue(transactions),

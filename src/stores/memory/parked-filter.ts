@@ -12,6 +12,7 @@ const equal = [
   'messageId',
   'orderKey',
   'redrive',
+  'released',
 ] as const satisfies (keyof ParkedFilter)[]
 
 export function fits(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
@@ -24,5 +25,6 @@ export function fits(filter: ParkedFilter): (row: StoredParkedMessage) => boolea
     (text === undefined || row.errors.includes(text)) &&
     (filter.since === undefined || row.changedAt >= filter.since) &&
     (filter.before === undefined || row.changedAt < filter.before) &&
-    (keys === undefined || keys.has(rowKey(row)))
+    (keys === undefined || keys.has(rowKey(row))) &&
+    (row.redrive === undefined || filter.notInRedrives?.includes(row.redrive) !== true)
 }

@@ -1,4 +1,5 @@
-import type { Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import type { ParkedEdit, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import { tallyRows } from '../shared/tally-rows.ts'
 import { copyOfMessage } from './copies.ts'
 import { dueRows, rowsBehind, withinBytes } from './due.ts'
 import { rowKey } from './inbox.ts'
@@ -101,34 +102,45 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
           .sort(bySequence)
         return withinBytes(found.slice(0, limit), maxBytes).map(messageOf)
       }),
-    count: (filter = {}) => transactions.read((database) => committedRows(database).filter(fits(filter)).length),
-    waiting: () =>
-      transactions.read((database) => {
-        const rows = committedRows(database).filter(({ state }) => state === 'waiting')
-        const groups = Map.groupBy(rows, ({ handler, type }) => JSON.stringify([handler, type]))
-        return [...groups.values()].flatMap(([row, ...more]) =>
-          row === undefined ? [] : { handler: row.handler, type: row.type, count: 1 + more.length },
-        )
-      }),
+    tally: (filter, by, limit) =>
+      transactions.read((database) => tallyRows(committedRows(database).filter(fits(filter)), by, limit)),
+    async edit(tx, filter, edit, limit) {
+      const { database } = transactionOf(tx)
+      const rows = database.parked.values().filter(fits(filter)).sort(bySequence).slice(0, limit)
+      for (const row of rows) editRow(database, row, edit)
+      return rows.map(({ handler, key }) => ({ handler, key }))
+    },
   }
 }
 
-/** Every change of a row goes through here. */
-export function changeRow(database: MemoryDatabase, row: ParkedRow, changes: Partial<ParkedRow>): ParkedRow {
+function editRow(database: MemoryDatabase, row: ParkedRow, edit: ParkedEdit): void {
+  const now = new Date(database.now())
+  if (edit.kind === 'remove') database.parked.delete(rowKey(row))
+  else if (edit.kind === 'mark') database.parked.set(rowKey(row), { ...row, redrive: edit.redrive, released: false })
+  else if (edit.kind === 'release')
+    changeRow(database, row, { state: 'waiting', attempts: 0, begun: 0, released: true, nextAt: now, changedAt: now })
+  else {
+    const originalBody = row.originalBody ?? row.message.body
+    changeRow(database, row, { message: copyOfMessage(edit.message), originalBody })
+  }
+}
+
+/** Every change of a row but its mark goes through here. */
+function changeRow(database: MemoryDatabase, row: ParkedRow, changes: Partial<ParkedRow>): ParkedRow {
   const changed = { ...row, ...changes, revision: row.revision + 1 }
   database.parked.set(rowKey(row), changed)
   return changed
 }
 
-export function committedRows({ parked }: MemoryDatabase): ParkedRow[] {
+function committedRows({ parked }: MemoryDatabase): ParkedRow[] {
   return parked.committedEntries().map(([, row]) => row)
 }
 
-export function bySequence(a: ParkedRow, b: ParkedRow): number {
+function bySequence(a: ParkedRow, b: ParkedRow): number {
   return a.sequence - b.sequence
 }
 
-function messageOf({ released, ...row }: ParkedRow): StoredParkedMessage {
+function messageOf(row: ParkedRow): StoredParkedMessage {
   return {
     ...row,
     message: copyOfMessage(row.message),

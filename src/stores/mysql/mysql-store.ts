@@ -1,4 +1,4 @@
-import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import { largestMessage } from './cells.ts'
@@ -8,7 +8,6 @@ import { mysqlFacts } from './facts.ts'
 import { mysqlInbox } from './inbox.ts'
 import { joinedStore } from './joined-store.ts'
 import { JoinedTransactions } from './joined-transaction.ts'
-import { mysqlLetters } from './letters.ts'
 import { OpenTransactions } from './open-transaction.ts'
 import { mysqlParking } from './parking.ts'
 import { mysqlParts } from './parts.ts'
@@ -16,7 +15,6 @@ import { ping } from './ping.ts'
 import { mysqlPositions } from './positions.ts'
 import type { Claims } from './provisional.ts'
 import { mysqlQueue } from './queue.ts'
-import { mysqlRedrives } from './redrives.ts'
 import { mysqlRetention } from './retention.ts'
 import { mysqlSchema } from './schema.ts'
 import { lockTimeout } from './session.ts'
@@ -37,7 +35,7 @@ export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
 }
 
 /** `Tx` is a `PoolConnection` of `mysql2/promise`. */
-export interface MysqlStore<Tx> extends OperableStore<Tx> {
+export interface MysqlStore<Tx> extends Store<Tx> {
   readonly parts: Parts<Tx>
   readonly queue: Queue<Tx>
   readonly retention: Retention
@@ -81,8 +79,6 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     within: (tx) => joinedStore({ name, transactions, inbox }, tx),
     inbox,
     parking: mysqlParking(short, transactions, tables),
-    letters: mysqlLetters(short, transactions, tables),
-    redrives: mysqlRedrives(short, transactions, tables),
     facts: mysqlFacts(short, transactions, tables),
     retention: mysqlRetention(short, tables),
     positions: mysqlPositions(short, transactions, tables),

@@ -1,13 +1,11 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
 import { equalColumns, wantedInErrors } from '../sql/parked-filter.ts'
-import { bytes, integer } from './cells.ts'
-import { isRunning } from './parked-columns.ts'
+import { boolean, bytes, integer } from './cells.ts'
 import { isOneOf } from './statement-parts.ts'
-import type { Tables } from './tables.ts'
 
 /** A condition on the bare columns of the parked table. */
-export function conditionOf(filter: ParkedFilter, tables: Tables): string {
-  const { state, since, before, keys, redrive } = filter
+export function conditionOf(filter: ParkedFilter): string {
+  const { state, since, before, keys, redrive, released, notInRedrives } = filter
   const conditions = ['TRUE']
   if (state !== undefined) conditions.push(state === 'dead' ? `state = 'dead'` : `state = 'waiting'`)
   for (const [column, wanted] of equalColumns(filter)) conditions.push(`\`${column}\` = ${bytes(wanted)}`)
@@ -16,6 +14,9 @@ export function conditionOf(filter: ParkedFilter, tables: Tables): string {
   if (since !== undefined) conditions.push(`changed_at >= ${integer(since.getTime())}`)
   if (before !== undefined) conditions.push(`changed_at < ${integer(before.getTime())}`)
   if (keys !== undefined) conditions.push(isOneOf(keys))
-  if (redrive !== undefined) conditions.push(`redrive = ${bytes(redrive)} AND ${isRunning(tables, bytes(redrive))}`)
+  if (redrive !== undefined) conditions.push(`redrive = ${bytes(redrive)}`)
+  if (released !== undefined) conditions.push(`is_released = ${boolean(released)}`)
+  if (notInRedrives !== undefined && notInRedrives.length > 0)
+    conditions.push(`(redrive IS NULL OR redrive NOT IN (${notInRedrives.map((id) => bytes(id)).join(', ')}))`)
   return conditions.join(' AND ')
 }

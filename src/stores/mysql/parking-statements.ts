@@ -1,7 +1,7 @@
-import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange } from '../../contracts/index.ts'
+import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange, ParkedEdit } from '../../contracts/index.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
 import { boolean, bytes, integer, nowMicros, nowMs } from './cells.ts'
-import { givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
+import { foundByValue, givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 export const laterMs = (ms: number) => `${nowMs} + ${integer(ms)}`
@@ -134,4 +134,23 @@ export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[])
                  AND state ${pastDead ? `= 'waiting'` : `IN ('waiting', 'dead')`})`,
   )
   return `SELECT ${answers.join(', ')}`
+}
+
+/** Found by the primary key, as `edit` has locked them. */
+export function editSql(parked: string, edit: ParkedEdit, ids: readonly string[]): string {
+  const found = foundByValue(parked, 'id', ids)
+  const changed = 'known.revision = known.revision + 1'
+  switch (edit.kind) {
+    case 'remove':
+      return `DELETE known FROM ${found}`
+    case 'mark':
+      return `UPDATE ${found} SET known.redrive = ${textValue(edit.redrive)}, known.is_released = 0`
+    case 'release':
+      return `UPDATE ${found} SET known.is_released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
+        known.next_at = ${nowMs}, known.changed_at = ${nowMs}, ${changed}`
+    // In one table, and from left to right, as MySQL does it there: the body that goes is the one that is kept.
+    case 'replace':
+      return `UPDATE ${parked} SET original_body = COALESCE(original_body, \`body\`), envelope = ${bytes(edit.message.envelope)},
+        \`body\` = ${bytes(edit.message.body)}, revision = revision + 1 WHERE id IN (${ids.join(', ')})`
+  }
 }

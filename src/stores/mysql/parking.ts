@@ -1,4 +1,5 @@
 import type { ParkedTicket, Parking } from '../../contracts/index.ts'
+import { tallyIn, tallySql } from '../sql/tally.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { type Cell, integer, numberIn, textIn } from './cells.ts'
 import { nameOf } from './claim.ts'
@@ -9,6 +10,7 @@ import { parkedColumns } from './parked-columns.ts'
 import { conditionOf } from './parked-filter.ts'
 import {
   changeRow,
+  editSql,
   insertColumns,
   type KeptChange,
   laterMs,
@@ -33,7 +35,6 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
   tables: Tables,
 ): Parking<Native> {
   const { parked } = tables
-  const columns = parkedColumns(tables)
   /** Rows by their ids, and no others: whoever reads them all locks them all, if only for a moment. */
   const known = (rows: readonly { readonly id: number }[]) =>
     foundByValue(
@@ -47,7 +48,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     await runner.run(
       `UPDATE ${known(chosen)} SET known.revision = known.revision + 1, known.next_at = ${laterMs(forMs)}`,
     )
-    const { rows } = await runner.run(`SELECT ${columns} FROM ${parked} WHERE id IN (${list})`)
+    const { rows } = await runner.run(`SELECT ${parkedColumns} FROM ${parked} WHERE id IN (${list})`)
     const places = new Map(chosen.map(({ id }, place) => [id, place]))
     const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
     return rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
@@ -136,28 +137,32 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) {
       const bytes = 'OCTET_LENGTH(envelope) + OCTET_LENGTH(`body`) + COALESCE(OCTET_LENGTH(original_body), 0)'
       const rows = await short.read(
-        `SELECT ${columns} FROM ${parked} JOIN (
+        `SELECT ${parkedColumns} FROM ${parked} JOIN (
            SELECT listed, SUM(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
              SELECT id AS listed, ${bytes} AS bytes FROM ${parked}
-             WHERE id > ${integer(after)} AND ${conditionOf(filter, tables)}
+             WHERE id > ${integer(after)} AND ${conditionOf(filter)}
              ORDER BY id LIMIT ${integer(limit)}) AS page) AS fitting ON id = listed
          WHERE bytes_before < ${integer(maxBytes)} ORDER BY id`,
       )
       return rows.map(parkedIn)
     },
-    async count(filter = {}) {
-      const rows = await short.read(`SELECT COUNT(*) FROM ${parked} WHERE ${conditionOf(filter, tables)}`)
-      return numberIn(rows[0]?.[0])
+    async tally(filter, by, limit = Number.MAX_SAFE_INTEGER) {
+      const rows = await short.read(tallySql({ table: parked, where: conditionOf(filter), limit: integer(limit) }, by))
+      return rows.map(tallyIn(by))
     },
-    async waiting() {
-      const rows = await short.read(
-        `SELECT handler, type, COUNT(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`,
+    async edit(tx, filter, edit, limit) {
+      const runner = transactions.runner(tx)
+      // Where no narrow index serves, by the primary key: only there does InnoDB pass over what others hold and what does not fit.
+      const index = filter.redrive === undefined && filter.keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
+      const { rows } = await runner.run(
+        `SELECT id, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(filter)}
+         ORDER BY id LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
       )
-      return rows.map(([handler, type, count]) => ({
-        handler: textIn(handler),
-        type: textIn(type),
-        count: numberIn(count),
-      }))
+      const ids = rows.map(([id]) => textIn(id))
+      // A message is long, and one statement holds no more than a packet.
+      for (const group of edit.kind === 'replace' ? ids.map((id) => [id]) : inGroups(ids))
+        await runner.run(editSql(parked, edit, group))
+      return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
     },
   }
 }

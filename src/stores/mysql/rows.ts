@@ -1,7 +1,7 @@
 import { rowReaders } from '../sql/rows.ts'
 import { bytesIn, textIn } from './cells.ts'
 
-export const { parkedIn, groupIn, redriveIn, progressIn, queuedIn } = rowReaders({
+export const { parkedIn, queuedIn } = rowReaders({
   textIn,
   bytesIn,
 })

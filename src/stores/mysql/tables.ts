@@ -1,7 +1,7 @@
 import { checkPlainName, longestPrefix } from '../sql/plain-name.ts'
 
 const names = [
-  ...(['inbox', 'parked', 'scopes', 'queue', 'facts', 'redrives'] as const),
+  ...(['inbox', 'parked', 'scopes', 'queue', 'facts'] as const),
   ...(['positions', 'meta'] as const),
 ] as const
 

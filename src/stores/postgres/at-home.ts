@@ -25,8 +25,6 @@ export function atHome<Tx>(
     parts: part('parts'),
     inbox: part('inbox'),
     parking: part('parking'),
-    letters: part('letters'),
-    redrives: part('redrives'),
     facts: part('facts'),
     positions: part('positions'),
     retention: part('retention'),

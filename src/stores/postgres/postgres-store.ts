@@ -1,4 +1,4 @@
-import type { OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
 import { checkOptions } from '../../errors/index.ts'
 import { atHome } from './at-home.ts'
 import { checkNotBare, wrongClient } from './check-client.ts'
@@ -11,9 +11,7 @@ import { joinedInbox, postgresInbox } from './inbox/inbox.ts'
 import { inboxStatements } from './inbox/inbox-statements.ts'
 import { Partitions } from './inbox/partitions.ts'
 import { postgresRetention } from './inbox/retention.ts'
-import { postgresLetters } from './parking/letters.ts'
 import { postgresParking } from './parking/parking.ts'
-import { postgresRedrives } from './parking/redrives.ts'
 import { pgSource } from './pg/pg-source.ts'
 import { ping } from './ping.ts'
 import { postgresPositions } from './positions.ts'
@@ -53,7 +51,7 @@ export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends Pos
 }
 
 /** `Tx` is the native client: `PoolClient` of pg, or the reserved `sql` of postgres.js. */
-export interface PostgresStore<Tx> extends OperableStore<Tx> {
+export interface PostgresStore<Tx> extends Store<Tx> {
   readonly parts: Parts<Tx>
   readonly queue: Queue<Tx>
   readonly positions: Positions<Tx>
@@ -134,8 +132,6 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
     within: (tx) => joinedStore(joined, tx),
     inbox,
     parking: postgresParking(source, transactions, tables),
-    letters: postgresLetters(source, transactions, tables),
-    redrives: postgresRedrives(source, transactions, tables),
     facts: postgresFacts(source, transactions, tables),
     positions: postgresPositions(source, transactions, tables),
     retention: postgresRetention(source, partitions, tables),

@@ -9,7 +9,6 @@ export interface Tables {
   part(name: string): string
   readonly parked: string
   readonly queue: string
-  readonly redrives: string
   readonly facts: string
   readonly positions: string
   readonly meta: string
@@ -39,7 +38,6 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     part: (name) => table(`inbox_${name}`),
     parked: table('parked'),
     queue: table('queue'),
-    redrives: table('redrives'),
     facts: table('facts'),
     positions: table('positions'),
     meta: table('meta'),

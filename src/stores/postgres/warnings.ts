@@ -24,8 +24,8 @@ export async function postgresWarnings<Tx>(
     const message = `The encoding of the database is ${name}: a message whose key does not fit it becomes a dead letter.`
     found.push(new JustonceError('ENCODING_TOO_NARROW', { message }))
   }
-  const { inbox, timeless, parked, queue, facts, positions, redrives, meta } = tables
-  const names = [inbox, timeless, parked, queue, facts, positions, redrives, meta]
+  const { inbox, timeless, parked, queue, facts, positions, meta } = tables
+  const names = [inbox, timeless, parked, queue, facts, positions, meta]
   const hidden = (await source.runAlone(secured, [textArray(names)])).rows.map(([table]) => table)
   if (hidden.length > 0) {
     const message = `Row-level security applies to the role of the store on ${hidden.join(', ')}.`

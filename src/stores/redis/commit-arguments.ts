@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { MessageToQueue, NewParkedMessage, RecordState } from '../../contracts/index.ts'
+import type { MessageToQueue, NewParkedMessage, ParkedEdit, RecordState } from '../../contracts/index.ts'
 import type { ScriptArgument } from './connection.ts'
 import { pairName, rowName } from './names.ts'
 import { rowFields } from './parked-row.ts'
@@ -65,6 +65,9 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         }
         break
       }
+      case 'edit':
+        act('edit', step.name, ...editArguments(step.edit))
+        break
       case 'fact': {
         const { value, revision, forMs = 0, endsAt = 0 } = step.row
         act('fact', step.name, step.seen, revision, forMs, endsAt, value)
@@ -102,6 +105,12 @@ function parkArguments(message: NewParkedMessage): ScriptArgument[] {
   const scope = orderKey === undefined ? '' : pairName(handler, orderKey)
   const steps = JSON.stringify([source, type, messageId])
   return [rowName(message), scope, steps, step, Math.ceil(delayMs), ...rowFields(message)]
+}
+
+function editArguments(edit: ParkedEdit): ScriptArgument[] {
+  if (edit.kind === 'mark') return [edit.kind, edit.redrive]
+  if (edit.kind === 'replace') return [edit.kind, base64(edit.message.envelope), base64(edit.message.body)]
+  return [edit.kind]
 }
 
 /** A lane has the messages of one key in one queue. */

@@ -12,11 +12,10 @@ const equal = [
   'key',
   'messageId',
   'orderKey',
+  'redrive',
 ] as const satisfies (keyof ParkedFilter & keyof SearchedRow)[]
 
 export function fits(filter: ParkedFilter): (row: SearchedRow) => boolean {
-  // Nothing can be selected for a redrive here.
-  if (filter.redrive !== undefined) return () => false
   const names = equal.filter((name) => filter[name] !== undefined)
   const keys = filter.keys && new Set(filter.keys.map(rowName))
   // Error histories are JSON, which writes a quote in a message as \".
@@ -28,6 +27,8 @@ export function fits(filter: ParkedFilter): (row: SearchedRow) => boolean {
     return (
       names.every((name) => row[name] === filter[name]) &&
       (text === undefined || (row.errors ?? '').includes(text)) &&
+      (filter.released === undefined || (row.released === '1') === filter.released) &&
+      (row.redrive === undefined || filter.notInRedrives?.includes(row.redrive) !== true) &&
       changedAt >= since &&
       changedAt < before &&
       (keys === undefined || keys.has(pairName(row.handler ?? '', row.key ?? '')))

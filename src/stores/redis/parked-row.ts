@@ -13,7 +13,12 @@ export const searchedFields = [
   'shape',
   'messageId',
   'orderKey',
+  'parkedAt',
   'changedAt',
+  'revision',
+  'attempts',
+  'redrive',
+  'released',
   'errors',
 ] as const
 
@@ -61,8 +66,9 @@ export function readRow(reply: unknown): StoredParkedMessage | undefined {
     parkedAt: date('parkedAt'),
     changedAt: date('changedAt'),
     nextAt: date('nextAt'),
-    originalBody: undefined,
-    redrive: undefined,
+    originalBody: row.has('originalBody') ? bytes('originalBody') : undefined,
+    redrive: row.get('redrive'),
+    released: at('released') === '1',
   }
 }
 

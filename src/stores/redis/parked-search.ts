@@ -1,9 +1,10 @@
-import type { ParkedFilter, Parking, StoredParkedMessage, WaitingMessages } from '../../contracts/index.ts'
+import type { ParkedFilter, Parking, StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
+import { tallyRows } from '../shared/tally-rows.ts'
 import { type Connection, text } from './connection.ts'
-import { pairName } from './names.ts'
+import { pairName, rowName } from './names.ts'
 import { fits } from './parked-filter.ts'
 import { readRow, type SearchedRow, searchedFields } from './parked-row.ts'
-import { rowsScript, scanScript } from './scripts/parking.ts'
+import { fieldsScript, rowsScript, scanScript } from './scripts/parking.ts'
 
 /** So many at a time: other clients are served between two pages. */
 const page = 500
@@ -22,7 +23,7 @@ export async function listRows(
   const names: string[] = []
   if (limit > 0) {
     for await (const row of search(connection, filter, after)) {
-      names.push(pairName(row.handler ?? '', row.key ?? ''))
+      names.push(nameOf(row))
       if (names.length >= limit) break
     }
   }
@@ -38,46 +39,98 @@ export async function listRows(
   return rows
 }
 
-export async function countRows(connection: Connection, filter: ParkedFilter): Promise<number> {
-  const { state, ...rest } = filter
-  if (Object.values(rest).every((value) => value === undefined)) {
-    const size = async (list: string) => Number(await connection.call('ZCARD', connection.prefix + list))
-    if (state === 'dead') return await size('parked-dead')
-    const [all, dead] = await Promise.all([size('parked-all'), size('parked-dead')])
-    return state === 'waiting' ? all - dead : all
+export async function tallyFound<By extends TallyColumn>(
+  connection: Connection,
+  filter: ParkedFilter,
+  by: readonly By[],
+  limit: number | undefined,
+): Promise<readonly Tally<By>[]> {
+  if (by.length === 0) {
+    const count = await countByState(connection, filter)
+    if (count !== undefined) return count === 0 ? [] : [{ count } as Tally<By>]
   }
-  let count = 0
-  for await (const _ of search(connection, filter, 0)) count++
-  return count
+  const found: Pick<StoredParkedMessage, TallyColumn | 'parkedAt' | 'changedAt'>[] = []
+  for await (const row of search(connection, filter)) {
+    const { handler = '', type = '', reason = '', shape = '' } = row
+    const times = { parkedAt: new Date(Number(row.parkedAt)), changedAt: new Date(Number(row.changedAt)) }
+    const state = row.state === 'dead' ? 'dead' : 'waiting'
+    const attempts = Number(row.attempts)
+    found.push({ handler, type, reason, shape, state, attempts, released: row.released === '1', ...times })
+  }
+  return tallyRows(found, by, limit)
 }
 
-export async function countWaiting(connection: Connection): Promise<WaitingMessages[]> {
-  const groups = new Map<string, WaitingMessages>()
-  for await (const { handler = '', type = '' } of search(connection, { state: 'waiting' }, 0)) {
-    const name = pairName(handler, type)
-    groups.set(name, { handler, type, count: (groups.get(name)?.count ?? 0) + 1 })
-  }
-  return [...groups.values()]
+/** Without a look at the rows, where nothing but the state is asked for. */
+async function countByState(connection: Connection, { state, ...rest }: ParkedFilter): Promise<number | undefined> {
+  if (Object.values(rest).some((value) => value !== undefined)) return undefined
+  const size = async (list: string) => Number(await connection.call('ZCARD', connection.prefix + list))
+  if (state === 'dead') return await size('parked-dead')
+  const [all, dead] = await Promise.all([size('parked-all'), size('parked-dead')])
+  return state === 'waiting' ? all - dead : all
 }
 
-async function* search(connection: Connection, filter: ParkedFilter, after: number): AsyncGenerator<SearchedRow> {
+/** In the order in which they were parked. `seen` may say what has become of a row; nothing: it is gone. */
+export async function* search(
+  connection: Connection,
+  filter: ParkedFilter,
+  after = 0,
+  seen: (row: SearchedRow) => SearchedRow | undefined = (row) => row,
+): AsyncGenerator<SearchedRow> {
   const isWanted = fits(filter)
   // Error histories are long, and seldom asked for.
   const fields = searchedFields.filter((name) => name !== 'errors' || filter.errorText !== undefined)
-  const list = filter.state === 'dead' ? 'parked-dead' : 'parked-all'
+  for await (const replies of pages(connection, filter, after, fields)) {
+    for (const each of replies) {
+      const row = seen(each)
+      if (row !== undefined && isWanted(row)) yield row
+    }
+  }
+}
+
+type Fields = readonly (keyof SearchedRow)[]
+
+async function* pages(
+  connection: Connection,
+  filter: ParkedFilter,
+  after: number,
+  fields: Fields,
+): AsyncGenerator<readonly SearchedRow[]> {
+  const { keys } = filter
+  if (keys !== undefined) {
+    const rows: SearchedRow[] = []
+    const names = [...new Set(keys.map(rowName))]
+    for (let from = 0; from < names.length; from += page) {
+      const some = names.slice(from, from + page)
+      const replies = (await connection.run(fieldsScript, fields.length, ...fields, ...some)) as unknown[][]
+      rows.push(...replies.map((reply) => readFields(fields, reply)))
+    }
+    const placed = rows.filter(({ sequence }) => sequence !== undefined && Number(sequence) > after)
+    yield placed.sort((a, b) => Number(a.sequence) - Number(b.sequence))
+    return
+  }
+  const list = listOf(filter)
   for (let place = after; ; ) {
     const replies = (await connection.run(scanScript, list, place, page, ...fields)) as (unknown[] | undefined)[]
-    for (const reply of replies) {
-      const row = readFields(fields, reply ?? [])
-      if (row.sequence === undefined) continue
-      place = Number(row.sequence)
-      if (isWanted(row)) yield row
-    }
+    const rows = replies
+      .map((reply) => readFields(fields, reply ?? []))
+      .filter(({ sequence }) => sequence !== undefined)
+    place = Number(rows.at(-1)?.sequence ?? place)
+    yield rows
     if (replies.length < page) return
   }
 }
 
-function readFields(fields: readonly (keyof SearchedRow)[], values: readonly unknown[]): SearchedRow {
+/** The shortest that has all that can fit. */
+function listOf({ redrive, state }: ParkedFilter): string {
+  if (redrive !== undefined) return `redrive:${redrive}`
+  return state === 'dead' ? 'parked-dead' : 'parked-all'
+}
+
+export function nameOf({ handler = '', key = '' }: SearchedRow): string {
+  return pairName(handler, key)
+}
+
+function readFields(fields: Fields, values: readonly unknown[]): SearchedRow {
   const row: { -readonly [Name in keyof SearchedRow]: SearchedRow[Name] } = {}
   for (const [place, name] of fields.entries()) {
     const value = values[place]

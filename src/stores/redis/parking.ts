@@ -1,8 +1,9 @@
 import type { OrderScope, Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { texts } from './connection.ts'
+import { editRows } from './edit-rows.ts'
 import { pairName, rowName } from './names.ts'
 import { readRow } from './parked-row.ts'
-import { countRows, countWaiting, listRows } from './parked-search.ts'
+import { listRows, tallyFound } from './parked-search.ts'
 import { blockedScript, followScript, rebookScript, reserveScript, takeScript } from './scripts/parking.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
@@ -74,8 +75,9 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
       })
     },
     list: (filter = {}, page = {}) => listRows(connection, filter, page),
-    count: (filter = {}) => countRows(connection, filter),
-    waiting: () => countWaiting(connection),
+    tally: (filter, by, limit) => tallyFound(connection, filter, by, limit),
+    edit: async (tx, filter, edit, limit) =>
+      await editRows(transactions, factory.transactionOf(tx), filter, { edit, limit }),
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   MessageToQueue,
   NewParkedMessage,
   ParkedChange,
+  ParkedEdit,
   RecordChange,
 } from '../../contracts/index.ts'
 import type { FactRow } from '../../facts/index.ts'
@@ -20,6 +21,7 @@ export type Step =
   | { readonly kind: 'command'; readonly group: number; readonly args: readonly RedisArgument[] }
   | { readonly kind: 'park'; readonly message: NewParkedMessage }
   | { readonly kind: 'change'; readonly change: ParkedChange }
+  | { readonly kind: 'edit'; readonly name: string; readonly edit: ParkedEdit }
   | { readonly kind: 'fact'; readonly name: string; readonly seen: string; readonly row: FactRow }
   | { readonly kind: 'remove-facts'; readonly names: readonly string[] }
   | { readonly kind: 'send'; readonly queue: string; readonly message: MessageToQueue }

@@ -1,4 +1,4 @@
-import type { GroupTally, QueuedMessage, Redrive, RedriveProgress, StoredParkedMessage } from '../../contracts/index.ts'
+import type { QueuedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 import { queueTicket } from './queue-ticket.ts'
 
 /** How one database gives the cells of a row that are never null. */
@@ -40,39 +40,8 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
       originalBody: optional(row[20], bytesIn),
       redrive: optional(row[21], textIn),
       begun: number(22),
+      released: ['t', '1'].includes(text(23)),
     }
-  }
-
-  function groupIn([handler, reason, shape, count, firstAt, lastAt]: readonly Cell[]): GroupTally {
-    return {
-      handler: textIn(handler),
-      reason: textIn(reason),
-      shape: textIn(shape),
-      count: numberIn(count),
-      firstAt: dateIn(firstAt),
-      lastAt: dateIn(lastAt),
-    }
-  }
-
-  function redriveIn(row: readonly Cell[]): Redrive {
-    const [id, by, why, canary, perSecond, stopAfterFailures, state, selected, startedAt, endedAt, ...reached] = row
-    return {
-      id: textIn(id),
-      by: textIn(by),
-      why: textIn(why),
-      canary: numberIn(canary),
-      perSecond: optional(perSecond, numberIn),
-      stopAfterFailures: numberIn(stopAfterFailures),
-      state: textIn(state) as Redrive['state'],
-      selected: numberIn(selected),
-      startedAt: dateIn(startedAt),
-      endedAt: optional(endedAt, dateIn),
-      reached: optional(endedAt, () => progressIn(reached)),
-    }
-  }
-
-  function progressIn([unreleased, untried, failed]: readonly Cell[]): RedriveProgress {
-    return { unreleased: numberIn(unreleased), untried: numberIn(untried), failed: numberIn(failed) }
   }
 
   function queuedIn([seq, sentAt, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
@@ -83,5 +52,5 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
-  return { parkedIn, groupIn, redriveIn, progressIn, queuedIn }
+  return { parkedIn, queuedIn }
 }

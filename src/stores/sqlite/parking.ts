@@ -4,21 +4,23 @@ import type {
   NewParkedMessage,
   OrderScope,
   ParkedChange,
+  ParkedEdit,
   ParkedTicket,
   Parking,
-  WaitingMessages,
+  RecordKey,
 } from '../../contracts/index.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
+import { tallyIn, tallySql } from '../sql/tally.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { conditionOf } from './parked-filter.ts'
 import { type ParkedRow, parkedMessage } from './parked-row.ts'
 import type { Reader } from './reader.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
+import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
-  independent, state, attempts, begun, parked_at, changed_at, next_at, released, reason, shape, errors, envelope, body)
+  independent, state, attempts, begun, parked_at, changed_at, next_at, is_released, reason, shape, errors, envelope, body)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
@@ -44,8 +46,6 @@ const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begu
 const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
-const countWaiting = `SELECT handler, type, count(*) AS count FROM main.justonce_parked
-  WHERE state = 'waiting' GROUP BY handler, type`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
@@ -103,16 +103,24 @@ export function sqliteParking<Database extends SqliteDatabase>(
         const rows = `SELECT * FROM main.justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
         return statements.all<ParkedRow>(rows, ...values, after, limit, maxBytes).map(parkedMessage)
       }),
-    count: (filter = {}) =>
+    tally: (filter, by, limit) =>
       reader.read((statements) => {
         const { sql, values } = conditionOf(filter)
-        const number = `SELECT count(*) AS parked FROM main.justonce_parked WHERE ${sql}`
-        return statements.get<{ parked: number }>(number, ...values)?.parked ?? 0
+        const tally = tallySql({ table: 'main.justonce_parked', where: sql, limit: '?' }, by)
+        return statements.all<object>(tally, ...values, limit ?? -1).map((row) => tallyIn(by)(Object.values(row)))
       }),
-    waiting: () =>
-      reader.read((statements) =>
-        statements.all<WaitingMessages>(countWaiting).map(({ handler, type, count }) => ({ handler, type, count })),
-      ),
+    async edit(tx, filter, edit, limit) {
+      const { sql, values } = conditionOf(filter)
+      const chosen = `SELECT sequence FROM main.justonce_parked WHERE ${sql} ORDER BY sequence LIMIT ?`
+      const [change, given] = editSql(edit)
+      const rows = statementsIn(tx).all<Edited>(
+        `${change} WHERE sequence IN (${chosen}) RETURNING sequence, handler, key`,
+        ...given,
+        ...values,
+        limit,
+      )
+      return rows.sort((a, b) => a.sequence - b.sequence).map(({ handler, key }) => ({ handler, key }))
+    },
   }
 }
 
@@ -137,6 +145,32 @@ function behind(statements: Statements, head: ParkedTicket, { pastDead, limit, m
   const found = statements.all<Found & { readonly is_next: number }>(selectBehind, ...scope, limit)
   const end = found.findIndex(({ is_next, sequence }) => is_next !== 1 || sequence > (dead?.sequence ?? Infinity))
   return withinBytes(end === -1 ? found : found.slice(0, end), maxBytes)
+}
+
+interface Edited extends RecordKey {
+  readonly sequence: number
+}
+
+function editSql(edit: ParkedEdit): [sql: string, values: readonly SqliteValue[]] {
+  const update = 'UPDATE main.justonce_parked SET'
+  switch (edit.kind) {
+    case 'remove':
+      return ['DELETE FROM main.justonce_parked', []]
+    case 'mark':
+      return [`${update} redrive = ?, is_released = 0`, [edit.redrive]]
+    case 'release':
+      return [
+        `${update} revision = revision + 1, state = 'waiting', attempts = 0, begun = 0, is_released = 1,
+           changed_at = ${now}, next_at = ${now}`,
+        [],
+      ]
+    // The right sides are as the row was, so the body that goes is the one that is kept, unless an earlier one is kept already.
+    case 'replace':
+      return [
+        `${update} revision = revision + 1, original_body = coalesce(original_body, body), envelope = ?, body = ?`,
+        [edit.message.envelope, edit.message.body],
+      ]
+  }
 }
 
 function reserved(statements: Statements, sequence: number, { forMs }: Pick<DueOptions, 'forMs'>) {

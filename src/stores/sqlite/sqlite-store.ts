@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Loan, LoanOptions, OperableStore, Parts, Positions, Queue, Retention } from '../../contracts/index.ts'
+import type { Loan, LoanOptions, Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
 import { FairMutex } from '../shared/fair-mutex.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
@@ -9,7 +9,6 @@ import { sqliteFacts } from './facts.ts'
 import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
 import { guardOf, lentDatabase } from './lent-database.ts'
-import { sqliteLetters } from './letters.ts'
 import {
   checkSqliteOptions,
   type SqliteGivenOptions,
@@ -22,7 +21,6 @@ import { sqlitePositions } from './positions.ts'
 import { sqliteQueue } from './queue.ts'
 import { queueWatch } from './queue-watch.ts'
 import { connectedReader, sharedReader } from './reader.ts'
-import { sqliteRedrives } from './redrives.ts'
 import { sqliteRetention } from './retention.ts'
 import { hasTables, sqliteSchema } from './schema.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -31,7 +29,7 @@ import { now } from './statements.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore } from './within.ts'
 
-export interface SqliteStore<Database> extends OperableStore<Database> {
+export interface SqliteStore<Database> extends Store<Database> {
   readonly parts: Parts<Database>
   readonly queue: Queue<Database>
   readonly retention: Retention
@@ -75,8 +73,6 @@ export function sqliteStore(
     within: (tx) => joinedStore(tx, { inbox, savepointTurns, lend }),
     inbox,
     parking: sqliteParking(transactions, reader),
-    letters: sqliteLetters(reader),
-    redrives: sqliteRedrives(reader),
     facts: sqliteFacts(transactions, reader),
     retention: sqliteRetention(transactions, reader),
     positions: sqlitePositions(reader),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { unpackOutgoing } from '../../encoding/packed-message.ts'
+import { countParked } from '../../operations/index.ts'
 import { type MemoryTransport, memoryTransport } from '../../transports/memory/index.ts'
 import { textOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
@@ -42,7 +43,7 @@ export const afterCommitCases: readonly StoreCase[] = [
         },
       )
       await handle(note('m1'))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retry')
       await stop()
       assert.deepEqual(seen, ['m1'])
     },
@@ -65,7 +66,7 @@ export const afterCommitCases: readonly StoreCase[] = [
         },
       )
       await handle(note('hangs'))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the first retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the first retry')
       await handle(note('m1'))
       await eventually(async () => ((await effects.count('m1')) === 1 ? true : undefined), 'the retry after it')
       end()
@@ -85,7 +86,7 @@ export const afterCommitCases: readonly StoreCase[] = [
       await handle(note('m1'), note('m2'))
       await stop()
       assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 1, m2: 1 })
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.equal(events.filter(({ kind }) => kind === 'after-commit-failed').length, 2)
     },
   }),

@@ -1,12 +1,12 @@
 import type { AppOptions } from '../../app/app-options.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
-import type { JustonceEvent, OperableStore, Queue, QueuedMessage } from '../../contracts/index.ts'
+import type { JustonceEvent, Queue, QueuedMessage, Store } from '../../contracts/index.ts'
 import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
 import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
 
 /** As if it had a queue: cases that publish need one, so it is there when they run. */
-export type BenchStore = OperableStore<unknown> & { readonly queue: Queue<unknown> }
+export type BenchStore = Store<unknown> & { readonly queue: Queue<unknown> }
 
 /** The real engine on the store of a case, fed by a transport in memory. */
 export interface Bench {

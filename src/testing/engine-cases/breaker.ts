@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { type BenchStore, countsOf, engineCase, later, note } from './bench.ts'
 
-function stoppedBy({ parking }: Pick<BenchStore, 'parking'>): Promise<number> {
-  return parking.count({ reason: 'WAITS_FOR_BREAKER' })
+function stoppedBy(store: Pick<BenchStore, 'parking'>): Promise<number> {
+  return countParked(store, { reason: 'WAITS_FOR_BREAKER' })
 }
 
 /** When everything fails, and where failed messages wait. */
@@ -27,14 +28,14 @@ export const breakerCases: readonly StoreCase[] = [
       await eventually(async () => events.find(({ kind }) => kind === 'breaker-opened'), 'the breaker')
       transport.send({ ...note('other'), type: 'note.removed' })
       await eventually(async () => ((await effects.count('other')) === 1 ? true : undefined), 'another type')
-      const parked = await store.parking.count()
+      const parked = await countParked(store)
       assert.ok(parked < 40, `${parked} of 80 messages were parked`)
       isBroken = false
       await transport.idle()
       await eventually(async () => events.find(({ kind }) => kind === 'breaker-closed'), 'its closing')
       // What has made room for the other type has its attempt now.
       await eventually(async () => (await stoppedBy(store)) === 0 || undefined, 'those that were stopped')
-      const left = await store.parking.count()
+      const left = await countParked(store)
       const counts = Object.values(await countsOf(effects, ...ids))
       assert.equal(counts.filter((count) => count === 1).length, ids.length - left)
     },
@@ -113,7 +114,7 @@ export const breakerCases: readonly StoreCase[] = [
         })
       }
       await Promise.all(apps.map(({ handle }, index) => handle(...(index === 0 ? [note('m1'), note('m2')] : []))))
-      const dead = async () => ((await store.parking.count({ state: 'dead' })) === 2 ? true : undefined)
+      const dead = async () => ((await countParked(store, { state: 'dead' })) === 2 ? true : undefined)
       await eventually(dead, 'the last attempts')
       const rows = await store.parking.list()
       assert.deepEqual(

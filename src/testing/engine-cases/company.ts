@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { overriding } from '../overriding.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -42,7 +43,7 @@ export const companyCases: readonly StoreCase[] = [
       await opened.stop()
       assert.equal(largestBatch(opened.events), 5)
       assert.deepEqual(await countsOf(effects, ...ids), { m1: 1, m2: 1, m3: 1, m4: 1, m5: 1 })
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({
@@ -60,7 +61,7 @@ export const companyCases: readonly StoreCase[] = [
       })
       await opened.handle(...ids.map((id) => note(id)))
       assert.deepEqual(await countsOf(effects, ...ids), { m1: 1, m2: 1, m3: 1, m4: 1, m5: 1 })
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({
@@ -79,9 +80,9 @@ export const companyCases: readonly StoreCase[] = [
       await opened.handle(...ids.map((id) => note(id)))
       isBroken = false
       await makeDue(store)
-      await eventually(async () => ((await store.parking.count({ state: 'waiting' })) === 0 ? true : undefined), 'all')
+      await eventually(async () => ((await countParked(store, { state: 'waiting' })) === 0 ? true : undefined), 'all')
       assert.deepEqual(await countsOf(effects, ...ids), { m1: 1, m2: 1, m3: 1, m4: 1, m5: 1 })
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({

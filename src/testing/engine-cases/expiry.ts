@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -17,7 +18,7 @@ export const expiryCases: readonly StoreCase[] = [
       await handle(note('m1', { expiresAt: longAgo() }), note('m2', { expiresAt: inAnHour() }), note('m3'))
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 0, m2: 1, m3: 1 })
       assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'expired')
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(
         events.flatMap((event) => (event.kind === 'expired' ? event.key : [])),
         ['m1'],
@@ -57,7 +58,7 @@ export const expiryCases: readonly StoreCase[] = [
         throw new Error('no')
       })
       await handle(note('m1', { expiresAt: new Date(Date.now() + 300) }))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the expiry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the expiry')
       assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'expired')
       assert.ok(runs <= 2, 'it ran again')
       assert.equal(await effects.count('m1'), 0)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { PermanentError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -34,7 +35,7 @@ export const failureCases: readonly StoreCase[] = [
       const letters = await notes.operations.letters.list({}, { limit: 1_000 })
       const good = letters.filter(({ handler }) => handler === 'tag-note')
       assert.deepEqual(good.map(({ key }) => key).sort(), ['m1', 'm2'])
-      assert.equal(letters.length, await store.parking.count({ state: 'dead' }))
+      assert.equal(letters.length, await countParked(store, { state: 'dead' }))
       assert.ok(letters.length > odd.length, `${letters.length} letters`)
       for (const { key, handler } of letters) assert.ok(await notes.operations.letters.get({ key, handler }), key)
     },
@@ -67,7 +68,7 @@ export const failureCases: readonly StoreCase[] = [
         'ENVELOPE_INVALID',
         'HEADERS_INVALID',
       ])
-      assert.equal(await store.parking.count({ state: 'waiting' }), 0)
+      assert.equal(await countParked(store, { state: 'waiting' }), 0)
       assert.equal(events.filter(({ kind }) => kind === 'undone').length, 0)
     },
   }),
@@ -129,7 +130,7 @@ export const failureCases: readonly StoreCase[] = [
         if (++runs < 4) throw new Error('not yet')
       })
       await handle(note('m1'))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retry')
       assert.equal(await effects.count('m1'), 1)
       assert.equal((await recordOf(store, parkedKey('m1')))?.state, 'processed')
       const before = runs
@@ -148,7 +149,7 @@ export const failureCases: readonly StoreCase[] = [
         throw id === 'm2' ? new PermanentError('never') : new Error('again')
       })
       await handle(note('m1'), note('m2'))
-      const dead = async () => ((await store.parking.count({ state: 'dead' })) === 2 ? true : undefined)
+      const dead = async () => ((await countParked(store, { state: 'dead' })) === 2 ? true : undefined)
       await eventually(dead, 'the last attempt')
       const rows = await store.parking.list()
       assert.deepEqual(rows.map(({ key, state, attempts }) => [key, state, attempts]).sort(), [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { StoredParkedMessage } from '../../contracts/index.ts'
 import { PermanentError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -60,7 +61,7 @@ export const futureCases: readonly StoreCase[] = [
       assert.deepEqual(await reasons(), Array(3).fill('ID_FROM_THE_FUTURE'))
       await due.handle()
       await makeDue(bench)
-      const areDecided = async () => (await store.parking.count({ reason: 'ID_FROM_THE_FUTURE' })) === 0
+      const areDecided = async () => (await countParked(store, { reason: 'ID_FROM_THE_FUTURE' })) === 0
       await eventually(async () => ((await areDecided()) ? true : undefined), 'the end of their wait')
       assert.deepEqual(await reasons(), ['KEY_REUSED', 'KEY_REUSED'])
       const ran = await Promise.all(['a', 'b', 'c'].map((text) => effects.count(text)))
@@ -72,7 +73,7 @@ export const futureCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'future: what has died after its time had come is discarded with its record',
-    needs: ['retention', 'letters'],
+    needs: ['retention'],
     async run(bench) {
       const { store, app } = bench
       const id = fromTheFuture()
@@ -87,7 +88,7 @@ export const futureCases: readonly StoreCase[] = [
       await due.handle()
       await makeDue(bench)
       await eventually(
-        async () => ((await store.parking.count({ state: 'dead' })) === 1 ? true : undefined),
+        async () => ((await countParked(store, { state: 'dead' })) === 1 ? true : undefined),
         'its death',
       )
       assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'parked')
@@ -97,7 +98,7 @@ export const futureCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'future: who discards a copy that was parked without a claim does not give up the message that is parked with one',
-    needs: ['retention', 'letters'],
+    needs: ['retention'],
     async run({ store, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { name: 'tag-note', ...later }, () => {
@@ -128,7 +129,7 @@ export const futureCases: readonly StoreCase[] = [
         if (isCopyFirst) await due.handle(note(id))
         else await due.handle()
         await makeDue(bench)
-        await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its attempt')
+        await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'its attempt')
         await due.handle(note(id))
         assert.equal(await effects.count(`${name} ${id}`), 1)
         assert.equal((await recordOf(store, { handler: name, key: id }))?.state, 'processed')
@@ -152,10 +153,10 @@ export const futureCases: readonly StoreCase[] = [
       const [early, due] = opened
       await early.handle(note(id))
       await early.stop()
-      assert.equal(await store.parking.count({ reason: 'ID_FROM_THE_FUTURE' }), 2)
+      assert.equal(await countParked(store, { reason: 'ID_FROM_THE_FUTURE' }), 2)
       await due.handle(note(id))
       await makeDue(bench)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the end of both rows')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of both rows')
       assert.deepEqual([await effects.count('first'), await effects.count('second')], [1, 1])
       assert.deepEqual(ran, ['first', 'second'])
     },
@@ -189,7 +190,7 @@ export const futureCases: readonly StoreCase[] = [
         await due.handle(...Array.from({ length: copies }, () => note(id, { key: 'k' })))
         assert.deepEqual(ran, [])
         await makeDue(bench)
-        await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'all rows')
+        await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'all rows')
         assert.deepEqual(ran, [id, next])
         assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
         assert.equal((await recordOf(store, { handler: 'tag-note', key: id }))?.state, 'processed')
@@ -221,7 +222,7 @@ export const futureCases: readonly StoreCase[] = [
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [0, 0])
       isBroken = false
       await makeDue(bench)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the end of both rows')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of both rows')
       await due.handle(note(waits, { key: 'k' }), note(fails))
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [1, 1])
       for (const key of [waits, fails])
@@ -243,7 +244,7 @@ export const futureCases: readonly StoreCase[] = [
       await raiseHorizon(bench, 10 * aDay)
       await makeDue(bench)
       await right.handle()
-      const isDead = async () => ((await store.parking.count({ state: 'waiting' })) === 0 ? true : undefined)
+      const isDead = async () => ((await countParked(store, { state: 'waiting' })) === 0 ? true : undefined)
       await eventually(isDead, 'the end of its wait')
       assert.deepEqual(
         (await store.parking.list()).map(({ messageId, state, reason }) => [messageId, state, reason]),

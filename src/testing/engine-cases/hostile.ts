@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { unpackMessage } from '../../encoding/packed-message.ts'
 import { isKey } from '../../engine/intake/check-envelope.ts'
+import { countParked } from '../../operations/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, makeDue, note } from './bench.ts'
@@ -86,7 +87,7 @@ export const hostileCases: readonly StoreCase[] = [
       // Hooks run a little later than their messages have gone.
       await eventually(async () => (retried().length === waiting.length ? true : undefined), 'the retries')
       assert.deepEqual(retried(), waiting)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({

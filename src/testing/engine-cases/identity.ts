@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
 import { byContent } from '../../engine/intake/identify.ts'
+import { countParked } from '../../operations/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { gate, hold } from '../waiting.ts'
@@ -61,7 +62,7 @@ export const identityCases: readonly StoreCase[] = [
         Object.values(counts),
         messages.flat().map(() => 1),
       )
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({
@@ -88,7 +89,7 @@ export const identityCases: readonly StoreCase[] = [
       await handled
       assert.deepEqual([...new Set(undoneReasons(events))], ['conflict'])
       assert.equal(await effects.count('m1'), 1)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({
@@ -192,7 +193,7 @@ export const identityCases: readonly StoreCase[] = [
       await stop()
       assert.equal(runs, 2)
       assert.deepEqual(await countsOf(effects, 'm1', 'm2'), { m1: 0, m2: 1 })
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { justonce } from '../../app/justonce.ts'
+import { countParked } from '../../operations/index.ts'
 import { queueTransport } from '../../transports/queue/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -37,7 +38,7 @@ export const insideCases: readonly StoreCase[] = [
       assert.deepEqual(await countsOf(effects, ...names), { m1: 1, m2: 1, m3: 0, m4: 1, m5: 1 })
       const tagged = await countsOf(effects, ...names.map((name) => `${name} tagged`))
       assert.deepEqual(Object.values(tagged), [1, 1, 0, 1, 1])
-      assert.equal(await store.parking.count(), 1)
+      assert.equal(await countParked(store), 1)
     },
   }),
 ]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JustonceEvent } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -53,7 +54,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       })
       assert.deepEqual(Object.values(await countsOf(bench.effects, 'a1', 'a2', 'a3')), [0, 0, 0])
       isBroken = false
-      await eventually(async () => ((await bench.store.parking.count()) === 0 ? true : undefined), 'the retries')
+      await eventually(async () => ((await countParked(bench.store)) === 0 ? true : undefined), 'the retries')
       assert.deepEqual(Object.values(await countsOf(bench.effects, 'a1', 'a2', 'a3')), [1, 1, 1])
     },
   }),
@@ -104,7 +105,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       await eventually(async () => processed(events, 'a')[ids.length - 1], 'the last of the run')
       assert.deepEqual(processed(events, 'a'), ids)
       assert.deepEqual(Object.values(await countsOf(effects, ...ids)), [1, 1, 1, 1, 1, 1, 1, 1])
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(
         events.filter(({ kind }) => kind === 'quarantined'),
         [],
@@ -126,7 +127,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       }
       const counts = await countsOf(effects, 'block a2', 'block a3', 'block b1', 'continue a2', 'continue a3')
       assert.deepEqual(Object.values(counts), [0, 0, 1, 1, 1])
-      assert.equal(await store.parking.count({ state: 'waiting', handler: 'tag-block' }), 2)
+      assert.equal(await countParked(store, { state: 'waiting', handler: 'tag-block' }), 2)
     },
   }),
   engineCase({
@@ -144,7 +145,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       await handle(...['a1', 'a2', 'a3', 'a4', 'a5'].map((id) => note(id, { key: 'a' })))
       // The last event comes a moment after its commit.
       await eventually(async () => processed(events, 'a')[4], 'the last of them')
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(processed(events, 'a'), ['a1', 'a2', 'a3', 'a4', 'a5'])
     },
   }),
@@ -173,7 +174,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       )
       transport.send(ids.map((id) => note(id, { key: id.split('-')[0] as string })))
       await Promise.all(apps.map(({ handle }) => handle()))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retries')
       await Promise.all(apps.map(({ stop }) => stop()))
       for (const key of keys) {
         const mine = done.filter((id) => id.startsWith(`${key}-`))

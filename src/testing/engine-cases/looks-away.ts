@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, note } from './bench.ts'
@@ -19,7 +20,7 @@ export const looksAwayCases: readonly StoreCase[] = [
         await effects.write(tx, id)
       })
       await handle(...['m1', 'm2', 'm3', 'm4', 'm5', 'm6'].map((id) => note(id)))
-      const isDead = async () => ((await store.parking.count({ state: 'dead' })) === 1 ? true : undefined)
+      const isDead = async () => ((await countParked(store, { state: 'dead' })) === 1 ? true : undefined)
       await eventually(isDead, 'its dead letter')
       assert.deepEqual(
         (await store.parking.list()).map(({ key, attempts }) => [key, attempts]),
@@ -41,7 +42,7 @@ export const looksAwayCases: readonly StoreCase[] = [
         await effects.write(tx, id)
       })
       await handle(note('m1'))
-      assert.deepEqual([await effects.count('m1'), await store.parking.count(), losses], [1, 0, 2])
+      assert.deepEqual([await effects.count('m1'), await countParked(store), losses], [1, 0, 2])
     },
   }),
   engineCase({
@@ -60,7 +61,7 @@ export const looksAwayCases: readonly StoreCase[] = [
       await eventually(async () => events.find(({ kind }) => kind === 'breaker-opened'), 'the breaker')
       transport.send({ ...note('other'), type: 'note.removed' })
       await eventually(async () => ((await effects.count('other')) === 1 ? true : undefined), 'another type')
-      const parked = await store.parking.count()
+      const parked = await countParked(store)
       assert.ok(parked < 40, `${parked} of 60 messages were parked`)
     },
   }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { operations } from '../../operations/index.ts'
+import { countParked, operations } from '../../operations/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { engineCase, later, note } from './bench.ts'
@@ -30,7 +30,7 @@ export const operationsCases: readonly StoreCase[] = [
       assert.ok(listed.every(({ nextAt, changedAt }) => nextAt.getTime() > changedAt.getTime()))
       isBroken = false
       assert.equal(await retries.retryNow({ handler: 'tag-note', key: 'm1' }, ana), 1)
-      await eventually(async () => ((await store.parking.count()) === 1 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 1 ? true : undefined), 'the retry')
       assert.deepEqual([await effects.count('m1'), await effects.count('m2')], [1, 0])
       assert.equal((await records.find({ handler: 'tag-note', key: 'm1' }))?.state, 'processed')
       assert.equal((await retries.get({ handler: 'tag-note', key: 'm2' }))?.attempts, 1)

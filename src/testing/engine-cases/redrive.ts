@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { none } from '../../engine/recovery/backoff.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
+import { findRedrives } from '../../operations/redrives.ts'
 import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, gate } from '../waiting.ts'
@@ -16,7 +18,6 @@ const ana = { by: 'ana', why: 'it is mended' } as const
 export const redriveCases: readonly StoreCase[] = [
   engineCase({
     name: 'redrive: only what has not succeeded runs, each effect once',
-    needs: ['letters'],
     async run({ store, effects, app }) {
       const names = ['Ha', 'Hb', 'Hc', 'Hd']
       let isBroken = true
@@ -39,14 +40,13 @@ export const redriveCases: readonly StoreCase[] = [
       })
       isBroken = false
       await notes.operations.letters.redrive('all', ana)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the last handler')
       await handle(note('m1'))
       assert.deepEqual(await countsOf(effects, ...names), { Ha: 1, Hb: 1, Hc: 1, Hd: 1 })
     },
   }),
   engineCase({
     name: 'redrive: what was too old to know is looked up, and does not run again if its record is there after all',
-    needs: ['letters'],
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
       notes.on('note.created', { name: 'tag-note', ...atOnce }, ({ id }, { tx }) => effects.write(tx, id))
@@ -66,7 +66,7 @@ export const redriveCases: readonly StoreCase[] = [
       await store.transaction((tx) => store.parking.park(tx, [parked('known'), parked('unknown')]))
       await handle(note('known'))
       await notes.operations.letters.redrive('all', ana)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letters')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the letters')
       assert.deepEqual(await countsOf(effects, 'known', 'unknown'), { known: 1, unknown: 1 })
       // Events come a little later than the rows have gone.
       const isKnown = () => events.some((event) => event.kind === 'duplicate' && event.key === 'known')
@@ -75,7 +75,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: what a handler throws is its own failure, also under a code that only the engine gives',
-    needs: ['letters'],
     async run({ store, effects, app }) {
       let isBroken = true
       const { app: notes, handle } = app()
@@ -88,13 +87,12 @@ export const redriveCases: readonly StoreCase[] = [
       assert.equal(record?.state, 'parked')
       isBroken = false
       await notes.operations.letters.redrive('all', ana)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the letter')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the letter')
       assert.deepEqual(await countsOf(effects, 'm1'), { m1: 1 })
     },
   }),
   engineCase({
     name: 'redrive: a letter of a type that is not handled here is left to whoever handles it, also where such types are ignored',
-    needs: ['letters'],
     async run({ store, app }) {
       const before = app()
       before.app.on('note.changed', 'tag-note', () => {})
@@ -116,7 +114,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: what dies after it was started is not in it',
-    needs: ['letters'],
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2', 'late'], ['m1', 'm2'])
       await stop()
@@ -133,7 +130,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: when the canary fails, the others are left as they were',
-    needs: ['letters'],
     async run(bench) {
       const { runs, notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
       const { id } = await notes.operations.letters.redrive('all', { ...ana, canary: 1 })
@@ -145,7 +141,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: it stops by itself when more have failed than it may',
-    needs: ['letters'],
     async run(bench) {
       const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
       const { id } = await notes.operations.letters.redrive('all', { ...ana, stopAfterFailures: 1 })
@@ -158,7 +153,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: when its driver ends in the middle, another process finishes it, each effect once',
-    needs: ['letters'],
     async run(bench) {
       const ids = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']
       const entered = gate()
@@ -185,12 +179,11 @@ export const redriveCases: readonly StoreCase[] = [
         Object.values(await countsOf(bench.effects, ...ids)),
         ids.map(() => 1),
       )
-      assert.equal(await bench.store.parking.count(), 0)
+      assert.equal(await countParked(bench.store), 0)
     },
   }),
   engineCase({
     name: 'redrive: two drivers at the same time release and run each letter once',
-    needs: ['letters'],
     async run(bench) {
       const ids = Array.from({ length: 12 }, (_, index) => `m${index}`)
       const first = await buried(bench, ids)
@@ -199,7 +192,7 @@ export const redriveCases: readonly StoreCase[] = [
       first.mend()
       const { id } = await first.notes.operations.letters.redrive('all', { ...ana, canary: 3 })
       await eventually(async () => {
-        const found = await bench.store.redrives.find(id)
+        const [found] = await findRedrives(bench.store, [id])
         return found?.redrive.state === 'finished' ? true : undefined
       }, 'the end of the redrive')
       assert.deepEqual(
@@ -210,7 +203,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'redrive: an edited letter keeps its id and both bodies, and a late copy of the received one is a duplicate',
-    needs: ['letters'],
     async run(bench) {
       const { store, effects, app } = bench
       const { app: notes, handle, stop } = app()
@@ -234,16 +226,15 @@ export const redriveCases: readonly StoreCase[] = [
       const next = app({ store: bench.rival })
       register(next)
       await next.handle()
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the edited letter')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the edited letter')
       await next.handle(note('m1', { body: 'bad' }))
       assert.deepEqual(bodies, ['bad', 'good'])
       assert.equal(await effects.count('m1'), 1)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   }),
   engineCase({
     name: 'redrive: what cannot be had whole is not begun',
-    needs: ['letters'],
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2'])
       await stop()
@@ -264,7 +255,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'discard: the letter is gone, its record says so, its copies are duplicates and others go on',
-    needs: ['letters'],
     async run(bench) {
       const { store, effects } = bench
       const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
@@ -281,7 +271,6 @@ export const redriveCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'forget: a processed message runs again, a parked one is refused, and only what was done is audited',
-    needs: ['letters'],
     async run(bench) {
       const { notes, handle, mend } = await buried(bench, ['m1'])
       await failureOf(
@@ -307,7 +296,7 @@ async function buried(bench: Bench, failing: readonly string[], sent: readonly s
   const broken = new Set(failing)
   const opened = handlerOn(bench.app(), bench, broken)
   await opened.handle(...sent.map((id) => note(id)))
-  assert.equal(await bench.store.parking.count({ state: 'dead' }), sent.length)
+  assert.equal(await countParked(bench.store, { state: 'dead' }), sent.length)
   opened.runs.length = 0
   return {
     ...opened,
@@ -338,7 +327,7 @@ function handlerOn(opened: BenchApp, { store, effects }: Bench, broken: Readonly
     /** How the redrive has ended. */
     ended: (id: string) =>
       eventually(async () => {
-        const found = await store.redrives.find(id)
+        const [found] = await findRedrives(store, [id])
         return found === undefined || found.redrive.state === 'running' ? undefined : found.redrive.state
       }, 'the end of the redrive'),
   }

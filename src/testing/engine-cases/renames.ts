@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, type BenchStore, countsOf, engineCase, later, makeDue, note } from './bench.ts'
@@ -36,7 +37,7 @@ export const renameCases: readonly StoreCase[] = [
       assert.deepEqual(await statesOf(store, 'm1'), [undefined, 'parked'])
       assert.equal(await effects.count('m1'), 0)
       await makeDue(store)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its row')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'its row')
       await after.handle(note('m1'))
       assert.equal(await effects.count('m1'), 1)
       assert.equal((await statesOf(store, 'm1'))[1], 'processed')
@@ -58,7 +59,7 @@ export const renameCases: readonly StoreCase[] = [
       assert.deepEqual(await statesOf(store, 'm1'), ['parked', 'parked'])
       isBroken = false
       await makeDue(store)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its row')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'its row')
       await before.handle(note('m1'))
       assert.deepEqual(await statesOf(store, 'm1'), ['processed', 'processed'])
       assert.equal(await effects.count('m1'), 1)
@@ -66,7 +67,6 @@ export const renameCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'renames: what is given up or comes too late is so under both names',
-    needs: ['letters'],
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { ...renamed, retry: { attempts: 1 } }, async ({ id }, { tx }) => {
@@ -81,7 +81,6 @@ export const renameCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'renames: what is forgotten under one name runs again, whatever name it was recorded under',
-    needs: ['letters'],
     async run({ rival, effects, app }) {
       const before = app()
       before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -122,7 +121,7 @@ export const renameCases: readonly StoreCase[] = [
       // When that is retried, whatever was due before it has run.
       await eventually(async () => (done.includes('another') ? true : undefined), 'the retry of another')
       await makeDue(store)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the rows')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the rows')
       await after.handle(noteOfKey('m5'), noteOfKey('m1'), noteOfKey('m3'))
       await after.stop()
       assert.deepEqual(done, ['another', 'm1', 'm2', 'm3', 'm4', 'm5'])
@@ -148,7 +147,7 @@ export const renameCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'renames: what is too old to know under the new name is not processed under the old one, and can be redriven',
-    needs: ['retention', 'letters'],
+    needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
       const before = app()
@@ -166,7 +165,7 @@ export const renameCases: readonly StoreCase[] = [
       )
       assert.deepEqual(await statesOf(store, id), [undefined, undefined])
       await after.app.operations.letters.redrive('all', ana)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'its letter')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'its letter')
       assert.equal(await effects.count(id), 1)
     },
   }),

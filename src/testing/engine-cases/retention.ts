@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import { memoryTransport } from '../../transports/memory/index.ts'
 import { recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
@@ -42,7 +43,7 @@ export const retentionCases: readonly StoreCase[] = [
       await handle(note(old))
       assert.equal(await effects.count(old), 0)
       assert.equal(await recordOf(store, { handler: 'tag-note', key: old }), undefined)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(
         events.flatMap((event) => (event.kind === 'expired' ? event.key : [])),
         [old],
@@ -52,7 +53,7 @@ export const retentionCases: readonly StoreCase[] = [
   }),
   engineCase({
     name: 'too old: a redrive runs it once, and a copy that comes later is a dead letter again',
-    needs: ['retention', 'letters'],
+    needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
       await raiseHorizon(bench, 10 * aDay)
@@ -68,11 +69,11 @@ export const retentionCases: readonly StoreCase[] = [
         expired: 0,
       })
       await notes.operations.letters.redrive({ handler: 'tag-note', messageId: old }, ana)
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the redrive')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the redrive')
       assert.equal(await effects.count(old), 1)
       await handle(note(old))
       assert.equal(await effects.count(old), 1)
-      assert.equal(await store.parking.count({ state: 'dead' }), 1)
+      assert.equal(await countParked(store, { state: 'dead' }), 1)
     },
   }),
   engineCase({
@@ -133,10 +134,10 @@ export const retentionCases: readonly StoreCase[] = [
       const [copy] = await store.parking.list({ reason: 'TOO_OLD_TO_KNOW' })
       assert.ok(copy !== undefined)
       await store.transaction((tx) => store.parking.change(tx, [{ ...copy, kind: 'again', delayMs: 0 }]))
-      await eventually(async () => ((await store.parking.count()) === 1 ? true : undefined), 'the end of the copy')
+      await eventually(async () => ((await countParked(store)) === 1 ? true : undefined), 'the end of the copy')
       assert.equal(await effects.count(id), 0)
       isBroken = false
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retry')
       assert.equal(await effects.count(id), 1)
       await handle(note(id))
       assert.equal(await effects.count(id), 1)

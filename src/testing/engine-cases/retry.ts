@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import { overriding } from '../overriding.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -36,7 +37,7 @@ export const retryCases: readonly StoreCase[] = [
         await effects.write(tx, id)
         if (id !== 'm1') return
         // Only the retrier runs it after it was parked.
-        if ((await bench.store.parking.count()) > 0) await new Promise(() => seen.add(id))
+        if ((await countParked(bench.store)) > 0) await new Promise(() => seen.add(id))
         throw new Error('no')
       })
       await handle(note('m1'))
@@ -96,7 +97,7 @@ export const retryCases: readonly StoreCase[] = [
         apps.map(({ handle }, index) => handle(...ids.slice(index * 5, index * 5 + 5).map((id) => note(id)))),
       )
       parking = false
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retries')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retries')
       assert.deepEqual(
         Object.values(await countsOf(effects, ...ids)),
         ids.map(() => 1),
@@ -119,11 +120,11 @@ export const retryCases: readonly StoreCase[] = [
       const ids = Array.from({ length: 10 }, (_, index) => `m${index}`)
       await handle(note('slow'), ...ids.map((id) => note(id)))
       isBroken = false
-      const allButOne = async () => ((await store.parking.count()) === 1 ? true : undefined)
+      const allButOne = async () => ((await countParked(store)) === 1 ? true : undefined)
       await eventually(allButOne, 'the retries beside a slow one')
       assert.equal((await store.parking.list())[0]?.key, 'slow')
       goOn()
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the slow one')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the slow one')
       assert.deepEqual(Object.values(await countsOf(effects, 'slow', ...ids)), [1, ...ids.map(() => 1)])
     },
   }),
@@ -155,7 +156,7 @@ export const retryCases: readonly StoreCase[] = [
         await eventually(async () => (await rival.parking.reserve(options))[0], 'a reservation')
       const { handle, stop, events } = open()
       await handle()
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retry')
       await stop()
       assert.equal(await effects.count('m1'), 1)
       assert.deepEqual(
@@ -180,7 +181,7 @@ export const retryCases: readonly StoreCase[] = [
         throw new Error('not yet')
       })
       await handle(note('m1'))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the retry')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the retry')
       assert.deepEqual(answers.slice(0, 2), [[true], [false]])
       assert.equal(await effects.count('m1'), 1)
       assert.deepEqual(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, makeDue, note } from './bench.ts'
@@ -39,7 +40,7 @@ export const stepCases: readonly StoreCase[] = [
           order.push(name)
         })
       await handle(note('m1'))
-      await eventually(async () => ((await store.parking.count()) === 0 ? true : undefined), 'the last handler')
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the last handler')
       assert.deepEqual(await countsOf(effects, 'first', 'second', 'third'), { first: 1, second: 1, third: 1 })
       assert.deepEqual(order.slice(-2), ['second', 'third'])
     },
@@ -86,7 +87,7 @@ export const stepCases: readonly StoreCase[] = [
       })
       await handle(note('m1'), note('m2'), note('m1'), note('m3'))
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 0, m3: 1 })
-      assert.equal(await store.parking.count(), 1)
+      assert.equal(await countParked(store), 1)
     },
   }),
 ]

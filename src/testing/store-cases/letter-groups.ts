@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { LetterGroup, OperableStore } from '../../contracts/index.ts'
-import { operations } from '../../operations/index.ts'
+import type { ParkedFilter, Store } from '../../contracts/index.ts'
+import { type LetterGroup, operations } from '../../operations/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
@@ -13,12 +13,11 @@ const ofShape = (key: string, shape: string, reason = 'HANDLER_FAILED') =>
 export const letterGroupCases: readonly StoreCase[] = [
   {
     name: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
-    needs: ['letters'],
     async run({ store }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b'), ofShape('m4', 'b'))
       await park(store, ofShape('m5', 'a'), ofShape('m6', 'b', 'HANDLER_TIMEOUT'), parkedMessage('m7', { shape: 'a' }))
       await park(store, ...['m8', 'm9', 'm10', 'm11'].map((key) => ({ ...ofShape(key, 'a'), handler: 'another' })))
-      const groups = await store.letters.groups({}, 10)
+      const groups = await groupsOf(store)
       assert.deepEqual(
         groups.map((group) => [group.handler, group.reason, group.shape, group.count]),
         [
@@ -28,14 +27,13 @@ export const letterGroupCases: readonly StoreCase[] = [
           [handler, 'HANDLER_TIMEOUT', 'b', 1],
         ],
       )
-      assert.deepEqual(await store.letters.groups({}, 2), groups.slice(0, 2))
+      assert.deepEqual(await groupsOf(store, {}, 2), groups.slice(0, 2))
       assert.deepEqual(await counts(store, { handler, reason: 'HANDLER_FAILED' }), { a: 2, b: 3 })
-      assert.deepEqual(await store.letters.groups({ handler: 'no such' }, 10), [])
+      assert.deepEqual(await groupsOf(store, { handler: 'no such' }), [])
     },
   },
   {
     name: 'groups: firstAt is when the first was parked, lastAt when the last was given up',
-    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1')
       await park(store, parkedMessage('m2'))
@@ -45,13 +43,12 @@ export const letterGroupCases: readonly StoreCase[] = [
         const row = await rowOf(store, 'm2')
         return row.changedAt > changedAt ? row.changedAt : undefined
       }, 'a later death')
-      const [group] = await store.letters.groups({}, 10)
+      const [group] = await groupsOf(store)
       assert.deepEqual([group?.count, group?.firstAt, group?.lastAt], [2, parkedAt, last])
     },
   },
   {
     name: 'groups: a note is of one group, a later one takes its place, an empty one removes it',
-    needs: ['letters'],
     async run({ store, rival }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b', 'HANDLER_TIMEOUT'))
       await park(store, { ...ofShape('m4', 'b'), handler: 'another' })
@@ -69,12 +66,11 @@ export const letterGroupCases: readonly StoreCase[] = [
   },
   {
     name: 'groups: a note outlives its letters and is there when others die of the same',
-    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1')
       await annotate(store, group('no'), 'known')
-      await store.transaction((tx) => store.letters.discard(tx, {}, 10))
-      assert.deepEqual(await store.letters.groups({}, 10), [])
+      await store.transaction((tx) => store.parking.edit(tx, {}, { kind: 'remove' }, 10))
+      assert.deepEqual(await groupsOf(store), [])
       await bury(store, 'm2')
       assert.deepEqual(
         (await operations(store).letters.groups()).map(({ count, note }) => [count, note]),
@@ -88,11 +84,15 @@ function group(shape: string): LetterGroup {
   return { handler, reason: 'HANDLER_FAILED', shape }
 }
 
-function annotate<Tx>(store: OperableStore<Tx>, of: LetterGroup, note: string): Promise<void> {
+function groupsOf<Tx>({ parking }: Store<Tx>, filter: ParkedFilter = {}, limit = 10) {
+  return parking.tally({ ...filter, state: 'dead' }, ['handler', 'reason', 'shape'], limit)
+}
+
+function annotate<Tx>(store: Store<Tx>, of: LetterGroup, note: string): Promise<void> {
   return operations(store).letters.annotate(of, note, { by: 'ana' })
 }
 
-async function counts<Tx>(store: OperableStore<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {
-  const groups = await store.letters.groups(filter, 10)
+async function counts<Tx>(store: Store<Tx>, filter: Partial<LetterGroup>): Promise<Record<string, number>> {
+  const groups = await groupsOf(store, filter)
   return Object.fromEntries(groups.map(({ shape, count }) => [shape, count]))
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { OperableStore } from '../../contracts/index.ts'
+import type { Store } from '../../contracts/index.ts'
 import { awkwardMessages, bytesOf, handler, packed, parkedMessage, request, textOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
@@ -9,12 +9,13 @@ import { bury } from './redrive-steps.ts'
 export const letterCases: readonly StoreCase[] = [
   {
     name: 'letters: discard removes the oldest that fit, up to the limit, and tells which they were',
-    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm3', 'm1')
       await park(store, parkedMessage('waiting'), parkedMessage('other', { state: 'dead', shape: 'other' }))
       await bury(store, 'm2')
-      const discarded = await store.transaction((tx) => store.letters.discard(tx, { shape: 'no' }, 2))
+      const discarded = await store.transaction((tx) =>
+        store.parking.edit(tx, { shape: 'no', state: 'dead' }, { kind: 'remove' }, 2),
+      )
       assert.deepEqual(
         discarded.map(({ handler, key }) => ({ handler, key })),
         [
@@ -27,26 +28,28 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what waits is never discarded, and where nothing fits nothing is',
-    needs: ['letters'],
     async run({ store }) {
       await park(store, parkedMessage('m1'))
       await bury(store, 'm2')
       const discard = (keys: readonly string[]) =>
-        store.transaction((tx) => store.letters.discard(tx, { keys: keys.map((key) => request(key)) }, 10))
+        store.transaction((tx) =>
+          store.parking.edit(tx, { state: 'dead', keys: keys.map((key) => request(key)) }, { kind: 'remove' }, 10),
+        )
       assert.deepEqual(await discard(['m1', 'gone']), [])
       assert.deepEqual(await discard([]), [])
       assert.deepEqual(await listedKeys(store), ['m1', 'm2'])
     },
   },
   {
-    name: 'letters: what was discarded or edited in a transaction that is undone is as it was',
-    needs: ['letters'],
+    name: 'letters: what was edited in a transaction that is undone is as it was',
     async run({ store }) {
-      await bury(store, 'm1', 'm2')
+      await bury(store, 'm1', 'm2', 'm3', 'm4')
       const before = await store.parking.list()
       const work = store.transaction(async (tx) => {
-        await store.letters.discard(tx, { key: 'm1' }, 10)
-        await store.letters.replace(tx, request('m2'), packed('edited'))
+        await store.parking.edit(tx, { key: 'm1' }, { kind: 'remove' }, 10)
+        await store.parking.edit(tx, { key: 'm2' }, { kind: 'replace', message: packed('edited') }, 10)
+        await store.parking.edit(tx, { key: 'm3' }, { kind: 'mark', redrive: 'r1' }, 10)
+        await store.parking.edit(tx, { key: 'm4' }, { kind: 'release' }, 10)
         throw new Error('the work failed')
       })
       await failureOf(work, 'work that throws')
@@ -55,7 +58,6 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: an edited letter keeps the body that was received first, however often it is edited',
-    needs: ['letters'],
     async run({ store, rival }) {
       await bury(store, 'm1', 'm2')
       const before = await rowOf(store, 'm1')
@@ -73,12 +75,13 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: bodies survive an edit byte for byte, the received one too, even when it is empty',
-    needs: ['letters'],
     async run({ store }) {
       for (const [index, message] of awkwardMessages.entries())
         await park(store, parkedMessage(`m${index}`, { state: 'dead', message }))
       for (const [index, message] of awkwardMessages.toReversed().entries())
-        await store.transaction((tx) => store.letters.replace(tx, request(`m${index}`), message))
+        await store.transaction((tx) =>
+          store.parking.edit(tx, { keys: [request(`m${index}`)] }, { kind: 'replace', message }, 1),
+        )
       for (const [index, received] of awkwardMessages.entries()) {
         const row = await rowOf(store, `m${index}`)
         assert.deepEqual(bytesOf(row.message), bytesOf(awkwardMessages.at(-1 - index) ?? row.message))
@@ -89,14 +92,12 @@ export const letterCases: readonly StoreCase[] = [
   },
   {
     name: 'letters: what waits, is gone or belongs to another handler is not edited',
-    needs: ['letters'],
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       await change(store, again('m1'))
       assert.equal(await replace(store, 'm1', 'edited'), false)
       assert.equal(await replace(store, 'gone', 'edited'), false)
-      const ofAnother = { handler: 'another', key: 'm2' }
-      assert.equal(await store.transaction((tx) => store.letters.replace(tx, ofAnother, packed('edited'))), false)
+      assert.equal(await replace(store, 'm2', 'edited', 'another'), false)
       assert.deepEqual(
         (await store.parking.list()).map(({ message }) => textOf(message)),
         ['m1', 'm2'],
@@ -104,8 +105,40 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'letters: what another transaction holds is left out, whatever is to be done with it, without waiting',
+    needs: ['concurrent'],
+    async run({ store, rival }) {
+      await bury(store, 'm1', 'm2')
+      const read = await store.parking.list({ key: 'm1' })
+      const holder = await hold(store, (tx) => store.parking.take(tx, read))
+      const edits = [{ kind: 'mark', redrive: 'r1' }, { kind: 'release' }, { kind: 'remove' }] as const
+      for (const edit of edits)
+        assert.deepEqual(
+          (await rival.transaction((tx) => rival.parking.edit(tx, {}, edit, 10))).map(({ key }) => key),
+          ['m2'],
+        )
+      await holder.undo()
+      assert.deepEqual(await listedKeys(store), ['m1'])
+    },
+  },
+  {
+    name: 'letters: what a transaction has marked itself is marked for its next edit',
+    async run({ store }) {
+      await bury(store, 'm1', 'm2', 'm3')
+      const mark = { kind: 'mark', redrive: 'r1' } as const
+      const marked = await store.transaction(async (tx) => [
+        await store.parking.edit(tx, { notInRedrives: ['r1'] }, mark, 2),
+        await store.parking.edit(tx, { notInRedrives: ['r1'] }, mark, 2),
+      ])
+      assert.deepEqual(
+        marked.map((keys) => keys.map(({ key }) => key)),
+        [['m1', 'm2'], ['m3']],
+      )
+    },
+  },
+  {
     name: 'letters: what another holds is not edited',
-    needs: ['letters', 'concurrent'],
+    needs: ['concurrent'],
     async run({ store, rival }) {
       await bury(store, 'm1')
       const read = await store.parking.list()
@@ -117,6 +150,8 @@ export const letterCases: readonly StoreCase[] = [
   },
 ]
 
-function replace<Tx>(store: OperableStore<Tx>, key: string, text: string): Promise<boolean> {
-  return store.transaction((tx) => store.letters.replace(tx, request(key), packed(text)))
+async function replace<Tx>(store: Store<Tx>, key: string, text: string, of = handler): Promise<boolean> {
+  const filter = { state: 'dead', keys: [{ handler: of, key }] } as const
+  const edit = { kind: 'replace', message: packed(text) } as const
+  return (await store.transaction((tx) => store.parking.edit(tx, filter, edit, 1))).length === 1
 }

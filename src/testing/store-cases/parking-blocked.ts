@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { OrderScope, Store } from '../../contracts/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold, staysPending } from '../waiting.ts'
@@ -102,7 +103,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
         })
       const turns = Array.from({ length: 8 }, (_, index) => askAndPark(index % 2 === 0 ? store : rival, `m${index}`))
       assert.equal((await Promise.all(turns)).filter((answer) => answer === false).length, 1)
-      assert.equal(await store.parking.count({ orderKey: 'a' }), 8)
+      assert.equal(await countParked(store, { orderKey: 'a' }), 8)
     },
   },
 ]

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import type { ParkedFilter } from '../../contracts/index.ts'
+import type { ParkedFilter, Store } from '../../contracts/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { handler, packed, parkedMessage, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { again, change, keysOf, listedKeys, park, rowOf } from './parked-rows.ts'
-import { start } from './redrive-steps.ts'
+import { release, start } from './redrive-steps.ts'
 
 export const parkingFilterCases: readonly StoreCase[] = [
   {
@@ -38,7 +39,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
       ]
       for (const [filter, keys] of finds) {
         assert.deepEqual(await listedKeys(store, filter), keys, JSON.stringify(filter))
-        assert.equal(await store.parking.count(filter), keys.length, JSON.stringify(filter))
+        assert.equal(await countParked(store, filter), keys.length, JSON.stringify(filter))
       }
     },
   },
@@ -69,7 +70,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
       assert.deepEqual(await find('\\%'), [])
       assert.deepEqual(await find('timeout'), [])
       assert.deepEqual(await find('[a]'), ['m8'])
-      assert.equal(await store.parking.count({ errorText: 'sure', key: 'm1' }), 1)
+      assert.equal(await countParked(store, { errorText: 'sure', key: 'm1' }), 1)
     },
   },
   {
@@ -87,7 +88,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
       assert.deepEqual(await listedKeys(store, { before: later }), ['m1'])
       assert.deepEqual(await listedKeys(store, { before: earlier }), [])
       assert.deepEqual(await listedKeys(store, { since: earlier, before: later }), ['m1'])
-      assert.equal(await store.parking.count({ since: later }), 1)
+      assert.equal(await countParked(store, { since: later }), 1)
     },
   },
   {
@@ -105,30 +106,63 @@ export const parkingFilterCases: readonly StoreCase[] = [
         ],
       )
       assert.deepEqual(await listedKeys(store, { keys, handler }), ['m2', 'm3'])
-      assert.equal(await store.parking.count({ keys, state: 'dead' }), 1)
+      assert.equal(await countParked(store, { keys, state: 'dead' }), 1)
       assert.deepEqual(await listedKeys(store, { keys: [] }), [])
-      assert.equal(await store.parking.count({ keys: [] }), 0)
+      assert.equal(await countParked(store, { keys: [] }), 0)
     },
   },
   {
     name: 'filter: a redrive finds what was selected for it',
-    needs: ['letters'],
     async run({ store }) {
       for (const key of ['m1', 'm2', 'm3']) await park(store, ofAnother(key))
       await start(store, 'r1', { key: 'm2' })
       assert.deepEqual(await listedKeys(store, { redrive: 'r1' }), ['m2'])
       assert.equal((await rowOf(store, 'm2', 'another')).redrive, 'r1')
-      assert.equal(await store.parking.count({ redrive: 'r2' }), 0)
+      assert.equal(await countParked(store, { redrive: 'r2' }), 0)
+      assert.deepEqual(await listedKeys(store, { notInRedrives: ['r1', 'r2'] }), ['m1', 'm3'])
+      assert.equal(await countParked(store, { notInRedrives: [] }), 3)
+      await release(store, 'r1')
+      assert.deepEqual(await listedKeys(store, { released: true }), ['m2'])
+      assert.deepEqual(await listedKeys(store, { released: false, notInRedrives: ['r2'] }), ['m1', 'm3'])
+    },
+  },
+  {
+    name: 'tally: one answer for each combination, the largest first, up to the limit, with the first and the last time',
+    async run({ store, rival }) {
+      assert.deepEqual(await store.parking.tally({}, []), [])
+      assert.deepEqual(await store.parking.tally({}, ['state']), [])
+      const tried = (key: string) => parkedMessage(key, { attempts: 2 })
+      await park(store, parkedMessage('m1'), tried('m2'), tried('m3'), tried('m4'))
+      await park(rival, ...['m5', 'm6'].map((key) => parkedMessage(key, { state: 'dead', attempts: 2 })))
+      const tally = await rival.parking.tally({}, ['state', 'attempts', 'released'])
+      assert.deepEqual(
+        tally.map(({ state, attempts, released, count }) => [state, attempts, released, count]),
+        [
+          ['waiting', 2, false, 3],
+          ['dead', 2, false, 2],
+          ['waiting', 1, false, 1],
+        ],
+      )
+      assert.deepEqual(await store.parking.tally({}, ['state', 'attempts', 'released'], 1), tally.slice(0, 1))
+      const rows = await store.parking.list({ state: 'waiting' })
+      const [waiting] = await store.parking.tally({ state: 'waiting' }, ['state'])
+      assert.deepEqual(waiting, {
+        state: 'waiting',
+        count: 4,
+        firstAt: new Date(Math.min(...rows.map(({ parkedAt }) => parkedAt.getTime()))),
+        lastAt: new Date(Math.max(...rows.map(({ changedAt }) => changedAt.getTime()))),
+      })
+      assert.deepEqual(await store.parking.tally({ state: 'dead' }, []), [{ count: 2 }])
     },
   },
   {
     name: 'waiting: how many messages of each type wait for each handler, without dead letters',
     async run({ store, rival }) {
-      assert.deepEqual(await store.parking.waiting(), [])
+      assert.deepEqual(await waitingIn(store), [])
       await park(store, parkedMessage('m1'), parkedMessage('m2', { delayMs: 60_000 }), ofAnother('m1'))
       await park(rival, parkedMessage('m1', { handler: 'third' }), parkedMessage('m3', { state: 'dead' }))
       await park(rival, parkedMessage('m4', { type: 'note.Created' }))
-      const waiting = await rival.parking.waiting()
+      const waiting = await waitingIn(rival)
       assert.deepEqual(
         waiting.toSorted((a, b) => (`${a.handler} ${a.type}` < `${b.handler} ${b.type}` ? -1 : 1)),
         [
@@ -177,9 +211,14 @@ export const parkingFilterCases: readonly StoreCase[] = [
       await park(store, ...rows)
       assert.equal((await store.parking.list()).length, 1_000)
       assert.equal((await store.parking.list({}, { limit: 2_000 })).length, 1_001)
-      assert.equal(await store.parking.count(), 1_001)
+      assert.equal(await countParked(store), 1_001)
     },
   },
 ]
 
 const ofAnother = (key: string) => parkedMessage(key, { handler: 'another', state: 'dead' })
+
+async function waitingIn<Tx>({ parking }: Store<Tx>) {
+  const waiting = await parking.tally({ state: 'waiting' }, ['handler', 'type'])
+  return waiting.map(({ handler, type, count }) => ({ handler, type, count }))
+}

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countParked } from '../../operations/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, hold } from '../waiting.ts'
@@ -31,7 +32,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
       await park(store, parkedMessage('m1', { delayMs: 0.3 }), parkedMessage('m2', { delayMs: 7_654_321.987 }))
       await change(store, again('m1', { delayMs: 1_234_567.891 }))
       assert.deepEqual(await dueKeys(store), [])
-      assert.equal(await store.parking.count({ state: 'waiting' }), 2)
+      assert.equal(await countParked(store, { state: 'waiting' }), 2)
     },
   },
   {
@@ -102,7 +103,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
       await park(store, parkedMessage('m1', { state: 'dead', attempts: 5 }))
       await change(store, again('m1', { attempts: 0 }))
       assert.deepEqual(await dueKeys(store), ['m1'])
-      assert.equal(await store.parking.count({ state: 'dead' }), 0)
+      assert.equal(await countParked(store, { state: 'dead' }), 0)
     },
   },
 ]

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import type { ParkedTicket, Store } from '../../contracts/index.ts'
-import { packed, parkedMessage, request } from '../sample-records.ts'
+import { countParked } from '../../operations/index.ts'
+import { packed, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
 import { again, anHour, change, dead, done, dueKeys, keysOf, park, reserve, rowOf } from './parked-rows.ts'
-import { redriveSettings } from './redrive-steps.ts'
 
 export const parkingTakeCases: readonly StoreCase[] = [
   {
     name: 'parking: taken is what is still as it was read: not what has changed, and not what is gone; one answer each',
-    needs: ['letters'],
     async run({ store, rival }) {
       const keys = ['again', 'dead', 'done', 'edited', 'released', 'reserved', 'same', 'too']
       const buried = new Set(['edited', 'released'])
@@ -23,9 +22,8 @@ export const parkingTakeCases: readonly StoreCase[] = [
       await reserve(rival)
       await change(rival, again('again'), dead('dead'), done('done'))
       await rival.transaction(async (tx) => {
-        await rival.letters.replace(tx, request('edited'), packed('another'))
-        await rival.redrives.start(tx, redriveSettings('r1'), { key: 'released' })
-        await rival.redrives.release(tx, 'r1', 1)
+        await rival.parking.edit(tx, { key: 'edited' }, { kind: 'replace', message: packed('another') }, 1)
+        await rival.parking.edit(tx, { key: 'released' }, { kind: 'release' }, 1)
       })
       assert.deepEqual(await taken(store, read), [false, false, false, false, false, false, true, true])
     },
@@ -99,7 +97,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
         })
       await Promise.all([retry(store), retry(rival), retry(store), retry(rival)])
       assert.equal(await effects.count('m1'), 1)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
     },
   },
 ]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Parts, Store } from '../../contracts/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { claim, parkedMessage, present, recordOf, request, toQueue } from '../sample-records.ts'
 import type { CaseNeed, StoreCase, StoreCaseContext } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
@@ -61,7 +62,7 @@ export const partsCases: readonly StoreCase[] = [
       const record = await recordOf(store, request('m1'))
       assert.deepEqual([record?.state, record?.result], ['processed', undefined])
       assert.equal(await recordOf(store, request('m3')), undefined)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(await store.queue?.queues(), store.queue && [])
     },
   },

@@ -1,4 +1,15 @@
-import type { OperableStore, ParkedFilter, Redrive, RedriveProgress, RedriveSettings } from '../../contracts/index.ts'
+import type { ParkedFilter, Store } from '../../contracts/index.ts'
+import {
+  endRedrive,
+  type FoundRedrive,
+  findRedrives,
+  progressOf,
+  releaseLetters,
+  runningRedrives,
+  startRedrive,
+} from '../../operations/redrives.ts'
+import { RivalError } from '../../operations/rivals.ts'
+import type { RedriveSettings } from '../../operations/types.ts'
 import { parkedMessage, present } from '../sample-records.ts'
 import { park } from './parked-rows.ts'
 
@@ -7,38 +18,40 @@ export function redriveSettings(id: string, changes: Partial<RedriveSettings> = 
 }
 
 /** One dead letter for each key, parked one after the other. */
-export async function bury<Tx>(store: OperableStore<Tx>, ...keys: readonly string[]): Promise<void> {
+export async function bury<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<void> {
   for (const key of keys) await park(store, parkedMessage(key, { state: 'dead', attempts: 5 }))
 }
 
-export function start<Tx>(store: OperableStore<Tx>, id: string, filter: ParkedFilter = {}): Promise<number> {
-  return store.transaction((tx) => store.redrives.start(tx, redriveSettings(id), filter))
+/** Rejects where a rival has come first. */
+export async function start<Tx>(store: Store<Tx>, id: string, filter: ParkedFilter = {}): Promise<number> {
+  const running = await runningRedrives(store)
+  return await store.transaction(async (tx) =>
+    orRival(await startRedrive(store, tx, running, redriveSettings(id), { ...filter, state: 'dead' })),
+  )
 }
 
-export function release<Tx>(store: OperableStore<Tx>, id: string, limit = 100): Promise<number> {
-  return store.transaction((tx) => store.redrives.release(tx, id, limit))
+export async function release<Tx>(store: Store<Tx>, id: string, limit = 100): Promise<number> {
+  return await releaseAsSeen(store, await found(store, id), limit)
 }
 
-export function end<Tx>(
-  store: OperableStore<Tx>,
-  id: string,
-  state: 'finished' | 'stopped' = 'finished',
-): Promise<void> {
-  return store.transaction((tx) => store.redrives.end(tx, id, state))
+export function releaseAsSeen<Tx>(store: Store<Tx>, seen: FoundRedrive, limit = 100): Promise<number> {
+  return store.transaction(async (tx) => orRival(await releaseLetters(store, tx, seen, limit)))
 }
 
-/** Takes a redrive to drive it and lets it go again; answers which it was. */
-export async function drive<Tx>(store: OperableStore<Tx>): Promise<string | undefined> {
-  return (await store.transaction((tx) => store.redrives.take(tx)))?.redrive.id
+export async function end<Tx>(store: Store<Tx>, id: string, state: 'finished' | 'stopped' = 'finished'): Promise<void> {
+  const running = await runningRedrives(store)
+  const seen = await found(store, id)
+  const reached = await progressOf(store, id)
+  await store.transaction(async (tx) => {
+    if (!(await endRedrive(store, tx, running, seen, { state, reached }))) throw new RivalError()
+  })
 }
 
-export async function found<Tx>(
-  store: OperableStore<Tx>,
-  id: string,
-): Promise<{ readonly redrive: Redrive; readonly progress: RedriveProgress }> {
-  return present(await store.redrives.find(id), `the redrive ${id}`)
+export async function found<Tx>(store: Store<Tx>, id: string): Promise<FoundRedrive> {
+  return present((await findRedrives(store, [id]))[0], `the redrive ${id}`)
 }
 
-export async function progressOf<Tx>(store: OperableStore<Tx>, id: string): Promise<RedriveProgress> {
-  return (await found(store, id)).progress
+function orRival(answer: number | undefined): number {
+  if (answer === undefined) throw new RivalError()
+  return answer
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { claim, parkedMessage, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
@@ -15,7 +16,7 @@ export const schemaCases: readonly StoreCase[] = [
       await Promise.all([store, rival, store, rival].map((each) => each.schema.install()))
       await store.schema.check()
       assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
-      assert.equal(await rival.parking.count(), 1)
+      assert.equal(await countParked(rival), 1)
     },
   },
   {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isJustonceError } from '../../errors/index.ts'
+import { countParked } from '../../operations/index.ts'
 import { claim, claimAndWrite, parkedMessage, recordOf, request, toQueue } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
@@ -63,7 +64,7 @@ export const transactionCases: readonly StoreCase[] = [
       assert.equal(await recordOf(store, request('m1')), undefined)
       assert.equal(await recordOf(store, request('m2')), undefined)
       assert.equal(await effects.count('m1'), 0)
-      assert.equal(await store.parking.count(), 0)
+      assert.equal(await countParked(store), 0)
       assert.deepEqual(await store.queue?.queues(), store.queue && [])
     },
   },
@@ -84,7 +85,7 @@ export const transactionCases: readonly StoreCase[] = [
       })
       assert.equal(await failureOf(work, 'work that throws'), sorry)
       assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
-      assert.equal(await store.parking.count(), 1)
+      assert.equal(await countParked(store), 1)
       assert.equal(await effects.count('m1'), 0)
     },
   },

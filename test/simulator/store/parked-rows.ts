@@ -6,37 +6,29 @@ import { name } from './inbox.ts'
 
 export const parkedTable = 'parked'
 
-/** The redrive stays on the row after its end, and is a mark only while that is running. */
-export type Parked = StoredParkedMessage & Row & { readonly isReleased: boolean }
+export type Parked = StoredParkedMessage & Row
 
 export const bySequence = (a: Row, b: Row): number => (a as Parked).sequence - (b as Parked).sequence
 
 export const byDueTime = (a: Row, b: Row): number =>
   (a as Parked).nextAt.getTime() - (b as Parked).nextAt.getTime() || bySequence(a, b)
 
-/** In the order in which they were parked, without marks that no longer count. */
+/** In the order in which they were parked. */
 export function scanParked(tx: ServerTransaction, session: Session): Parked[] {
   return session.database
     .scan(tx, parkedTable)
-    .map(({ row }) => asSeen(tx, session, row as Parked))
+    .map(({ row }) => row as Parked)
     .sort(bySequence)
 }
 
-export function asSeen(tx: ServerTransaction, session: Session, row: Parked): Parked {
-  return row.redrive === undefined || isRunning(tx, session, row.redrive) ? row : { ...row, redrive: undefined }
-}
-
-export function isRunning(tx: ServerTransaction, session: Session, id: string): boolean {
-  return session.database.read(tx, 'redrives', id)?.state === 'running'
-}
-
 export function fits(row: Parked, filter: ParkedFilter): boolean {
-  const { errorText, since, before, keys, ...same } = filter
+  const { errorText, since, before, keys, notInRedrives, ...same } = filter
   // Error histories are JSON, which writes a quote in a message as \".
   if (errorText !== undefined && !row.errors.includes(JSON.stringify(errorText).slice(1, -1))) return false
   if (since !== undefined && row.changedAt < since) return false
   if (before !== undefined && row.changedAt >= before) return false
   if (keys !== undefined && !keys.some((key) => name(key) === name(row))) return false
+  if (row.redrive !== undefined && notInRedrives?.includes(row.redrive)) return false
   return Object.entries(same).every(([field, wanted]) => wanted === undefined || row[field] === wanted)
 }
 

@@ -1,10 +1,13 @@
 import type {
   OrderScope,
+  ParkedEdit,
   ParkedMessage,
   ParkedTicket,
   Parking,
+  RecordKey,
   StoredParkedMessage,
 } from '../../../src/contracts/index.ts'
+import { tallyRows } from '../../../src/stores/shared/tally-rows.ts'
 import type { Session } from '../database/connection.ts'
 import type { ServerTransaction } from '../database/server-transaction.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
@@ -12,7 +15,6 @@ import { SimError } from '../database/sim-error.ts'
 import { insertIfAbsent, inTransaction, lockIfFree, takeSkippingLocked, update } from '../database/statements.ts'
 import { name } from './inbox.ts'
 import {
-  asSeen,
   byDueTime,
   fits,
   holdsUp,
@@ -45,7 +47,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               nextAt: database.date(delayMs),
               originalBody: undefined,
               redrive: undefined,
-              isReleased: false,
+              released: false,
             }
             await insertIfAbsent(session, tx, table, name(message), row)
           }
@@ -159,22 +161,53 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
     list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) =>
       context.read(async (client) => {
         const rows = (await scan(client)).filter((row) => row.sequence > after && fits(row, filter))
-        return withinBytes(rows.slice(0, limit), maxBytes).map(messageOf)
+        return withinBytes(rows.slice(0, limit), maxBytes)
       }),
-    count: (filter = {}) =>
-      context.read(async (client) => (await scan(client)).filter((row) => fits(row, filter)).length),
-    waiting: () =>
-      context.read(async (client) => {
-        const rows = (await scan(client)).filter(({ state }) => state === 'waiting')
-        const groups = Map.groupBy(rows, ({ handler, type }) => JSON.stringify([handler, type]))
-        return [...groups.values()].flatMap(([row, ...more]) =>
-          row === undefined ? [] : { handler: row.handler, type: row.type, count: 1 + more.length },
-        )
-      }),
+    tally: (filter, by, limit) =>
+      context.read(async (client) =>
+        tallyRows(
+          (await scan(client)).filter((row) => fits(row, filter)),
+          by,
+          limit,
+        ),
+      ),
+    edit: (client, filter, edit, limit) =>
+      client.connection.call(
+        'edit-parked',
+        inTransaction(async (tx, session) => {
+          const edited: RecordKey[] = []
+          for (const { handler, key } of scanParked(tx, session).filter((row) => fits(row, filter))) {
+            if (edited.length >= limit) break
+            const row = await lockIfFree(session, tx, table, name({ handler, key }), (row) =>
+              fits(row as Parked, filter),
+            )
+            if (row === undefined) continue
+            await update(session, tx, table, name({ handler, key }), () => editedRow(row as Parked, session, edit))
+            edited.push({ handler, key })
+          }
+          return edited
+        }),
+      ),
   }
 }
 
-export function changed(row: Parked, session: Session, facts: Partial<Parked>): Parked {
+function editedRow(row: Parked, session: Session, edit: ParkedEdit): Parked | undefined {
+  const now = session.database.date()
+  switch (edit.kind) {
+    case 'remove':
+      return undefined
+    case 'mark':
+      return { ...row, redrive: edit.redrive, released: false }
+    case 'release': {
+      const life = { state: 'waiting', attempts: 0, begun: 0 } as const
+      return changed(row, session, { ...life, released: true, nextAt: now, changedAt: now })
+    }
+    case 'replace':
+      return changed(row, session, { message: edit.message, originalBody: row.originalBody ?? row.message.body })
+  }
+}
+
+function changed(row: Parked, session: Session, facts: Partial<Parked>): Parked {
   return { ...row, ...facts, revision: session.database.nextNumber() } as Parked
 }
 
@@ -188,13 +221,9 @@ async function reserveRows(
   for (const row of rows) {
     const now = changed(row, session, { nextAt: session.database.date(forMs) })
     await update(session, tx, table, name(row), () => now)
-    reserved.push(messageOf(asSeen(tx, session, now)))
+    reserved.push(now)
   }
   return reserved
-}
-
-function messageOf({ isReleased: _, ...message }: Parked): StoredParkedMessage {
-  return message
 }
 
 async function lockTicket(tx: ServerTransaction, session: Session, ticket: ParkedTicket): Promise<Parked | undefined> {

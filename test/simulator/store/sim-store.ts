@@ -1,4 +1,4 @@
-import type { OperableStore, Store, TransactionOptions } from '../../../src/contracts/index.ts'
+import type { Store, TransactionOptions } from '../../../src/contracts/index.ts'
 import { JustonceError } from '../../../src/errors/index.ts'
 import { SimConnection } from '../database/connection.ts'
 import type { SimDatabase } from '../database/sim-database.ts'
@@ -10,12 +10,10 @@ import type { Scheduler } from '../scheduler.ts'
 import { classify } from './classify.ts'
 import { simFacts } from './facts.ts'
 import { simInbox } from './inbox.ts'
-import { simLetters } from './letters.ts'
 import { lend } from './loan.ts'
 import { simParking } from './parking.ts'
 import { simPositions } from './positions.ts'
 import { simQueue } from './queue.ts'
-import { simRedrives } from './redrives.ts'
 import { simRetention } from './retention.ts'
 import { type SimClient, type SimTx, simClient } from './sim-tx.ts'
 
@@ -38,7 +36,7 @@ export interface SimStoreParts {
 }
 
 /** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
-export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
+export function simStore(parts: SimStoreParts): Store<SimTx> {
   const { process, database, network, prepares = true, messageBytes } = parts
   let closed = false
   const connect = () => {
@@ -58,7 +56,7 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
       }
     },
   }
-  const store: OperableStore<SimClient> = {
+  const store: Store<SimClient> = {
     name: 'simulated',
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: 1_000 },
@@ -100,8 +98,6 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
     },
     inbox: simInbox(context),
     parking: simParking(context),
-    letters: simLetters(context),
-    redrives: simRedrives(context),
     facts: simFacts(context),
     retention: simRetention(context),
     positions: simPositions(context),
@@ -114,7 +110,7 @@ export function simStore(parts: SimStoreParts): OperableStore<SimTx> {
       closed = true
     },
   }
-  return store as unknown as OperableStore<SimTx>
+  return store as unknown as Store<SimTx>
 }
 
 async function transaction<T>(

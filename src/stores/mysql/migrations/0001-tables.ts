@@ -1,5 +1,4 @@
 import type { Tables } from '../tables.ts'
-import { createLetters } from './letter-tables.ts'
 import { tableOptions } from './table-options.ts'
 
 /**
@@ -88,6 +87,5 @@ export function createTables(tables: Tables): string[] {
   incarnation    longblob NOT NULL COMMENT 'of the source; in another one the numbers have begun anew',
   PRIMARY KEY (consumer_group, source, part)
 ) ${tableOptions}`,
-    ...createLetters(tables),
   ]
 }

@@ -1,6 +1,5 @@
 import { kindOf, type Tables } from '../tables.ts'
 import { createInbox } from './inbox-tables.ts'
-import { createLetters } from './letter-tables.ts'
 
 /**
  * Columns of fixed width come first, so that no byte is lost to alignment. Names and keys are compared byte by byte
@@ -76,7 +75,5 @@ CREATE TABLE ${facts} (
   value    text NOT NULL
 );
 CREATE INDEX ${index('facts_kind')} ON ${facts} (${kindOf('name')}, revision);
-
-${createLetters(tables)}
 `.trim()
 }

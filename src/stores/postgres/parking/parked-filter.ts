@@ -1,9 +1,7 @@
 import type { ParkedFilter } from '../../../contracts/index.ts'
 import { equalColumns, wantedInErrors } from '../../sql/parked-filter.ts'
-import type { Cell } from '../cells.ts'
+import { type Cell, textArray } from '../cells.ts'
 import { keyArrays } from '../inbox/record-cells.ts'
-import type { Tables } from '../tables.ts'
-import { isRunning } from './parked-columns.ts'
 
 export interface FilterSql {
   /** A condition on the bare columns of the parked table. */
@@ -13,12 +11,12 @@ export interface FilterSql {
 }
 
 /** Only what is given becomes part of the statement, so that the planner sees which index serves it. */
-export function filterSql(filter: ParkedFilter, tables: Tables, before: readonly Cell[] = []): FilterSql {
+export function filterSql(filter: ParkedFilter, before: readonly Cell[] = []): FilterSql {
   const values: Cell[] = [...before]
   const conditions: string[] = []
   const place = (value: Cell) => `$${values.push(value)}`
 
-  const { state, since, before: until, keys, redrive } = filter
+  const { state, since, before: until, keys, redrive, released, notInRedrives } = filter
   if (state !== undefined) conditions.push(`state = ${place(state)}::text`)
   for (const [column, wanted] of equalColumns(filter)) conditions.push(`${column} = ${place(wanted)}::text`)
   const written = wantedInErrors(filter)
@@ -29,7 +27,10 @@ export function filterSql(filter: ParkedFilter, tables: Tables, before: readonly
     const [handlers, texts] = keyArrays(keys)
     conditions.push(`(handler, key) IN (SELECT * FROM unnest(${place(handlers)}::text[], ${place(texts)}::text[]))`)
   }
-  if (redrive !== undefined) conditions.push(`redrive = ${place(redrive)}::text AND ${isRunning(tables, 'redrive')}`)
+  if (redrive !== undefined) conditions.push(`redrive = ${place(redrive)}::text`)
+  if (released !== undefined) conditions.push(released ? 'is_released' : 'NOT is_released')
+  if (notInRedrives !== undefined)
+    conditions.push(`(redrive IS NULL OR redrive <> ALL (${place(textArray(notInRedrives))}::text[]))`)
   return { where: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }
 }
 

@@ -13,12 +13,10 @@ export interface ParkingStatements {
   /** How many of these are parked. */
   readonly present: Statement
   readonly lockScopes: Statement
-  readonly waiting: Statement
   readonly lookAtScopes: Statement
 }
 
-export function parkingStatements(tables: Tables): ParkingStatements {
-  const { parked } = tables
+export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingStatements {
   const later = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
   const earlierStep = (row: string) =>
     `EXISTS (SELECT FROM ${parked} AS earlier
@@ -76,7 +74,7 @@ export function parkingStatements(tables: Tables): ParkingStatements {
          SELECT due_id, due_at, sum(bytes) OVER (ORDER BY due_at, due_id) - bytes AS bytes_before FROM due)
        UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
        FROM fitting WHERE id = due_id AND bytes_before < $5::float8
-       RETURNING ${parkedColumns(tables)}, extract(epoch FROM due_at)`,
+       RETURNING ${parkedColumns}, extract(epoch FROM due_at)`,
     ),
     // Which stand behind, then which of them can be had, then all before the first that cannot.
     follow: statement(
@@ -107,7 +105,7 @@ export function parkingStatements(tables: Tables): ParkingStatements {
                SELECT FROM ${parked} AS dead
                WHERE dead.handler = head_handler AND dead.order_key = head_key AND dead.state = 'dead'
                  AND dead.id > head_id AND dead.id < judged_id))
-       RETURNING ${parkedColumns(tables)}`,
+       RETURNING ${parkedColumns}`,
     ),
     rebook: statement(
       `WITH held AS MATERIALIZED (${reserved})
@@ -134,7 +132,6 @@ export function parkingStatements(tables: Tables): ParkingStatements {
       `SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
        WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key)`,
     ),
-    waiting: statement(`SELECT handler, type, count(*) FROM ${parked} WHERE state = 'waiting' GROUP BY handler, type`),
     // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
     // however its schema was named.
     lockScopes: statement(

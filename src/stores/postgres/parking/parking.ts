@@ -1,6 +1,7 @@
-import type { OrderScope, ParkedTicket, Parking, RecordKey } from '../../../contracts/index.ts'
+import type { OrderScope, ParkedEdit, ParkedTicket, Parking, RecordKey } from '../../../contracts/index.ts'
 import { splitWanted } from '../../sql/split-wanted.ts'
-import { booleanArray, bytesArray, type Cell, numberArray, textArray } from '../cells.ts'
+import { tallyIn, tallySql } from '../../sql/tally.ts'
+import { booleanArray, bytesArray, type Cell, hexOf, numberArray, textArray, textIn } from '../cells.ts'
 import type { Answer, ConnectionSource, Runner } from '../connection.ts'
 import { keyArrays } from '../inbox/record-cells.ts'
 import { parkedIn } from '../rows.ts'
@@ -8,7 +9,7 @@ import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
-import { parkedColumns } from './parked-columns.ts'
+import { inMs, parkedColumns } from './parked-columns.ts'
 import { filterSql } from './parked-filter.ts'
 import { parkingStatements } from './parking-statements.ts'
 
@@ -18,7 +19,6 @@ export function postgresParking<Tx>(
   tables: Tables,
 ): Parking<Tx> {
   const statements = parkingStatements(tables)
-  const columns = parkedColumns(tables)
   const howManyPresent = async (runner: Runner, keys: readonly RecordKey[]): Promise<number> =>
     Number((await runner.run(statements.present, keyArrays(keys))).rows[0]?.[0])
   return {
@@ -109,8 +109,8 @@ export function postgresParking<Tx>(
       return answeredIn(scopes, seen)
     },
     async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) {
-      const { where, values } = filterSql(filter, tables, [String(limit), String(after), String(maxBytes)])
-      const text = `SELECT ${columns} FROM ${tables.parked} JOIN (
+      const { where, values } = filterSql(filter, [String(limit), String(after), String(maxBytes)])
+      const text = `SELECT ${parkedColumns} FROM ${tables.parked} JOIN (
           SELECT listed, sum(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
             SELECT id AS listed, ${bytes} AS bytes FROM ${tables.parked}
             WHERE id > $2::bigint AND ${where} ORDER BY id LIMIT $1::int) AS page) AS fitting ON id = listed
@@ -118,23 +118,53 @@ export function postgresParking<Tx>(
       const { rows } = await source.runAlone(statement(text), values)
       return rows.map(parkedIn)
     },
-    async count(filter = {}) {
-      const { where, values } = filterSql(filter, tables)
-      const { rows } = await source.runAlone(statement(`SELECT count(*) FROM ${tables.parked} WHERE ${where}`), values)
-      return Number(rows[0]?.[0])
+    async tally(filter, by, limit = Number.MAX_SAFE_INTEGER) {
+      const { where, values } = filterSql(filter, [String(limit)])
+      const tally = tallySql({ table: tables.parked, where, limit: '$1::bigint' }, by, inMs)
+      return (await source.runAlone(statement(tally), values)).rows.map(tallyIn(by))
     },
-    async waiting() {
-      const { rows } = await source.runAlone(statements.waiting, [])
-      return rows.map(([handler, type, count]) => ({
-        handler: String(handler),
-        type: String(type),
-        count: Number(count),
-      }))
+    async edit(tx, filter, edit, limit) {
+      const [change, given] = editSql(tables, edit)
+      const { where, values } = filterSql(filter, [String(limit), ...given])
+      const { rows } = await transactions.runner(tx).run(
+        statement(
+          `WITH found AS MATERIALIZED (
+             SELECT id FROM ${tables.parked} WHERE ${where} ORDER BY id LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+           ${change} found WHERE known.id = found.id RETURNING known.id, known.handler, known.key`,
+        ),
+        values,
+      )
+      return [...rows]
+        .sort((a, b) => Number(a[0]) - Number(b[0]))
+        .map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
     },
   }
 }
 
 const bytes = 'octet_length(envelope) + octet_length(body) + coalesce(octet_length(original_body), 0)'
+
+/** Up to where the rows are named, with values from the second on. */
+function editSql({ parked }: Tables, edit: ParkedEdit): [sql: string, values: readonly Cell[]] {
+  const update = `UPDATE ${parked} AS known SET`
+  switch (edit.kind) {
+    case 'remove':
+      return [`DELETE FROM ${parked} AS known USING`, []]
+    case 'mark':
+      return [`${update} redrive = $2::text, is_released = false FROM`, [edit.redrive]]
+    case 'release':
+      return [
+        `${update} is_released = true, state = 'waiting', attempts = 0, begun = 0, next_at = statement_timestamp(),
+           changed_at = statement_timestamp(), revision = known.revision + 1 FROM`,
+        [],
+      ]
+    case 'replace':
+      return [
+        `${update} envelope = $2::text::bytea, body = $3::text::bytea,
+           original_body = coalesce(known.original_body, known.body), revision = known.revision + 1 FROM`,
+        [edit.message.envelope, edit.message.body].map((each) => `\\x${hexOf(each)}`),
+      ]
+  }
+}
 
 function ticketArrays(tickets: readonly ParkedTicket[]): Cell[] {
   return [...keyArrays(tickets), numberArray(tickets.map(({ revision }) => revision))]

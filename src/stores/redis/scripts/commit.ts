@@ -115,6 +115,7 @@ function does.change(a)
     changeRow(id, a[3], tonumber(a[4]), unpack(a, 5))
   end
 end
+function does.edit(a) edits[a[2]](a[1], unpack(a, 3)) end
 function does.removeFacts(a)
   for _, name in ipairs(a) do removeFact(name) end
 end

@@ -184,7 +184,17 @@ return rows
 `,
 )
 
-/** Arguments: rows. Answers all their fields; nothing for one that is gone. */
+/** Arguments: how many fields, their names, then rows. Answers their values, row by row. */
+export const fieldsScript = script(
+  `
+local last = 2 + tonumber(ARGV[2])
+local rows = {}
+for i = last + 1, #ARGV do rows[i - last] = redis.call('HMGET', ARGV[1] .. 'parked:' .. ARGV[i], unpack(ARGV, 3, last)) end
+return rows
+`,
+)
+
+/** Arguments: how many bytes, then rows. Answers all their fields; nothing for one that is gone. */
 export const rowsScript = script(
   `
 local rows, bytes = {}, 0
@@ -193,6 +203,7 @@ for i = 3, #ARGV do
   local row = ARGV[1] .. 'parked:' .. ARGV[i]
   rows[i - 2] = redis.call('HGETALL', row)
   bytes = bytes + redis.call('HSTRLEN', row, 'envelope') + redis.call('HSTRLEN', row, 'body')
+    + redis.call('HSTRLEN', row, 'originalBody')
 end
 return rows
 `,

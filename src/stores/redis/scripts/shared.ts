@@ -14,7 +14,8 @@ end
 /**
  * How parked rows are found. A row is a hash. `parked-all` has them in the order in which they were parked, `parked-dead` the dead ones, `steps:` those
  * of one message, `scope:` those of one order key (`scope-waiting:` without dead ones). `due:` and `due-past-dead:` of a
- * handler hold only rows that nothing stands before: whoever looks for due ones never wades through a pile.
+ * handler hold only rows that nothing stands before: whoever looks for due ones never wades through a pile. `redrive:` has those that
+ * were selected for a redrive.
  */
 export const rowsLua = `
 local function rowKey(id) return P .. 'parked:' .. id end
@@ -79,8 +80,9 @@ local function park(id, scope, steps, step, delay, fields)
 end
 
 local function removeRow(id)
-  local row = redis.call('HMGET', rowKey(id), 'handler', 'steps', 'scope', 'sequence')
+  local row = redis.call('HMGET', rowKey(id), 'handler', 'steps', 'scope', 'sequence', 'redrive')
   if not row[1] then return end
+  if row[5] then redis.call('ZREM', P .. 'redrive:' .. row[5], id) end
   local member = dueMember(row[4], id)
   redis.call('DEL', rowKey(id))
   redis.call('ZREM', P .. 'parked-all', id)
@@ -113,5 +115,27 @@ local function changeRow(id, state, delay, attempts, reason, errors, shape)
   end
   place(id)
   placeScope(row[1])
+end
+
+local edits = {}
+function edits.remove(id) removeRow(id) end
+function edits.mark(id, redrive)
+  local row = redis.call('HMGET', rowKey(id), 'sequence', 'redrive')
+  if not row[1] then return end
+  if row[2] then redis.call('ZREM', P .. 'redrive:' .. row[2], id) end
+  redis.call('HSET', rowKey(id), 'redrive', redrive, 'released', 0)
+  redis.call('ZADD', P .. 'redrive:' .. redrive, row[1], id)
+end
+function edits.release(id)
+  local row = redis.call('HMGET', rowKey(id), 'reason', 'errors', 'shape')
+  if not row[1] then return end
+  changeRow(id, 'waiting', 0, 0, row[1], row[2], row[3])
+  redis.call('HSET', rowKey(id), 'released', 1)
+end
+function edits.replace(id, envelope, body)
+  local row = redis.call('HMGET', rowKey(id), 'body', 'originalBody')
+  if not row[1] then return end
+  redis.call('HSET', rowKey(id), 'envelope', envelope, 'body', body, 'originalBody', row[2] or row[1])
+  redis.call('HINCRBY', rowKey(id), 'revision', 1)
 end
 `

@@ -56,7 +56,7 @@ CREATE TABLE main.justonce_parked (
   changed_at integer NOT NULL,
   next_at integer NOT NULL,
   redrive text,
-  released integer NOT NULL,
+  is_released integer NOT NULL,
   reason text NOT NULL,
   shape text NOT NULL,
   errors text NOT NULL,
@@ -69,26 +69,7 @@ CREATE INDEX main.justonce_parked_due ON justonce_parked (next_at, sequence, han
 CREATE INDEX main.justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, step);
 CREATE INDEX main.justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
-CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
-
-CREATE TABLE main.justonce_redrives (
-  number integer PRIMARY KEY AUTOINCREMENT,
-  id text NOT NULL UNIQUE,
-  state text NOT NULL,
-  selected integer NOT NULL,
-  canary integer NOT NULL,
-  per_second real,
-  stop_after_failures integer NOT NULL,
-  started_at integer NOT NULL,
-  ended_at integer,
-  reached_unreleased integer,
-  reached_untried integer,
-  reached_failed integer,
-  turn integer NOT NULL,
-  requested_by text NOT NULL,
-  why text NOT NULL
-);
-CREATE INDEX main.justonce_redrives_turns ON justonce_redrives (turn, number) WHERE state = 'running';
+CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, is_released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE main.justonce_queue (
   ticket integer PRIMARY KEY AUTOINCREMENT,
