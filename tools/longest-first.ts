@@ -15,6 +15,7 @@ const longest = [
   'test/demo/run.test.ts',
   'test/crash/killed-again.test.ts',
   'test/kafka/trouble-apart.test.ts',
+  'test/kafka/no-leader.test.ts',
   'test/chaos/chaos.test.ts',
 ]
 
