@@ -1,11 +1,11 @@
 import type { ParkedEdit, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import { dueRows, rowsBehind, withinBytes } from '../shared/due-rows.ts'
+import { fitsFilter } from '../shared/fits-filter.ts'
 import { tallyRows } from '../shared/tally-rows.ts'
 import { copyOfMessage } from './copies.ts'
-import { dueRows, rowsBehind, withinBytes } from './due.ts'
 import { rowKey } from './inbox.ts'
 import type { MemoryDatabase, ParkedRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
-import { fits } from './parked-filter.ts'
 import type { Transactions } from './transactions.ts'
 
 /** There is one transaction at a time, so whatever it looks at is locked. */
@@ -90,23 +90,23 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
     async blocked(tx, scopes) {
       const rows = transactionOf(tx).database.parked.values()
       return scopes.map(({ handler, orderKey, pastDead }) => {
-        const inScope = fits({ handler, orderKey, state: pastDead ? 'waiting' : undefined })
+        const inScope = fitsFilter({ handler, orderKey, state: pastDead ? 'waiting' : undefined })
         return rows.some(inScope)
       })
     },
     list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) =>
       transactions.read((database) => {
         const found = committedRows(database)
-          .filter(fits(filter))
+          .filter(fitsFilter(filter))
           .filter(({ sequence }) => sequence > after)
           .sort(bySequence)
         return withinBytes(found.slice(0, limit), maxBytes).map(messageOf)
       }),
     tally: (filter, by, limit) =>
-      transactions.read((database) => tallyRows(committedRows(database).filter(fits(filter)), by, limit)),
+      transactions.read((database) => tallyRows(committedRows(database).filter(fitsFilter(filter)), by, limit)),
     async edit(tx, filter, edit, limit) {
       const { database } = transactionOf(tx)
-      const rows = database.parked.values().filter(fits(filter)).sort(bySequence).slice(0, limit)
+      const rows = database.parked.values().filter(fitsFilter(filter)).sort(bySequence).slice(0, limit)
       for (const row of rows) editRow(database, row, edit)
       return rows.map(({ handler, key }) => ({ handler, key }))
     },

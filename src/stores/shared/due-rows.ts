@@ -1,12 +1,11 @@
-import type { DueOptions, FollowOptions, PackedMessage } from '../../contracts/index.ts'
-import type { ParkedRow } from './memory-database.ts'
+import type { DueOptions, FollowOptions, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 
 /** Which of the rows are due, those due longest first. */
 export function dueRows(
-  rows: readonly ParkedRow[],
+  rows: readonly StoredParkedMessage[],
   now: number,
   { wanted, pastDead, limit, maxBytes }: DueOptions,
-): ParkedRow[] {
+): StoredParkedMessage[] {
   const firstStep = lowest(rows, messageOf, (row) => row.step)
   const inOrder = rows.filter((row) => row.orderKey !== undefined)
   const inTheWay = inOrder.filter((row) => row.state === 'waiting' || !pastDead.includes(row.handler))
@@ -20,23 +19,23 @@ export function dueRows(
   return withinBytes(due, maxBytes)
 }
 
-function isAmong(wanted: DueOptions['wanted'], row: ParkedRow): boolean {
+function isAmong(wanted: DueOptions['wanted'], row: StoredParkedMessage): boolean {
   return wanted.some(({ handler, type = row.type }) => handler === row.handler && type === row.type)
 }
 
 /** Those that stand directly behind a row of an order key, up to the first that is not to be taken. */
 export function rowsBehind(
-  rows: readonly ParkedRow[],
-  head: ParkedRow,
+  rows: readonly StoredParkedMessage[],
+  head: StoredParkedMessage,
   now: number,
   { pastDead, limit, maxBytes }: FollowOptions,
-): ParkedRow[] {
+): StoredParkedMessage[] {
   const firstStep = lowest(rows, messageOf, (row) => row.step)
   const behind = rows
     .filter((row) => row.orderKey !== undefined && scopeOf(row) === scopeOf(head) && row.sequence > head.sequence)
     .filter((row) => row.state === 'waiting' || !pastDead)
     .sort((a, b) => a.sequence - b.sequence)
-  const isNext = (row: ParkedRow): boolean =>
+  const isNext = (row: StoredParkedMessage): boolean =>
     row.state === 'waiting' &&
     row.nextAt.getTime() <= now &&
     (row.independent || firstStep.get(messageOf(row)) === row.step)
@@ -56,18 +55,18 @@ export function withinBytes<Row extends { readonly message: PackedMessage }>(
   })
 }
 
-function messageOf({ source, type, messageId }: ParkedRow): string {
+function messageOf({ source, type, messageId }: StoredParkedMessage): string {
   return JSON.stringify([source, type, messageId])
 }
 
-function scopeOf({ handler, orderKey }: ParkedRow): string {
+function scopeOf({ handler, orderKey }: StoredParkedMessage): string {
   return JSON.stringify([handler, orderKey])
 }
 
 function lowest(
-  rows: readonly ParkedRow[],
-  groupOf: (row: ParkedRow) => string,
-  numberOf: (row: ParkedRow) => number,
+  rows: readonly StoredParkedMessage[],
+  groupOf: (row: StoredParkedMessage) => string,
+  numberOf: (row: StoredParkedMessage) => number,
 ): Map<string, number> {
   const found = new Map<string, number>()
   for (const row of rows) {

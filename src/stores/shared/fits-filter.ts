@@ -1,5 +1,4 @@
-import type { ParkedFilter, StoredParkedMessage } from '../../contracts/index.ts'
-import { rowKey } from './inbox.ts'
+import type { ParkedFilter, RecordKey, StoredParkedMessage } from '../../contracts/index.ts'
 
 const equal = [
   'state',
@@ -15,9 +14,10 @@ const equal = [
   'released',
 ] as const satisfies (keyof ParkedFilter)[]
 
-export function fits(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
+/** For stores that look through their rows by themselves. */
+export function fitsFilter(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
   const names = equal.filter((name) => filter[name] !== undefined)
-  const keys = filter.keys && new Set(filter.keys.map(rowKey))
+  const keys = filter.keys && new Set(filter.keys.map(nameOf))
   // Error histories are JSON, which writes a quote in a message as \".
   const text = filter.errorText && JSON.stringify(filter.errorText).slice(1, -1)
   return (row) =>
@@ -25,6 +25,10 @@ export function fits(filter: ParkedFilter): (row: StoredParkedMessage) => boolea
     (text === undefined || row.errors.includes(text)) &&
     (filter.since === undefined || row.changedAt >= filter.since) &&
     (filter.before === undefined || row.changedAt < filter.before) &&
-    (keys === undefined || keys.has(rowKey(row))) &&
+    (keys === undefined || keys.has(nameOf(row))) &&
     (row.redrive === undefined || filter.notInRedrives?.includes(row.redrive) !== true)
+}
+
+function nameOf({ handler, key }: RecordKey): string {
+  return JSON.stringify([handler, key])
 }
