@@ -6,6 +6,8 @@ import type { Scheduler } from './scheduler.ts'
 export interface Network {
   readonly scheduler: Scheduler
   readonly faults: Faults
+  /** How much quicker than usual it is. */
+  readonly quicker?: number
 }
 
 interface Call<T> {
@@ -48,12 +50,12 @@ export class Link {
     // The dead say nothing more, whatever of their code is still on its way to its next call.
     if (!this.#process.isAlive) return new Promise(() => {})
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
-    const { scheduler, faults } = this.#network
+    const { scheduler, faults, quicker = 1 } = this.#network
     const fault = faults.next(this.#process, step)
     scheduler.note(this.#process.name, fault === undefined ? step : `${step}: FAULT ${fault}`)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#pending.add(reject)
-    const latency = () => scheduler.random.between(1, 5) * (fault === 'slow' ? 200 : 1)
+    const latency = () => (scheduler.random.between(1, 5) * (fault === 'slow' ? 200 : 1)) / quicker
     const call: Call<T> = { work, latency, fault, resolve, reject }
     if (fault?.endsWith('-before')) this.#strike(fault)
     // A frozen process has not handed its request to the network yet.
