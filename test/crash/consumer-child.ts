@@ -1,16 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '../programs/bundled.ts'
 import type { ChildEvent, ConsumerConfig } from './fixtures/consumer-config.ts'
 import type { RelayConfig } from './fixtures/relay-config.ts'
 
 const programs = {
-  consumer: fileURLToPath(new URL('./fixtures/consumer-process.ts', import.meta.url)),
-  relay: fileURLToPath(new URL('./fixtures/relay-process.ts', import.meta.url)),
+  consumer: await bundled(new URL('./fixtures/consumer-process.ts', import.meta.url)),
+  relay: await bundled(new URL('./fixtures/relay-process.ts', import.meta.url)),
 }
-/** Stripping the types of the sources is most of what a start costs; the first process does it for all. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/justonce-crash', import.meta.url))
 const patienceMs = 40_000
 
 export interface End {
@@ -32,10 +30,7 @@ export class ConsumerChild {
     const heapMb = 'heapMb' in config ? config.heapMb : undefined
     const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
     const program = 'arrivals' in config ? programs.relay : programs.consumer
-    this.#process = spawn(process.execPath, [...flags, program, JSON.stringify(config)], {
-      stdio: 'pipe',
-      env: { ...process.env, NODE_COMPILE_CACHE: compiled },
-    })
+    this.#process = spawn(process.execPath, [...flags, program, JSON.stringify(config)], { stdio: 'pipe' })
     const { stdin, stdout, stderr } = this.#process
     // It may die while we are talking to it.
     stdin?.on('error', () => {})

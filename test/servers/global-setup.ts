@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
+import { removeProgramsOfThisRun } from '../programs/bundled.ts'
 import { localhost } from './address.ts'
 import { isServerName } from './definitions.ts'
 import { type ServersOnDemand, serversOnDemand } from './on-demand.ts'
@@ -32,6 +33,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     desk.close()
     desk.closeAllConnections()
     await servers.stopAll()
+    removeProgramsOfThisRun()
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
 /** Set by global-setup.ts; tells the databases of this run from those of another run on the same server. */
-const runVariable = 'JUSTONCE_TEST_RUN'
+export const runVariable = 'JUSTONCE_TEST_RUN'
 
 export function nameThisRun(): void {
   process.env[runVariable] ??= randomBytes(4).toString('hex')
