@@ -82,7 +82,7 @@ interface Found extends Assigned {
 /** The store was restored from a backup, or somebody has removed its position: both mean that nothing is handled. */
 function tellForgotten({ topic, partition, known, begun }: Found, { notice }: KafkaSettings): void {
   const { since } = begun as Begun
-  const message = `The store has no position of ${topic}/${partition}, although it had one: the group is at ${known}.`
+  const message = `The store has no position of ${topic}/${partition}, and the group is at ${known}.`
   if (since === undefined) throw new JustonceError('POSITION_FORGOTTEN', { message, details: { topic } })
   if (known === undefined || since >= known) return
   notice(new JustonceError('POSITION_FORGOTTEN', { message: `${message} Reading it again from ${since}.` }))
