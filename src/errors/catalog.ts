@@ -183,7 +183,7 @@ export const catalog = {
   },
   POOL_TOO_SMALL: {
     title: 'The connection pool is too small for the concurrency',
-    fix: 'Raise the pool size to at least concurrency + 1, or lower concurrency.',
+    fix: 'Raise the pool size to what is needed, or lower concurrency.',
   },
   APP_STARTED: {
     title: 'The app is already started, so nothing more can be registered',

@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countParked } from '../../src/operations/index.ts'
+import { suspectsOf } from '../../src/facts/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { type MariadbServer, startMariadb } from '../servers/mariadb.ts'
 import { requireBinaries } from '../servers/require.ts'
@@ -16,7 +17,7 @@ describe.skipIf(!mariadb.available)('trouble of the tables of a user', () => {
   let store: MysqlStore<PoolConnection>
 
   beforeAll(async () => {
-    server = await startMariadb({ settings: { max_heap_table_size: 16_384 } })
+    server = await startMariadb({ settings: { max_heap_table_size: 16_384, log_bin: 'log', server_id: 1 } })
     url = await server.createDatabase('app')
     pool = newPool({ url })
     store = mysqlStore({ pool })
@@ -41,6 +42,20 @@ describe.skipIf(!mariadb.available)('trouble of the tables of a user', () => {
     })
     await expect(work).rejects.toMatchObject({ errno: 1114 })
     await pool.query('DROP TABLE small')
+  })
+
+  test('a session that logs statements, in which InnoDB refuses our writes, is replaced by another', async () => {
+    const connections = 2
+    const spoilt = newPool({ url, pool: { connectionLimit: connections } })
+    const held = await Promise.all(Array.from({ length: connections }, () => spoilt.getConnection()))
+    for (const connection of held) {
+      await connection.query('SET SESSION binlog_format = STATEMENT')
+      connection.release()
+    }
+    const suspects = suspectsOf(mysqlStore({ pool: spoilt }))
+    await suspects.begin(['s'])
+    expect(await suspects.look(['s'])).toEqual([1])
+    await spoilt.end()
   })
 
   test('errors of our own statements carry no values either', async () => {

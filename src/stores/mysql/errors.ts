@@ -43,9 +43,10 @@ const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969,
 
 /**
  * Our own statement is refused: a right is missing, or the session is in a state in which somebody has left it (another
- * role, tables locked, an XA transaction, a limit to what may be joined). Another one may be as it should.
+ * role, tables locked, an XA transaction, a limit to what may be joined, statements in the log instead of rows). Another one
+ * may be as it should.
  */
-const deniedNumbers = new Set([1044, 1142, 1143, 1227, 1370, 1099, 1100, 1104, 1223, 1399])
+const deniedNumbers = new Set([1044, 1142, 1143, 1227, 1370, 1099, 1100, 1104, 1223, 1399, 1665])
 
 export function classify(error: unknown): StoreTrouble {
   // A deadlock ends the whole transaction, and whoever ran into it is not to blame.

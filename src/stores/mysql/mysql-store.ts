@@ -87,7 +87,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     warnings: () => mysqlWarnings(short),
     limits: async () => ({ messageBytes: largestMessage((await source.server()).maxPacket) }),
     classify,
-    ping: () => ping(short, tables),
+    ping: () => ping({ read: (sql) => short.read(sql) }, tables),
     async close() {
       source.close()
     },

@@ -1,14 +1,16 @@
 import { textIn } from './cells.ts'
-import type { MysqlConnectionShape } from './client-shapes.ts'
-import type { ShortTransactions } from './short-transactions.ts'
+import type { Answer } from './runner.ts'
 import type { Tables } from './tables.ts'
 
+/** As servers say it: 0, or OFF where it can be more than on and off (MariaDB 12 and later). */
+const takesWrites = new Set(['0', 'OFF'])
+
 /** Reads our table and asks whether it could be written: after a failover a replica answers everything but that. */
-export async function ping<Native extends MysqlConnectionShape>(
-  short: ShortTransactions<Native>,
-  { meta }: Tables,
+export async function ping(
+  { read }: { read(sql: string): Promise<Answer['rows']> },
+  { meta }: Pick<Tables, 'meta'>,
 ): Promise<void> {
-  const rows = await short.read(`SELECT @@GLOBAL.read_only FROM ${meta}`)
-  if (textIn(rows[0]?.[0]) !== '0')
+  const rows = await read(`SELECT @@GLOBAL.read_only FROM ${meta}`)
+  if (!takesWrites.has(textIn(rows[0]?.[0])))
     throw new Error('The server takes no writes here: a replica, or read only by a setting.')
 }
