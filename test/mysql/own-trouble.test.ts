@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countParked } from '../../src/operations/index.ts'
 import { suspectsOf } from '../../src/facts/index.ts'
+import { countParked } from '../../src/operations/index.ts'
 import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
 import { type MariadbServer, startMariadb } from '../servers/mariadb.ts'
 import { requireBinaries } from '../servers/require.ts'

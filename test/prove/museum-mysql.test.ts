@@ -1,5 +1,5 @@
-import { createPool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { createPool, type PoolConnection, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { HandlerContext, Message } from '../../src/index.ts'
 import type { MysqlStore } from '../../src/stores/mysql/index.ts'
 import { type ProveOptions, prove, scratchMysql } from '../../src/testing/index.ts'
@@ -84,5 +84,25 @@ describe.skipIf(!mariadb.available)('on MySQL', () => {
       proof.failures.map(({ name }) => name),
       proof.report,
     ).toEqual([expected])
+  })
+
+  test.each<[string, PoolOptions]>([
+    ['as they are by default', {}],
+    ['as arrays', { rowsAsArray: true }],
+    ['by table', { nestTables: true }],
+    ['cast by the user', { typeCast: () => 'mine' }],
+  ])('a copy has what was set up, computed columns included, where the pool makes rows %s', async (_, options) => {
+    const scratch = scratchMysql<PoolConnection>({
+      url,
+      connect: (uri) => createPool({ connectionLimit: 4, ...options, uri }),
+    })
+    const prepared = await scratch.prepare(async (db) => {
+      await db.query('CREATE TABLE prices (id int PRIMARY KEY, net int, gross int AS (net * 2) STORED)')
+      await db.query('INSERT INTO prices (id, net) VALUES (1, 50)')
+    })
+    onTestFinished(() => prepared.remove())
+    const copy = await prepared.fresh()
+    expect(await copy.tables()).toEqual(new Map([['prices', [{ id: 1, net: 50, gross: 100 }]]]))
+    expect((await copy.facts()).get('prices')?.primaryKey).toEqual(['id'])
   })
 })

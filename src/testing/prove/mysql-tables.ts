@@ -3,12 +3,29 @@ import { asRow, type Row, type TableFact, type TableFacts, type Tables } from '.
 export type AskMysql = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
 /** The tables of the current database, in a form that both MySQL and MariaDB spell in the same way. */
-export async function mysqlTableNames(ask: AskMysql): Promise<readonly string[]> {
+async function mysqlTableNames(ask: AskMysql): Promise<readonly string[]> {
   const rows = await ask(
     `SELECT table_name AS name FROM information_schema.tables
        WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name`,
   )
   return rows.map(({ name }) => String(name))
+}
+
+export interface TableToCopy {
+  readonly name: string
+  /** Those that are written: what is computed from others cannot be. */
+  readonly columns: readonly string[]
+}
+
+export async function mysqlTablesToCopy(ask: AskMysql): Promise<readonly TableToCopy[]> {
+  const rows = await ask(
+    `SELECT c.table_name AS \`table\`, c.column_name AS \`column\` FROM information_schema.columns c
+       JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+       WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' AND COALESCE(c.generation_expression, '') = ''
+       ORDER BY c.table_name, c.ordinal_position`,
+  )
+  const columnsOf = Map.groupBy(rows, ({ table }) => String(table))
+  return [...columnsOf].map(([name, columns]) => ({ name, columns: columns.map(({ column }) => String(column)) }))
 }
 
 export function isOwn(table: string): boolean {

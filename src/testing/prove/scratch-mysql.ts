@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { JustonceError } from '../../errors/index.ts'
 import type { MysqlConnectionShape, MysqlPromisePoolShape } from '../../stores/mysql/client-shapes.ts'
 import { type MysqlStore, mysqlStore } from '../../stores/mysql/index.ts'
-import { type AskMysql, isOwn, mysqlTableNames, readMysqlFacts, readMysqlTables } from './mysql-tables.ts'
+import {
+  type AskMysql,
+  isOwn,
+  mysqlTablesToCopy,
+  readMysqlFacts,
+  readMysqlTables,
+  type TableToCopy,
+} from './mysql-tables.ts'
 import type { ScratchCopy, ScratchDatabase, ScratchPlace } from './scratch.ts'
 
 /** A pool of `mysql2/promise` that can be ended. */
@@ -54,10 +61,10 @@ export function scratchMysql<Connection extends MysqlConnectionShape>({
         checkPool(mysqlStore({ pool }).capabilities.connections)
         await mysqlStore({ pool }).schema.install()
         await lending(pool, (connection) => setup(connection as never, place))
-        const tables = await mysqlTableNames(asking(pool))
-        for (const name of tables) {
-          await askAdmin('CREATE TABLE ??.?? LIKE ??.??', [kept, name, database, name])
-          await askAdmin('INSERT INTO ??.?? SELECT * FROM ??.??', [kept, name, database, name])
+        const tables = await mysqlTablesToCopy(asking(pool))
+        for (const table of tables) {
+          await askAdmin('CREATE TABLE ??.?? LIKE ??.??', [kept, table.name, database, table.name])
+          await copyRows(askAdmin, table, database, kept)
         }
         return {
           async fresh() {
@@ -76,7 +83,7 @@ export function scratchMysql<Connection extends MysqlConnectionShape>({
 }
 
 interface Kept {
-  readonly tables: readonly string[]
+  readonly tables: readonly TableToCopy[]
   readonly database: string
   readonly kept: string
 }
@@ -84,11 +91,15 @@ interface Kept {
 /** Ours are only emptied: the store takes tables that were made anew for a backup that was restored. */
 async function restore(ask: AskMysql, { tables, database, kept }: Kept): Promise<void> {
   await ask('SET foreign_key_checks = 0')
-  for (const name of tables) {
-    await ask(isOwn(name) ? 'DELETE FROM ??.??' : 'TRUNCATE TABLE ??.??', [database, name])
-    await ask('INSERT INTO ??.?? SELECT * FROM ??.??', [database, name, kept, name])
+  for (const table of tables) {
+    await ask(isOwn(table.name) ? 'DELETE FROM ??.??' : 'TRUNCATE TABLE ??.??', [database, table.name])
+    await copyRows(ask, table, kept, database)
   }
   await ask('SET foreign_key_checks = 1')
+}
+
+async function copyRows(ask: AskMysql, { name, columns }: TableToCopy, from: string, to: string): Promise<void> {
+  await ask('INSERT INTO ??.?? (??) SELECT ?? FROM ??.??', [to, name, columns, columns, from, name])
 }
 
 function copyOf<Connection extends MysqlConnectionShape>(
@@ -134,7 +145,11 @@ async function lending<Connection extends MysqlConnectionShape, T>(
 }
 
 function askingOn(connection: MysqlConnectionShape): AskMysql {
-  return async (sql, values = []) => ((await connection.query(sql, [...values])) as [Record<string, unknown>[]])[0]
+  return async (sql, values = []) => {
+    // The user may have set something else for the whole pool.
+    const how = { rowsAsArray: false, nestTables: false, typeCast: true }
+    return ((await connection.query({ ...how, sql, values: [...values] })) as [Record<string, unknown>[]])[0]
+  }
 }
 
 function asking<Connection extends MysqlConnectionShape>(pool: MysqlPromisePoolShape<Connection>): AskMysql {
