@@ -75,6 +75,8 @@ export interface Refusal {
   readonly error: JustonceError
   /** The parked row that it was taken from. */
   readonly letter: StoredParkedMessage | undefined
+  /** What becomes of that row. */
+  readonly verdict?: Verdict | undefined
   /** It is known by its position. */
   readonly mark?: string | undefined
   /**

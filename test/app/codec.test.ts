@@ -149,6 +149,24 @@ describe('a codec that comes or goes with a deploy', () => {
     encode: (value) => Buffer.from(JSON.stringify(value)),
   }
 
+  test('and breaks what waits for a retry is reported as what it does to it', async () => {
+    const broken: Codec = { ...dates, decode: () => JSON.parse('{') }
+    const first = openApp({ codec: dates })
+    const second = openApp({ codec: broken, database: first.database, clock: first.clock })
+    for (const { app } of [first, second]) {
+      const options = { name: 'tag-note', retry: { attempts: 3, backoff: () => 1_000 } }
+      app.on('note.created', options, () => Promise.reject(new Error('no')))
+    }
+    await first.handle(note('m1'))
+    await first.app.stop()
+    await second.app.start()
+    await second.clock.advance(10_000)
+    expect(second.eventsOf('parked')).toMatchObject([
+      { key: 'm1', reason: 'BODY_NOT_DECODED', state: 'waiting', attempts: 2 },
+      { key: 'm1', reason: 'BODY_NOT_DECODED', state: 'dead', attempts: 3 },
+    ])
+  })
+
   test.each([
     ['comes', {}, { codec: dates }],
     ['goes', { codec: dates }, {}],

@@ -27,14 +27,14 @@ export async function afterTheCommit<Tx>(
   else if (done.length > 0) await source.acknowledge(done)
   if (published.length > 0) engine.outlet.committed(published)
   for (const refusal of batch.refusals) {
-    const { error, letter } = refusal
+    const { error, letter, verdict = { state: 'dead', attempts: 0 } } = refusal
     engine.events.emit({
       kind: 'parked',
       handler: letter?.handler ?? unrouted,
       key: letter?.key ?? refusedKey(refusal),
       reason: error.code,
-      state: 'dead',
-      attempts: 0,
+      state: verdict.state,
+      attempts: verdict.attempts,
       error,
     })
     source.refused?.(error)

@@ -44,8 +44,9 @@ export function gatherBookkeeping<Tx>(
   const at = engine.clock.now()
   const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
   for (const refusal of refusals) {
-    if (refusal.letter === undefined) books.parked.push(refusedRow(refusal, at))
-    else books.parkedChanges.push(changedLetter(engine, refusal.letter, refusal.error, at))
+    const change = changedLetter(refusal, at)
+    if (change === undefined) books.parked.push(refusedRow(refusal, at))
+    else books.parkedChanges.push(change)
   }
   for (const { index } of inOrder) {
     const outcome = outcomes[index]

@@ -4,6 +4,7 @@ import type { Engine } from '../engine.ts'
 import type { Outcomes, Refusal, Run, RunOutcome, Work } from '../items.ts'
 import { KeyOrder } from '../order/key-order.ts'
 import { movePositions } from '../positions/move-positions.ts'
+import { judgedRefusal } from '../retries/parked-rows.ts'
 import { beginAttempts } from '../retries/reservation.ts'
 import { takeLetters } from '../retries/take-letters.ts'
 import type { Source } from '../source.ts'
@@ -60,7 +61,8 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
 
     // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
     const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
-    const refusals = await takeLetters(engine, tx, batch, outcomes)
+    const ours = await takeLetters(engine, tx, batch, outcomes)
+    const refusals = ours.map((refusal) => judgedRefusal(engine, refusal))
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
     const permits = {

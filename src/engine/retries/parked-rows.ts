@@ -58,20 +58,21 @@ export function failedAgain(
     : { handler, key, kind: 'again', attempts, delayMs, ...why }
 }
 
-/** What becomes of a parked message that cannot even be given to its handler. */
-export function changedLetter<Tx>(
-  engine: Engine<Tx>,
-  letter: StoredParkedMessage,
-  error: JustonceError,
-  at: Date,
-): ParkedChange {
-  const attempts = letter.attempts + 1
+/** The same with what becomes of its row, if it has one: a parked message that cannot even be given to its handler. */
+export function judgedRefusal<Tx>(engine: Engine<Tx>, refusal: Refusal): Refusal {
+  const { letter, error } = refusal
+  if (letter === undefined) return refusal
   const retry = engine.handlerNamed(letter.handler)?.retry
   const verdict: Verdict =
     retry === undefined
-      ? { state: 'dead', reason: error.code, attempts, delayMs: 0 }
+      ? { state: 'dead', reason: error.code, attempts: letter.attempts + 1, delayMs: 0 }
       : judge(error, retry, letter.attempts, engine.clock.random())
-  return failedAgain(letter, { error, verdict: { ...verdict, reason: reasonNow(letter, error) } }, at)
+  return { ...refusal, verdict: { ...verdict, reason: reasonNow(letter, error) } }
+}
+
+/** Undefined: it has no row. */
+export function changedLetter({ letter, verdict, error }: Refusal, at: Date): ParkedChange | undefined {
+  return letter === undefined || verdict === undefined ? undefined : failedAgain(letter, { error, verdict }, at)
 }
 
 /** A reason that says that nothing is claimed stays until something is: without it the row would be run without a claim. */
