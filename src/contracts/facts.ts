@@ -38,8 +38,9 @@ export interface Facts<Tx> {
    * rival came first, and reject it. You may assume that names are distinct.
    */
   change(tx: Tx | undefined, changes: readonly FactChange[]): Promise<readonly (number | undefined)[]>
-  /** Removes them, whatever they are. Unknown ones are no error. */
-  remove(tx: Tx, names: readonly string[]): Promise<void>
-  /** Removes what is left of those of a kind whose time is over. */
-  sweep(kind: string): Promise<void>
+  /**
+   * Removes these, whatever they are, or what is left of those of a kind whose time is over; inside the given transaction, or in
+   * one of its own. Unknown ones are no error.
+   */
+  remove(tx: Tx | undefined, which: readonly string[] | { readonly overOf: string }): Promise<void>
 }

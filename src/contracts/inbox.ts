@@ -50,10 +50,12 @@ export interface ClaimAnswer {
   readonly tooOld?: ReadonlySet<number> | undefined
 }
 
-export interface RecordChange extends InboxKey {
-  readonly state: RecordState
-  readonly result?: string | undefined
-}
+export type RecordChange = InboxKey &
+  (
+    | { readonly state: RecordState; readonly result?: string | undefined }
+    /** A claim that this same transaction made and whose handler has not run is given up: there is no record. */
+    | { readonly state: 'unclaimed'; readonly result?: undefined }
+  )
 
 /** The records "handler h has processed message m". */
 export interface Inbox<Tx> {
@@ -65,9 +67,7 @@ export interface Inbox<Tx> {
    * Not your job: comparing fingerprints, deciding what a record means.
    */
   claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>
-  /** Gives up claims that this same transaction made and whose handlers have not run. */
-  release(tx: Tx, keys: readonly InboxKey[]): Promise<void>
-  /** Changes records that exist: stores results, marks failures as parked and retried ones as processed. */
+  /** Changes records that exist: stores results, marks failures as parked and retried ones as processed, gives up claims. */
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
   /** Reads records in a short transaction of their own, one answer each; for people and tests, never for a decision to run. */
   find(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>

@@ -16,8 +16,8 @@ export type {
 } from './inbox.ts'
 export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
 export type {
+  BehindOptions,
   DueOptions,
-  FollowOptions,
   NewParkedMessage,
   OrderScope,
   PackedMessage,

@@ -92,9 +92,12 @@ export interface DueOptions {
   readonly wanted: readonly WantedMessages[]
   /** Handlers whose dead letters do not hold up later messages of their order key. */
   readonly pastDead: readonly string[]
+  readonly behind?: undefined
 }
 
-export interface FollowOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
+export interface BehindOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
+  /** A reserved row of an order key. */
+  readonly behind: ParkedTicket
   /** Dead letters between them hold nobody up. */
   readonly pastDead: boolean
 }
@@ -159,14 +162,11 @@ export interface Parking<Tx> {
    * Not due is a message whose earlier step (same source, type and message id, lower `step`) is still parked, unless it
    * is independent; and one of whose order key (same handler) another was parked before and is still there, unless that
    * is dead and its handler one of `pastDead`. Due is decided by the database's clock.
+   * With `behind`, it reserves in the same way those that stand directly behind that row, in the order in which they were parked:
+   * up to the first that is not due, waits for an earlier step, is held by another, or has a dead letter before it. Nothing
+   * when the row itself is no longer exactly as it was reserved.
    */
-  reserve(options: DueOptions): Promise<readonly StoredParkedMessage[]>
-  /**
-   * Reserves in the same way those that stand directly behind a reserved row of an order key, in the order in which they
-   * were parked: up to the first that is not due, waits for an earlier step, is held by another, or has a dead letter
-   * before it. Nothing when the row itself is no longer exactly as it was reserved.
-   */
-  follow(head: ParkedTicket, options: FollowOptions): Promise<readonly StoredParkedMessage[]>
+  reserve(options: DueOptions | BehindOptions): Promise<readonly StoredParkedMessage[]>
   /**
    * Makes reservations last `forMs` from now, 0 to have them due at once, with so many attempts begun as given, in a
    * transaction of its own that has committed when this resolves to the revision that each has now. Undefined for one that

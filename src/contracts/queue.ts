@@ -59,13 +59,16 @@ export interface Queue<Tx> {
     tickets: readonly string[],
     still?: { readonly deliveries: number },
   ): Promise<void>
-  /** Hides them for `visibilityMs` from now. Only those still taken as often as stated. */
-  hide(queue: string, taken: readonly QueueTicket[], visibilityMs: number): Promise<void>
   /**
-   * Gives them back as if they had not been taken: at once, or hidden for `visibilityMs` from now. Only those still taken as
-   * often as stated.
+   * Hides them for `visibilityMs` from now; 0: they can be taken at once. Only those still taken as often as stated. `untaken`:
+   * from then on as if they had not been taken.
    */
-  release(queue: string, taken: readonly QueueTicket[], visibilityMs?: number): Promise<void>
+  hide(
+    queue: string,
+    taken: readonly QueueTicket[],
+    visibilityMs: number,
+    options?: { readonly untaken?: boolean },
+  ): Promise<void>
   count(queue: string): Promise<QueueCount>
   /** The names of all queues that have messages. Costs a look for each of them, not for each message. */
   queues(): Promise<readonly string[]>

@@ -113,7 +113,7 @@ export async function findRedrives<Tx>(
 export async function listRedrives<Tx>({ facts }: Facts<Tx>, limit: number): Promise<readonly Redrive[]> {
   const listed = await facts.list(kind, limit)
   return listed
-    .map(({ name, ...fact }) => redriveIn(name.slice(kind.length + 1), fact).redrive)
+    .flatMap(({ name, ...fact }) => redriveIn(name.slice(kind.length + 1), fact)?.redrive ?? [])
     .sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1))
 }
 
@@ -151,8 +151,9 @@ function keptValue({ redrive, released }: FoundRedrive, changes: Partial<KeptRed
 function redriveIn(
   id: string,
   { value, revision }: { readonly value: string; readonly revision: number },
-): FoundRedrive {
-  const kept = JSON.parse(value) as KeptRedrive
+): FoundRedrive | undefined {
+  const kept = readable(value)
+  if (kept === undefined) return undefined
   const { by, why, canary, perSecond, stopAfterFailures, state, selected, released, startedAt, reached } = kept
   const changedAt = timeOfRevision(revision)
   const redrive: Redrive = {
@@ -161,4 +162,13 @@ function redriveIn(
     endedAt: state === 'running' ? undefined : changedAt,
   }
   return { redrive, revision, released }
+}
+
+/** One that somebody has changed by hand must not hide the others. */
+function readable(value: string): KeptRedrive | undefined {
+  try {
+    return JSON.parse(value) as KeptRedrive
+  } catch {
+    return undefined
+  }
 }

@@ -88,7 +88,7 @@ export class Relay {
     const sent = queuedBy('sent').map(({ ticket }) => ticket)
     if (sent.length > 0) await store.queue.remove(undefined, destination.queue, sent)
     const held = queuedBy('held')
-    if (held.length > 0) await store.queue.release(destination.queue, held)
+    if (held.length > 0) await store.queue.hide(destination.queue, held, 0, { untaken: true })
     for (const [index, each] of taken.entries()) {
       const result = results[index]
       if (result?.kind === 'refused') await this.#refused(each, result)
@@ -110,7 +110,7 @@ export class Relay {
       return taken.map(({ message }) => (message === undefined ? unreadable : (results.shift() as PublishResult)))
     } catch (error) {
       // If that fails, too, they are there again when their time is up.
-      await store.queue.release(destination.queue, queued).catch(() => {})
+      await store.queue.hide(destination.queue, queued, 0, { untaken: true }).catch(() => {})
       throw error
     }
   }
@@ -122,7 +122,7 @@ export class Relay {
     const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
     if (isDead && !(await this.#giveUp(queued, { id, type, key }, error))) return
     // It says nothing about the message, so it does not count: the next refusal may be one that does.
-    if (isPassing) await store.queue.release(destination.queue, [queued], passingMs)
+    if (isPassing) await store.queue.hide(destination.queue, [queued], passingMs, { untaken: true })
     else if (!isDead)
       await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), 300_000))
     const state = isDead ? 'dead' : 'waiting'

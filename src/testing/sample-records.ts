@@ -1,10 +1,12 @@
 import type {
   ClaimRequest,
   Inbox,
+  InboxKey,
   InboxRecord,
   MessageToQueue,
   NewParkedMessage,
   PackedMessage,
+  RecordChange,
   RecordKey,
   Store,
 } from '../contracts/index.ts'
@@ -99,4 +101,9 @@ export function toQueue(text: string, key?: string): MessageToQueue {
 export function present<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`${what} is missing`)
   return value
+}
+
+/** Gives claims up. */
+export function unclaimed(...keys: readonly InboxKey[]): RecordChange[] {
+  return keys.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' }))
 }

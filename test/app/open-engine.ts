@@ -88,7 +88,7 @@ export function openEngine(options: OpenEngineOptions = {}) {
     /** The ids of what was published, in order. */
     async published(): Promise<readonly string[]> {
       const taken = await store.queue.take('>test', { limit: 100, visibilityMs: 1 })
-      await store.queue.release('>test', taken)
+      await store.queue.hide('>test', taken, 0, { untaken: true })
       return taken.map(({ message }) => unpackOutgoing(message).id)
     },
     /** How often each name was written with `write`. */

@@ -120,15 +120,18 @@ bindBrokenStores([
   {
     name: 'lets others follow past a dead letter',
     caught: 'following: a dead letter between them ends it, unless its handler goes on past dead letters',
-    break: parking(({ follow }) => ({ follow: (head, options) => follow(head, { ...options, pastDead: true }) })),
+    break: parking(({ reserve }) => ({
+      reserve: (options) => reserve(options.behind === undefined ? options : { ...options, pastDead: true }),
+    })),
   },
   {
     name: 'lets others follow on a row that is no longer reserved',
     caught: 'following: nothing follows on a row that has changed since it was reserved',
-    break: parking(({ follow, list }) => ({
-      async follow(head, options) {
-        const [now] = await list({ keys: [head] })
-        return now === undefined ? [] : await follow(now, options)
+    break: parking(({ reserve, list }) => ({
+      async reserve(options) {
+        if (options.behind === undefined) return await reserve(options)
+        const [now] = await list({ keys: [options.behind] })
+        return now === undefined ? [] : await reserve({ ...options, behind: now })
       },
     })),
   },
@@ -189,21 +192,32 @@ bindBrokenStores([
     name: 'reserves messages of any type',
     caught: 'parking: of a handler only messages of a wanted type are due, and others do not use up the limit',
     break: parking(({ reserve }) => ({
-      reserve: ({ wanted, ...options }) =>
-        reserve({ ...options, wanted: wanted.map(({ handler }) => ({ handler, type: undefined })) }),
+      reserve: (options) =>
+        reserve(
+          options.behind === undefined
+            ? { ...options, wanted: options.wanted.map(({ handler }) => ({ handler, type: undefined })) }
+            : options,
+        ),
     })),
   },
   {
     name: 'goes past every dead letter',
     caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
     break: parking(({ reserve }) => ({
-      reserve: (options) => reserve({ ...options, pastDead: options.wanted.map(({ handler }) => handler) }),
+      reserve: (options) =>
+        reserve(
+          options.behind === undefined
+            ? { ...options, pastDead: options.wanted.map(({ handler }) => handler) }
+            : options,
+        ),
     })),
   },
   {
     name: 'goes past no dead letter',
     caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
-    break: parking(({ reserve }) => ({ reserve: (options) => reserve({ ...options, pastDead: [] }) })),
+    break: parking(({ reserve }) => ({
+      reserve: (options) => reserve(options.behind === undefined ? { ...options, pastDead: [] } : options),
+    })),
   },
   {
     name: 'finds every scope free',

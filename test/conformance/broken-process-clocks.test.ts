@@ -83,7 +83,7 @@ bindBrokenStores([
     name: 'hides what was taken once more by the clock of the process',
     caught:
       'time: what is hidden once more stays hidden as long as was asked for, whatever the clock of the process says',
-    break: queue(({ hide }) => ({ hide: (name, taken, ms) => hide(name, taken, ms + aheadMs()) })),
+    break: queue(({ hide }) => ({ hide: (name, taken, ms, options) => hide(name, taken, ms + aheadMs(), options) })),
   },
   {
     name: 'dates records by the clock of the process',

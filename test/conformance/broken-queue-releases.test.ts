@@ -1,4 +1,4 @@
-import type { QueuedMessage } from '../../src/contracts/index.ts'
+import type { Queue, QueuedMessage, QueueTicket } from '../../src/contracts/index.ts'
 import { textOf } from '../../src/testing/sample-records.ts'
 import { bindBrokenStores, queue } from './break-store.ts'
 
@@ -6,31 +6,43 @@ const uncounted = 'queue: what is released can be taken again at once, and the t
 const forLater =
   'queue: what is released for later is hidden until then with what stands behind it, and the taking is not counted'
 
+type Release = (name: string, taken: readonly QueueTicket[], visibilityMs: number) => Promise<void>
+const untaken = { untaken: true } as const
+
+/** Gives back in another way; whatever else is hidden is hidden as ever. */
+const releasing = (change: (real: Queue<unknown>) => Release) =>
+  queue((real) => ({
+    hide: (name, taken, visibilityMs, options) =>
+      options?.untaken ? change(real)(name, taken, visibilityMs) : real.hide(name, taken, visibilityMs, options),
+  }))
+
 /** Gives back by removing and sending anew, as it can be done with any queue. */
-const sendingAgain = queue(({ remove, send }) => ({
-  async release(name, taken) {
-    const messages = (taken as readonly QueuedMessage[]).map(({ message }) => message)
-    const tickets = taken.map(({ ticket }) => ticket)
-    await remove(undefined, name, tickets)
-    // The cases send so that the first letter is the key.
-    await send(
-      undefined,
-      name,
-      messages.map((message) => ({ message, key: textOf(message).slice(0, 1) })),
-    )
-  },
-}))
+const sendingAgain = releasing(({ remove, send }) => async (name, taken) => {
+  const messages = (taken as readonly QueuedMessage[]).map(({ message }) => message)
+  const tickets = taken.map(({ ticket }) => ticket)
+  await remove(undefined, name, tickets)
+  // The cases send so that the first letter is the key.
+  await send(
+    undefined,
+    name,
+    messages.map((message) => ({ message, key: textOf(message).slice(0, 1) })),
+  )
+})
 
 bindBrokenStores([
   {
     name: 'keeps what was released until its visibility runs out',
     caught: uncounted,
-    break: queue(() => ({ release: async () => {} })),
+    break: releasing(() => async () => {}),
   },
   {
     name: 'counts the taking of what was released',
     caught: uncounted,
-    break: queue(({ hide }) => ({ release: (name, taken) => hide(name, taken, 0) })),
+    break: releasing(
+      ({ hide }) =>
+        (name, taken) =>
+          hide(name, taken, 0),
+    ),
   },
   {
     name: 'forgets all takings of what was released',
@@ -45,33 +57,34 @@ bindBrokenStores([
   {
     name: 'does not release what was hidden once more',
     caught: 'queue: what was hidden for longer is released all the same',
-    break: queue(({ hide, release }) => {
+    break: queue(({ hide }) => {
       const hidden = new Set<string>()
       return {
-        hide(name, taken, visibilityMs) {
-          for (const { ticket } of taken) hidden.add(ticket)
-          return hide(name, taken, visibilityMs)
+        hide(name, taken, visibilityMs, options) {
+          if (!options?.untaken) for (const { ticket } of taken) hidden.add(ticket)
+          const some = options?.untaken ? taken.filter(({ ticket }) => !hidden.has(ticket)) : taken
+          return hide(name, some, visibilityMs, options)
         },
-        release: (name, taken) =>
-          release(
-            name,
-            taken.filter(({ ticket }) => !hidden.has(ticket)),
-          ),
       }
     }),
   },
   {
     name: 'releases at once what is to wait',
     caught: forLater,
-    break: queue(({ release }) => ({ release: (name, taken) => release(name, taken) })),
+    break: releasing(
+      ({ hide }) =>
+        (name, taken) =>
+          hide(name, taken, 0, untaken),
+    ),
   },
   {
     name: 'counts the taking of what is to wait',
     caught: forLater,
-    break: queue(({ hide, release }) => ({
-      release: (name, taken, visibilityMs) =>
-        visibilityMs === undefined ? release(name, taken) : hide(name, taken, visibilityMs),
-    })),
+    break: releasing(
+      ({ hide }) =>
+        (name, taken, visibilityMs) =>
+          hide(name, taken, visibilityMs, visibilityMs === 0 ? untaken : {}),
+    ),
   },
   {
     name: 'removes what another has taken by now',
@@ -82,26 +95,30 @@ bindBrokenStores([
   {
     name: 'releases what another has taken by now',
     caught: 'queue: whoever comes back late cannot release what another holds now',
-    break: queue(({ release }) => ({
-      release: (name, taken) =>
-        release(
-          name,
-          taken.flatMap(({ ticket }) => [1, 2, 3].map((deliveries) => ({ ticket, deliveries }))),
-        ),
-    })),
+    break: releasing(
+      ({ hide }) =>
+        (name, taken) =>
+          hide(
+            name,
+            taken.flatMap(({ ticket }) => [1, 2, 3].map((deliveries) => ({ ticket, deliveries }))),
+            0,
+            untaken,
+          ),
+    ),
   },
   {
     name: 'releases all or nothing',
     caught: 'queue: one release gives back what is still held, and leaves alone what is gone or with another',
-    break: queue(({ remove, release }) => {
+    break: queue(({ remove, hide }) => {
       const removed = new Set<string>()
       return {
         remove(tx, name, tickets) {
           for (const ticket of tickets) removed.add(ticket)
           return remove(tx, name, tickets)
         },
-        async release(name, taken) {
-          if (!taken.some(({ ticket }) => removed.has(ticket))) await release(name, taken)
+        async hide(name, taken, visibilityMs, options) {
+          if (options?.untaken && taken.some(({ ticket }) => removed.has(ticket))) return
+          await hide(name, taken, visibilityMs, options)
         },
       }
     }),

@@ -145,13 +145,15 @@ bindBrokenStores([
   {
     name: 'looks only among the oldest for what can be taken',
     caught: 'queue order: a pile of 300 behind a hidden message does not hide others',
-    break: queue(({ take, release }) => ({
+    break: queue(({ take, hide }) => ({
       async take(name, options) {
         const taken = await take(name, options)
         const isNear = ({ ticket }: QueuedMessage) => Number(ticket) <= 100
-        await release(
+        await hide(
           name,
           taken.filter((each) => !isNear(each)),
+          0,
+          { untaken: true },
         )
         return taken.filter(isNear)
       },

@@ -170,11 +170,11 @@ bindBrokenStores([
   {
     name: 'does not release a claim without its time',
     caught: 'retention: a claim with a time is released by its key alone, and with its time',
-    break: inbox(({ release }) => ({
-      release: (tx, keys) =>
-        release(
+    break: inbox(({ update }) => ({
+      update: (tx, changes) =>
+        update(
           tx,
-          keys.filter(({ born }) => born !== undefined),
+          changes.filter(({ born, state }) => born !== undefined || state !== 'unclaimed'),
         ),
     })),
   },

@@ -75,7 +75,13 @@ bindBrokenStores([
   {
     name: 'keeps what was released',
     caught: 'record: release gives a claim back, and only that one',
-    break: inbox(() => ({ release: async () => {} })),
+    break: inbox(({ update }) => ({
+      update: (tx, changes) =>
+        update(
+          tx,
+          changes.filter(({ state }) => state !== 'unclaimed'),
+        ),
+    })),
   },
   {
     name: 'loses the fingerprint',
@@ -193,6 +199,12 @@ bindBrokenStores([
   {
     name: 'marks no record as parked, under the engine',
     caught: 'failure: a duplicate of a parked message is acknowledged and does not run, wherever it arrives',
-    break: inbox(({ release }) => ({ update: (tx, changes) => release(tx, changes) })),
+    break: inbox(({ update }) => ({
+      update: (tx, changes) =>
+        update(
+          tx,
+          changes.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' })),
+        ),
+    })),
   },
 ])

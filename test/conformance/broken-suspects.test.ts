@@ -27,18 +27,20 @@ bindBrokenStores([
     name: 'takes one fact for another',
     caught: 'suspects: ids are told apart to the last of 100 characters, and by case',
     break: facts(({ remove }) => ({
-      remove: (tx, names) => remove(tx, [...names, ...names.map((name) => name.toLowerCase())]),
+      remove: (tx, which) =>
+        remove(tx, 'overOf' in which ? which : [...which, ...which.map((name) => name.toLowerCase())]),
     })),
   },
   {
     name: 'sweeps away what still stands',
     caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
-    break: facts(({ read }) => {
+    break: facts(({ read, remove }) => {
       let isSwept = false
       return {
         read: async (names) => (isSwept ? names.map(() => undefined) : read(names)),
-        sweep: async () => {
-          isSwept = true
+        async remove(tx, which) {
+          if ('overOf' in which) isSwept = true
+          else await remove(tx, which)
         },
       }
     }),
@@ -58,7 +60,7 @@ bindBrokenStores([
     name: 'removes facts in a transaction of its own',
     caught: 'suspects: when the transaction that cleared them is undone their beginnings still count',
     on: 'simulated',
-    break: facts(({ remove }, { transaction }) => ({ remove: (_, names) => transaction((tx) => remove(tx, names)) })),
+    break: facts(({ remove }) => ({ remove: (_, which) => remove(undefined, which) })),
   },
   {
     name: 'ends what was to become less',

@@ -110,3 +110,12 @@ test('an audit entry that cannot be read is text, and hides no other', async () 
     { by: '', subject: '{"letters":' },
   ])
 })
+
+test('a redrive that cannot be read hides no other', async () => {
+  const { app, letters, store } = await withLetters(['m1'])
+  await app.stop()
+  await store.facts.change(undefined, [{ name: 'redrive r1', from: undefined, value: '{"by":', forMs: undefined }])
+  const { id } = await letters.redrive('all', ana)
+  expect((await letters.redrives()).map((each) => each.id)).toEqual([id])
+  await expect(letters.redriveStatus('r1')).rejects.toMatchObject({ code: 'REDRIVE_UNKNOWN' })
+})

@@ -61,7 +61,7 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
     await secure('justonce_inbox_timeless', ['SELECT', 'INSERT', 'UPDATE'])
     const work = store.transaction(async (tx) => {
       await store.inbox.claim(tx, [request('m1'), request('m2')])
-      await store.inbox.release(tx, [request('m1')])
+      await store.inbox.update(tx, [{ ...request('m1'), state: 'unclaimed' }])
     })
     await expect(work).rejects.toMatchObject(denied)
     expect(await owner.inbox.find([request('m1'), request('m2')])).toEqual([undefined, undefined])

@@ -128,7 +128,7 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     }
     const [head] = await store.parking.reserve(options)
     expect(head?.key).toBe('m1')
-    expect(await store.parking.follow(head!, { ...options, pastDead: false })).toMatchObject([{ key: 'm2' }])
+    expect(await store.parking.reserve({ ...options, behind: head!, pastDead: false })).toMatchObject([{ key: 'm2' }])
     await store.transaction((tx) => store.parking.change(tx, [{ handler: 'tag-note', key: 'm1', kind: 'done' }]))
     expect(await countParked(store)).toBe(1)
   })

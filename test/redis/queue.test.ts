@@ -74,7 +74,7 @@ describe.skipIf(!redis.available)('a queue in Redis', () => {
     await queue.send(undefined, '>notes', messages)
     const taken = await queue.take('>notes', { limit: 3, visibilityMs: 60_000 })
     await queue.hide('>notes', taken.slice(0, 1), 60_000)
-    await queue.release('>notes', taken.slice(1))
+    await queue.hide('>notes', taken.slice(1), 0, { untaken: true })
     const rest = await queue.take('>notes', { limit: 10, visibilityMs: 60_000 })
     expect(rest.map(({ deliveries }) => deliveries)).toEqual([1, 1])
     expect(await queue.queues()).toEqual(['>notes'])

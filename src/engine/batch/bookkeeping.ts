@@ -1,10 +1,10 @@
 import type {
   Delivery,
-  InboxKey,
   NewParkedMessage,
   OutgoingMessage,
   ParkedChange,
   RecordChange,
+  RecordState,
 } from '../../contracts/index.ts'
 import { suspectsOf } from '../../facts/index.ts'
 import type { Engine } from '../engine.ts'
@@ -29,7 +29,7 @@ export interface Bookkeeping {
   readonly parked: NewParkedMessage[]
   readonly parkedChanges: ParkedChange[]
   readonly outgoing: OutgoingMessage[]
-  readonly released: InboxKey[]
+  readonly released: RecordChange[]
   /** Suspects that nothing is held against any longer. */
   readonly cleared: string[]
 }
@@ -95,7 +95,7 @@ function gatherRun<Tx>(
   if (twin !== undefined && !isLeft(outcome) && outcome.kind !== 'waiting')
     books.parkedChanges.push({ handler: twin.handler, key: twin.key, kind: 'done' })
   // Under every name that it may be claimed under: processes that only know one of them must see the same.
-  const mark = (state: RecordChange['state'], result?: string): void => {
+  const mark = (state: RecordState, result?: string): void => {
     if (!isRecorded(run)) return
     for (const name of names) books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name) })
   }
@@ -133,7 +133,7 @@ function gatherRun<Tx>(
     case 'unstarted':
     case 'apart':
       if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
-        for (const name of names) books.released.push({ handler: name, key, born: bornOf(name) })
+        for (const name of names) books.released.push({ handler: name, key, born: bornOf(name), state: 'unclaimed' })
       return
     default:
       return
@@ -150,7 +150,7 @@ export async function writeBookkeeping<Tx>(
   done: readonly Delivery[],
 ): Promise<void> {
   const { inbox, parking } = engine.store
-  if (books.released.length > 0) await inbox.release(tx, books.released)
+  if (books.released.length > 0) await inbox.update(tx, books.released)
   if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
   if (books.parked.length > 0) await park(engine, tx, books.parked)
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)

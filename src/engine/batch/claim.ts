@@ -28,7 +28,11 @@ export async function claimRuns<Tx>(
   const needless = requests.filter(
     ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes[run.index]),
   )
-  if (needless.length > 0) await engine.store.inbox.release(tx, needless)
+  if (needless.length > 0)
+    await engine.store.inbox.update(
+      tx,
+      needless.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' })),
+    )
   return epoch
 }
 

@@ -47,8 +47,13 @@ export async function reserveBehind<Tx>(
   { limit, maxBytes = mostBytes }: ReserveOptions,
 ): Promise<readonly Reservation[]> {
   if (letter.orderKey === undefined || revision === undefined || limit < 1) return []
-  const options = { limit, maxBytes, forMs: reservedForMs, pastDead: goesPastDead(engine, letter.handler) }
-  const letters = await engine.store.parking.follow({ ...letter, revision }, options)
+  const letters = await engine.store.parking.reserve({
+    behind: { ...letter, revision },
+    limit,
+    maxBytes,
+    forMs: reservedForMs,
+    pastDead: goesPastDead(engine, letter.handler),
+  })
   return letters.map((each) => new Reservation(each))
 }
 

@@ -1,5 +1,5 @@
 import type { FactChange, Facts } from '../../contracts/index.ts'
-import { changedFact, kindOfFact, latestFactFirst, stillStands } from '../../facts/index.ts'
+import { changedFact, type FactRow, kindOfFact, latestFactFirst, stillStands } from '../../facts/index.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -31,14 +31,21 @@ export function memoryFacts(transactions: Transactions): Facts<MemoryTx> {
       tx === undefined
         ? await transactions.short((transaction) => changeAll(transaction, changes))
         : changeAll(transactionOf(tx), changes),
-    async remove(tx, names) {
-      const { facts } = transactionOf(tx).database
-      for (const name of names) facts.delete(name)
+    async remove(tx, which) {
+      const removeAll = ({ database }: MemoryTransaction) => {
+        const isOver = ([name, known]: [string, FactRow]) =>
+          'overOf' in which && kindOfFact(name) === which.overOf && !stillStands(known, database.now())
+        const names =
+          'overOf' in which
+            ? database.facts
+                .entries()
+                .filter(isOver)
+                .map(([name]) => name)
+            : which
+        for (const name of names) database.facts.delete(name)
+      }
+      if (tx === undefined) await transactions.short(removeAll)
+      else removeAll(transactionOf(tx))
     },
-    sweep: (kind) =>
-      transactions.short(({ database }) => {
-        for (const [name, known] of database.facts.committedEntries())
-          if (kindOfFact(name) === kind && !stillStands(known, database.now())) database.facts.delete(name)
-      }),
   }
 }

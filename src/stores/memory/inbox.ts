@@ -1,4 +1,5 @@
 import type { Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import { splitChanges } from '../../encoding/split-changes.ts'
 import type { InboxRow, MemoryDatabase } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
@@ -29,13 +30,11 @@ export function memoryInbox(transactions: Transactions): Inbox<MemoryTx> {
       })
       return { epoch: epochOf(database), existing, tooOld }
     },
-    async release(tx, keys) {
-      const { database } = transactionOf(tx)
-      for (const key of keys) database.inbox.delete(rowKey(key))
-    },
     async update(tx, changes) {
       const { database } = transactionOf(tx)
-      for (const { state, result, ...key } of changes) {
+      const { unclaimed, kept } = splitChanges(changes)
+      for (const key of unclaimed) database.inbox.delete(rowKey(key))
+      for (const { state, result, ...key } of kept) {
         const record = database.inbox.get(rowKey(key))
         if (record === undefined) continue
         database.inbox.set(rowKey(key), { ...record, state, result, processedAt: new Date(database.now()) })

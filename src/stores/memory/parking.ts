@@ -1,4 +1,4 @@
-import type { ParkedEdit, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import type { BehindOptions, ParkedEdit, Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { dueRows, rowsBehind, withinBytes } from '../shared/due-rows.ts'
 import { fitsFilter } from '../shared/fits-filter.ts'
 import { tallyRows } from '../shared/tally-rows.ts'
@@ -32,6 +32,7 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
       }
     },
     async reserve(options) {
+      if (options.behind !== undefined) return await reserveBehind(transactions, options)
       const isAnyDue = await transactions.read(
         (database) => dueRows(committedRows(database), database.now(), options).length > 0,
       )
@@ -43,14 +44,6 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
         }),
       )
     },
-    follow: (ticket, options) =>
-      transactions.short(({ database }) => {
-        const head = database.parked.get(rowKey(ticket))
-        if (head?.revision !== ticket.revision) return []
-        const nextAt = new Date(database.now() + options.forMs)
-        const behind = rowsBehind(database.parked.values(), head, database.now(), options)
-        return behind.map((row) => messageOf(changeRow(database, row, { nextAt })))
-      }),
     rebook: (bookings, forMs) =>
       transactions.short(({ database }) =>
         bookings.map((booking) => {
@@ -111,6 +104,16 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
       return rows.map(({ handler, key }) => ({ handler, key }))
     },
   }
+}
+
+function reserveBehind(transactions: Transactions, options: BehindOptions): Promise<StoredParkedMessage[]> {
+  return transactions.short(({ database }) => {
+    const head = database.parked.get(rowKey(options.behind))
+    if (head?.revision !== options.behind.revision) return []
+    const nextAt = new Date(database.now() + options.forMs)
+    const behind = rowsBehind(database.parked.values(), head, database.now(), options)
+    return behind.map((row) => messageOf(changeRow(database, row, { nextAt })))
+  })
 }
 
 function editRow(database: MemoryDatabase, row: ParkedRow, edit: ParkedEdit): void {

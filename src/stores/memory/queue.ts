@@ -37,16 +37,13 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
         }
         for (const ticket of tickets) if (database.queue.get(ticket)?.queue === queue) database.queue.delete(ticket)
       }),
-    hide: (queue, taken, visibilityMs) =>
-      transactions.short(({ database }) => {
-        for (const row of stillTaken(database, queue, taken))
-          database.queue.set(String(row.number), { ...row, visibleAt: database.now() + visibilityMs })
-      }),
-    release: (queue, taken, visibilityMs = 0) =>
+    hide: (queue, taken, visibilityMs, { untaken = false } = {}) =>
       transactions.short(({ database }) => {
         const visibleAt = visibilityMs === 0 ? 0 : database.now() + visibilityMs
-        for (const row of stillTaken(database, queue, taken))
-          database.queue.set(String(row.number), { ...row, deliveries: row.deliveries - 1, visibleAt })
+        for (const row of stillTaken(database, queue, taken)) {
+          const deliveries = row.deliveries - (untaken ? 1 : 0)
+          database.queue.set(String(row.number), { ...row, deliveries, visibleAt })
+        }
       }),
     count: (queue) =>
       transactions.read((database) => {

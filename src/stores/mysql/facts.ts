@@ -88,14 +88,14 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
       const revisions = tx === undefined ? await short.run(changeAll) : await changeAll(transactions.runner(tx))
       return changes.map(({ name }) => revisions.get(name))
     },
-    async remove(tx, names) {
-      const runner = transactions.runner(tx)
-      for (const group of inGroups(names)) await runner.run(`DELETE known FROM ${known(group)}`)
-    },
-    async sweep(kind) {
-      await short.run((runner) =>
-        runner.run(`DELETE FROM ${facts} WHERE kind = ${bytes(kind)} AND ends_at <= ${nowMs}`),
-      )
+    async remove(tx, which) {
+      const removeAll = async (runner: Runner) => {
+        if ('overOf' in which)
+          await runner.run(`DELETE FROM ${facts} WHERE kind = ${bytes(which.overOf)} AND ends_at <= ${nowMs}`)
+        else for (const group of inGroups(which)) await runner.run(`DELETE known FROM ${known(group)}`)
+      }
+      if (tx === undefined) await short.run(removeAll)
+      else await removeAll(transactions.runner(tx))
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { ClaimAnswer, ClaimRequest, Inbox } from '../../contracts/index.ts'
+import { splitChanges } from '../../encoding/split-changes.ts'
 import { bytes, nowMs, optionalNumberIn, textIn } from './cells.ts'
 import { type ClaimHabit, type ClaimOptions, claimAll, look, nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -58,13 +59,12 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
         }
       }
     },
-    async release(tx, keys) {
-      const runner = transactions.runner(tx)
-      for (const group of inGroups(keys)) await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', group)}`)
-    },
     async update(tx, changes) {
       const runner = transactions.runner(tx)
-      const rows = changes.map(
+      const { unclaimed, kept } = splitChanges(changes)
+      for (const group of inGroups(unclaimed))
+        await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', group)}`)
+      const rows = kept.map(
         ({ handler, key, state, result }) => `${handlerValue(handler)}, ${keyValue(key)}, '${state}', ${bytes(result)}`,
       )
       for (const chunk of inChunks(rows)) {

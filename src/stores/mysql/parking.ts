@@ -1,4 +1,4 @@
-import type { ParkedTicket, Parking } from '../../contracts/index.ts'
+import type { BehindOptions, ParkedTicket, Parking } from '../../contracts/index.ts'
 import { tallyIn, tallySql } from '../sql/tally.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { type Cell, integer, numberIn, textIn } from './cells.ts'
@@ -53,6 +53,23 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
     return rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
   }
+  const reserveBehind = (options: BehindOptions) =>
+    short.run(async (runner) => {
+      const [held] = await lockUnchanged(runner, parked, [options.behind])
+      if (held === undefined) return []
+      const { rows } = await runner.run(`SELECT order_key FROM ${parked} WHERE id = ${integer(held.id)}`)
+      const orderKey = rows[0]?.[0]
+      if (orderKey === undefined || orderKey === null) return []
+      const scope = scopeBehind(options.behind.handler, textIn(orderKey), held.id)
+      const near = sizedIn(await runner.run(selectBehind(tables, scope, options.limit)))
+      if (near.length === 0) return []
+      const free = idsIn(await runner.run(`SELECT known.id FROM ${known(near)} FOR UPDATE SKIP LOCKED`))
+      const dead = options.pastDead ? undefined : (await runner.run(selectDeadBehind(tables, scope))).rows[0]?.[0]
+      const firstDead = dead === undefined || dead === null ? Number.POSITIVE_INFINITY : numberIn(dead)
+      const end = near.findIndex(({ id, isNext }) => !isNext || !free.includes(id) || id > firstDead)
+      const directly = end === -1 ? near : near.slice(0, end)
+      return await reserved(runner, withinBytes(directly, options.maxBytes), options.forMs)
+    })
   return {
     async park(tx, messages) {
       const runner = transactions.runner(tx)
@@ -62,6 +79,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
         )
     },
     async reserve(options) {
+      if (options.behind !== undefined) return await reserveBehind(options)
       if (options.limit <= 0 || options.wanted.length === 0) return []
       // Without a lock and without a transaction while there is nothing to do.
       if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
@@ -72,23 +90,6 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
         return await reserved(runner, withinBytes(first, options.maxBytes), options.forMs)
       })
     },
-    follow: (head, options) =>
-      short.run(async (runner) => {
-        const [held] = await lockUnchanged(runner, parked, [head])
-        if (held === undefined) return []
-        const { rows } = await runner.run(`SELECT order_key FROM ${parked} WHERE id = ${integer(held.id)}`)
-        const orderKey = rows[0]?.[0]
-        if (orderKey === undefined || orderKey === null) return []
-        const scope = scopeBehind(head.handler, textIn(orderKey), held.id)
-        const near = sizedIn(await runner.run(selectBehind(tables, scope, options.limit)))
-        if (near.length === 0) return []
-        const free = idsIn(await runner.run(`SELECT known.id FROM ${known(near)} FOR UPDATE SKIP LOCKED`))
-        const dead = options.pastDead ? undefined : (await runner.run(selectDeadBehind(tables, scope))).rows[0]?.[0]
-        const firstDead = dead === undefined || dead === null ? Number.POSITIVE_INFINITY : numberIn(dead)
-        const end = near.findIndex(({ id, isNext }) => !isNext || !free.includes(id) || id > firstDead)
-        const directly = end === -1 ? near : near.slice(0, end)
-        return await reserved(runner, withinBytes(directly, options.maxBytes), options.forMs)
-      }),
     async rebook(bookings, forMs) {
       if (bookings.length === 0) return []
       return await short.run(async (runner) => {

@@ -92,12 +92,13 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         if (still !== undefined && count < tickets.length) throw takenByAnother(queue)
       })
     },
-    async hide(queue, taken, visibilityMs) {
-      await change(queue, taken, `known.visible_at = ${laterMs(visibilityMs)}`)
-    },
-    async release(queue, taken, visibilityMs = 0) {
+    async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       const visibleAt = visibilityMs === 0 ? atOnce : laterMs(visibilityMs)
-      await change(queue, taken, `known.visible_at = ${visibleAt}, known.deliveries = known.deliveries - 1`)
+      await change(
+        queue,
+        taken,
+        `known.visible_at = ${visibleAt}, known.deliveries = known.deliveries - ${untaken ? 1 : 0}`,
+      )
     },
     async count(queue) {
       const rows = await short.read(

@@ -57,11 +57,9 @@ export function postgresFacts<Tx>(
       if (inTheWay.length > 0) await by.run(statements.shorten, [textArray(inTheWay.map(({ name }) => name))])
       return changes.map(({ name }) => revisions.get(name))
     },
-    async remove(tx, names) {
-      if (names.length > 0) await transactions.runner(tx).run(statements.remove, [textArray(names)])
-    },
-    async sweep(kind) {
-      await source.runAlone(statements.sweep, [kind])
+    async remove(tx, which) {
+      if ('overOf' in which) await runner(tx).run(statements.removeOver, [which.overOf])
+      else if (which.length > 0) await runner(tx).run(statements.remove, [textArray(which)])
     },
   }
 }
@@ -104,7 +102,7 @@ function factStatements(facts: string) {
     remove: statement(
       `WITH ${held('name = ANY ($1::text[])')} DELETE FROM ${facts} AS known USING held WHERE known.name = held.name`,
     ),
-    sweep: statement(
+    removeOver: statement(
       `WITH ${held(`${kindOf('name')} = $1::text AND ends_at <= ${now}`)}
        DELETE FROM ${facts} AS known USING held WHERE known.name = held.name AND NOT ${stands}`,
     ),

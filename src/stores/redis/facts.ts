@@ -6,13 +6,11 @@ import {
   listFactsScript,
   lookAtFactsScript,
   readFactsScript,
+  removeFactsScript,
   sweepFactsScript,
 } from './scripts/facts.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
-
-/** Fewer than Lua hands to one command. */
-const chunk = 1_000
 
 export function redisFacts<Tx extends object>({ connection, factory }: Transactions<Tx>): Facts<Tx> {
   return {
@@ -43,13 +41,11 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
       const answers = (await connection.run(changeFactsScript, ...asked)) as unknown[]
       return answers.map((revision) => (Number(revision) === 0 ? undefined : Number(revision)))
     },
-    async remove(tx, names) {
-      const { steps } = factory.transactionOf(tx)
-      for (let from = 0; from < names.length; from += chunk)
-        steps.push({ kind: 'remove-facts', names: names.slice(from, from + chunk) })
-    },
-    async sweep(kind) {
-      await connection.run(sweepFactsScript, kind)
+    async remove(tx, which) {
+      // What is over is over for everybody, whatever becomes of the transaction.
+      if ('overOf' in which) await connection.run(sweepFactsScript, which.overOf)
+      else if (tx === undefined) await connection.run(removeFactsScript, ...which)
+      else factory.transactionOf(tx).steps.push({ kind: 'remove-facts', names: which })
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../contracts/index.ts'
+import { splitChanges } from '../../encoding/split-changes.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { text, texts } from './connection.ts'
 import { rowName } from './names.ts'
@@ -41,13 +42,11 @@ export function redisInbox<Tx extends object>(transactions: Transactions<Tx>): I
       })
       return { epoch, existing }
     },
-    async release(tx, keys) {
-      const { steps } = factory.transactionOf(tx)
-      for (const key of keys) steps.push({ kind: 'release', name: rowName(key) })
-    },
     async update(tx, changes) {
       const { steps } = factory.transactionOf(tx)
-      for (const change of changes) steps.push({ kind: 'update', change })
+      const { unclaimed, kept } = splitChanges(changes)
+      for (const key of unclaimed) steps.push({ kind: 'release', name: rowName(key) })
+      for (const change of kept) steps.push({ kind: 'update', change })
     },
     find,
     async forget(tx, keys) {

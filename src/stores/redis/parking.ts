@@ -1,10 +1,10 @@
-import type { OrderScope, Parking, StoredParkedMessage } from '../../contracts/index.ts'
-import { texts } from './connection.ts'
+import type { BehindOptions, OrderScope, Parking, StoredParkedMessage } from '../../contracts/index.ts'
+import { type Connection, texts } from './connection.ts'
 import { editRows } from './edit-rows.ts'
 import { pairName, rowName } from './names.ts'
 import { readRow } from './parked-row.ts'
 import { listRows, tallyFound } from './parked-search.ts'
-import { blockedScript, followScript, rebookScript, reserveScript, takeScript } from './scripts/parking.ts'
+import { blockedScript, rebookScript, reserveBehindScript, reserveScript, takeScript } from './scripts/parking.ts'
 import type { Transaction } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 import { answersInOrder } from './wait-for-rivals.ts'
@@ -16,16 +16,13 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
       const { steps } = factory.transactionOf(tx)
       for (const message of messages) steps.push({ kind: 'park', message })
     },
-    async reserve({ limit, forMs, wanted, pastDead, maxBytes }) {
+    async reserve(options) {
+      if (options.behind !== undefined) return await reserveBehind(connection, options)
+      const { limit, forMs, wanted, pastDead, maxBytes } = options
       if (wanted.length === 0 || limit < 1) return []
       const pairs = wanted.flatMap(({ handler, type }) => [handler, type === undefined ? '' : `=${type}`])
       const args = [limit, Math.ceil(forMs), maxBytes, wanted.length, ...pairs, ...pastDead]
       const rows = (await connection.run(reserveScript, ...args)) as unknown[]
-      return rows.map((row) => readRow(row) as StoredParkedMessage)
-    },
-    async follow(head, { limit, maxBytes, forMs, pastDead }) {
-      const args = [rowName(head), head.revision, limit, Math.ceil(forMs), maxBytes, pastDead ? 1 : 0]
-      const rows = (await connection.run(followScript, ...args)) as unknown[]
       return rows.map((row) => readRow(row) as StoredParkedMessage)
     },
     async rebook(bookings, forMs) {
@@ -79,6 +76,15 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
     edit: async (tx, filter, edit, limit) =>
       await editRows(transactions, factory.transactionOf(tx), filter, { edit, limit }),
   }
+}
+
+async function reserveBehind(
+  connection: Connection,
+  { behind, limit, maxBytes, forMs, pastDead }: BehindOptions,
+): Promise<StoredParkedMessage[]> {
+  const args = [rowName(behind), behind.revision, limit, Math.ceil(forMs), maxBytes, pastDead ? 1 : 0]
+  const rows = (await connection.run(reserveBehindScript, ...args)) as unknown[]
+  return rows.map((row) => readRow(row) as StoredParkedMessage)
 }
 
 function nameOf({ handler, orderKey }: OrderScope): string {

@@ -1,6 +1,6 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { text, texts } from './connection.ts'
-import { countScript, hideScript, releaseScript, takeScript } from './scripts/queue.ts'
+import { countScript, hideScript, takeScript } from './scripts/queue.ts'
 import type { Step } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -32,11 +32,9 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
         tx,
         tickets.map((ticket) => ({ kind: 'remove', queue, ticket, deliveries: still?.deliveries })),
       ),
-    async hide(queue, taken, visibilityMs) {
-      if (taken.length > 0) await connection.run(hideScript, queue, Math.ceil(visibilityMs), ...pairs(taken))
-    },
-    async release(queue, taken, visibilityMs = 0) {
-      if (taken.length > 0) await connection.run(releaseScript, queue, Math.ceil(visibilityMs), ...pairs(taken))
+    async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
+      if (taken.length === 0) return
+      await connection.run(hideScript, queue, Math.ceil(visibilityMs), untaken ? 1 : 0, ...pairs(taken))
     },
     async count(queue) {
       const [all, hidden, oldestMs] = ((await connection.run(countScript, queue)) as unknown[]).map(Number) as [

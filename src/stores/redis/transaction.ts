@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type {
-  ClaimRequest,
-  MessageToQueue,
-  NewParkedMessage,
-  ParkedChange,
-  ParkedEdit,
-  RecordChange,
-} from '../../contracts/index.ts'
+import type { ClaimRequest, MessageToQueue, NewParkedMessage, ParkedChange, ParkedEdit } from '../../contracts/index.ts'
+import type { KeptRecord } from '../../encoding/split-changes.ts'
 import type { FactRow } from '../../facts/index.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import { rowName } from './names.ts'
@@ -15,7 +9,7 @@ import { rowName } from './names.ts'
 export type Step =
   | { readonly kind: 'claim'; readonly request: ClaimRequest; readonly isPartly: boolean }
   | { readonly kind: 'release'; readonly name: string }
-  | { readonly kind: 'update'; readonly change: RecordChange }
+  | { readonly kind: 'update'; readonly change: KeptRecord }
   | { readonly kind: 'forget'; readonly name: string }
   | { readonly kind: 'epoch' }
   | { readonly kind: 'command'; readonly group: number; readonly args: readonly RedisArgument[] }

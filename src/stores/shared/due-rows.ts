@@ -1,4 +1,4 @@
-import type { DueOptions, FollowOptions, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
+import type { BehindOptions, DueOptions, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 
 /** Which of the rows are due, those due longest first. */
 export function dueRows(
@@ -28,7 +28,7 @@ export function rowsBehind(
   rows: readonly StoredParkedMessage[],
   head: StoredParkedMessage,
   now: number,
-  { pastDead, limit, maxBytes }: FollowOptions,
+  { pastDead, limit, maxBytes }: BehindOptions,
 ): StoredParkedMessage[] {
   const firstStep = lowest(rows, messageOf, (row) => row.step)
   const behind = rows

@@ -48,11 +48,14 @@ export function sqliteFacts<Database extends SqliteDatabase>(
       tx === undefined
         ? await transactions.short((statements) => changeAll(statements, changes))
         : changeAll(statementsIn(tx), changes),
-    async remove(tx, names) {
-      const statements = statementsIn(tx)
-      for (const name of names) statements.run(deleteOne, name)
+    async remove(tx, which) {
+      const removeAll = (statements: Statements) => {
+        if ('overOf' in which) statements.run(deleteOver, which.overOf)
+        else for (const name of which) statements.run(deleteOne, name)
+      }
+      if (tx === undefined) await transactions.short(removeAll)
+      else removeAll(statementsIn(tx))
     },
-    sweep: (kind) => transactions.short((statements) => void statements.run(deleteOver, kind)),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Inbox, InboxRecord, RecordKey, RecordState } from '../../contracts/index.ts'
+import { splitChanges } from '../../encoding/split-changes.ts'
 import { changeEpoch, epochOfClaim, readEpoch } from './epoch.ts'
 import { guardOf } from './lent-database.ts'
 import type { Reader } from './reader.ts'
@@ -43,13 +44,11 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
       const epoch = guardOf(tx) === undefined ? readEpoch(statements) : epochOfClaim(statements, ours)
       return { epoch, existing, tooOld }
     },
-    async release(tx, keys) {
-      const statements = statementsIn(tx)
-      for (const { handler, key } of keys) statements.run(deleteRecord, handler, key)
-    },
     async update(tx, changes) {
       const statements = statementsIn(tx)
-      for (const { handler, key, state, result } of changes)
+      const { unclaimed, kept } = splitChanges(changes)
+      for (const { handler, key } of unclaimed) statements.run(deleteRecord, handler, key)
+      for (const { handler, key, state, result } of kept)
         statements.run(updateRecord, state, result ?? null, handler, key)
     },
     find: (keys) => reader.read((statements) => keys.map((key) => findRecord(statements, key))),

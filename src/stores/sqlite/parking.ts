@@ -1,11 +1,10 @@
 import type {
+  BehindOptions,
   DueOptions,
-  FollowOptions,
   NewParkedMessage,
   OrderScope,
   ParkedChange,
   ParkedEdit,
-  ParkedTicket,
   Parking,
   RecordKey,
 } from '../../contracts/index.ts'
@@ -61,16 +60,16 @@ export function sqliteParking<Database extends SqliteDatabase>(
       for (const message of messages) insert(statements, message)
     },
     async reserve(options) {
+      if (options.behind !== undefined)
+        return transactions.short((statements) =>
+          behind(statements, options).map(({ sequence }) => reserved(statements, sequence, options)),
+        )
       // Mostly nothing is due, and then nobody should have to wait for the write lock.
       if ((await reader.read((statements) => due(statements, { ...options, limit: 1 }))).length === 0) return []
       return transactions.short((statements) =>
         due(statements, options).map(({ sequence }) => reserved(statements, sequence, options)),
       )
     },
-    follow: (head, options) =>
-      transactions.short((statements) =>
-        behind(statements, head, options).map(({ sequence }) => reserved(statements, sequence, options)),
-      ),
     rebook: (bookings, forMs) =>
       transactions.short((statements) =>
         bookings.map(({ handler, key, revision, begun }) => {
@@ -137,7 +136,7 @@ function due(statements: Statements, { wanted, pastDead, limit, maxBytes }: DueO
   return withinBytes(found, maxBytes)
 }
 
-function behind(statements: Statements, head: ParkedTicket, { pastDead, limit, maxBytes }: FollowOptions): Found[] {
+function behind(statements: Statements, { behind: head, pastDead, limit, maxBytes }: BehindOptions): Found[] {
   const first = statements.get<ParkedRow>(selectHead, head.handler, head.key, head.revision)
   if (first === undefined || first.order_key === null) return []
   const scope = [first.handler, first.order_key, first.sequence] as const

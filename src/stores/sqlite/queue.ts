@@ -20,8 +20,7 @@ const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1,
   WHERE ticket IN (${fitting}) RETURNING ticket, sent_at, envelope, body, deliveries`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ? AND sent_at = ?`
 const deleteTaken = `${deleteMessage} AND deliveries = ?`
-const hideTaken = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
-const releaseTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - 1
+const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - ?
   WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
   ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
@@ -70,16 +69,11 @@ export function sqliteQueue<Database extends SqliteDatabase>(
             throw takenByAnother(queue)
         }
       }),
-    hide: (queue, taken, visibilityMs) =>
-      transactions.short((statements) => {
-        for (const { ticket, deliveries } of taken)
-          statements.run(hideTaken, Math.ceil(visibilityMs), queue, ...numbersOf(ticket), deliveries)
-      }),
-    release: (queue, taken, visibilityMs = 0) =>
+    hide: (queue, taken, visibilityMs, { untaken = false } = {}) =>
       transactions.short((statements) => {
         const ms = Math.ceil(visibilityMs)
         for (const { ticket, deliveries } of taken)
-          statements.run(releaseTaken, ms, ms, queue, ...numbersOf(ticket), deliveries)
+          statements.run(hideTaken, ms, ms, untaken ? 1 : 0, queue, ...numbersOf(ticket), deliveries)
       }),
     async count(queue) {
       const row = await reader.read((statements) => statements.get<CountRow>(countVisible, queue))

@@ -125,7 +125,7 @@ export const clockCases: readonly StoreCase[] = [
     async run({ store, rival, moveClock }) {
       await moveClock?.(aDay)
       await send(store, 'q1')
-      await queueOf(store).release('notes', await take(store, 1))
+      await queueOf(store).hide('notes', await take(store, 1), 0, { untaken: true })
       await send(store, 'q2')
       await moveClock?.(-aDay)
       assert.deepEqual(await countsOf(rival), { ready: 2, hidden: 0 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { FollowOptions, NewParkedMessage, ParkedTicket, Store } from '../../contracts/index.ts'
+import type { BehindOptions, NewParkedMessage, ParkedTicket, Store } from '../../contracts/index.ts'
 import { packed, parkedMessage, present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
@@ -8,7 +8,7 @@ import { again, anHour, change, dead, dueKeys, keysOf, park, reserve, rowOf } fr
 const ofKey = (key: string, orderKey: string | undefined, changes: Partial<NewParkedMessage> = {}) =>
   parkedMessage(key, { orderKey, ...changes })
 
-const options: FollowOptions = { limit: 10, maxBytes: 1_000_000, forMs: anHour, pastDead: false }
+const options: Omit<BehindOptions, 'behind'> = { limit: 10, maxBytes: 1_000_000, forMs: anHour, pastDead: false }
 
 async function headOf<Tx>(store: Store<Tx>, key: string): Promise<ParkedTicket> {
   return present(
@@ -18,8 +18,8 @@ async function headOf<Tx>(store: Store<Tx>, key: string): Promise<ParkedTicket> 
 }
 
 /** The keys of what follows on the row. */
-async function following<Tx>(store: Store<Tx>, head: ParkedTicket, changes: Partial<FollowOptions> = {}) {
-  return keysOf(await store.parking.follow(head, { ...options, ...changes }))
+async function following<Tx>(store: Store<Tx>, head: ParkedTicket, changes: Partial<BehindOptions> = {}) {
+  return keysOf(await store.parking.reserve({ ...options, behind: head, ...changes }))
 }
 
 export const parkingFollowCases: readonly StoreCase[] = [
@@ -29,7 +29,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('b1', 'b'), ofKey('a3', 'a'), ofKey('a4', 'a'))
       await park(store, ofKey('free', undefined), ofKey('theirs', 'a', { handler: 'theirs' }))
       const head = await headOf(store, 'a1')
-      const rows = await store.parking.follow(head, { ...options, limit: 2 })
+      const rows = await store.parking.reserve({ ...options, behind: head, limit: 2 })
       assert.deepEqual(keysOf(rows), ['a2', 'a3'])
       assert.deepEqual(rows, [await rowOf(rival, 'a2'), await rowOf(rival, 'a3')])
       assert.ok(rows.every(({ begun, nextAt, parkedAt }) => begun === 0 && nextAt.getTime() > parkedAt.getTime()))

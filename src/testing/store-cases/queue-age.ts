@@ -24,7 +24,7 @@ export const queueAgeCases: readonly StoreCase[] = [
       await isNotYounger('when taken')
       await queueOf(store).hide('notes', taken, 0)
       await isNotYounger('when delivered again')
-      await queueOf(store).release('notes', await take(store, 1))
+      await queueOf(store).hide('notes', await take(store, 1), 0, { untaken: true })
       await isNotYounger('when released')
     },
   },

@@ -76,7 +76,7 @@ export const queueOrderCases: readonly StoreCase[] = [
       const [first, second] = await take(store, 2)
       assert.ok(first && second)
       await queueOf(store).hide('notes', [first], anHour)
-      await queueOf(store).release('notes', [second])
+      await queueOf(store).hide('notes', [second], 0, { untaken: true })
       assert.deepEqual(textsOf(await take(rival, 10)), ['b1'])
       await sendKeyed(store, 'a3', 'c1')
       assert.deepEqual(textsOf(await take(rival, 10)), ['c1'])

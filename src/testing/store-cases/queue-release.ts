@@ -21,14 +21,14 @@ export const queueReleaseCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       await send(store, 'q1', 'q2')
       const taken = await take(store, 10)
-      await queueOf(store).release('notes', taken)
+      await queueOf(store).hide('notes', taken, 0, { untaken: true })
       assert.deepEqual(await countsOf(store), { ready: 2, hidden: 0 })
       const again = await take(rival, 10)
       assert.deepEqual(textsOf(again), ['q1', 'q2'])
       assert.deepEqual(deliveriesOf(again), [1, 1])
       // Only the last taking is taken back, not those before it.
       await queueOf(rival).hide('notes', again, 0)
-      await queueOf(rival).release('notes', await take(rival, 10))
+      await queueOf(rival).hide('notes', await take(rival, 10), 0, { untaken: true })
       assert.deepEqual(deliveriesOf(await take(store, 10)), [2, 2])
     },
   },
@@ -38,7 +38,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2', 'b1', 'a3', 'b2')
       const taken = await take(store, 4)
-      await queueOf(store).release('notes', taken.toReversed())
+      await queueOf(store).hide('notes', taken.toReversed(), 0, { untaken: true })
       assert.deepEqual(textsOf(await take(rival, 10)), ['a1', 'a2', 'b1', 'a3', 'b2'])
     },
   },
@@ -49,7 +49,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
       await send(store, 'q1')
       const taken = await take(store, 1)
       await queueOf(store).hide('notes', taken, 3_600_000)
-      await queueOf(store).release('notes', taken)
+      await queueOf(store).hide('notes', taken, 0, { untaken: true })
       assert.deepEqual(deliveriesOf(await take(rival, 1)), [1])
     },
   },
@@ -58,11 +58,11 @@ export const queueReleaseCases: readonly StoreCase[] = [
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2', 'b1')
-      await queueOf(store).release('notes', (await take(store, 1)).slice(0, 1), aMinute)
+      await queueOf(store).hide('notes', (await take(store, 1)).slice(0, 1), aMinute, { untaken: true })
       assert.deepEqual(await countsOf(store), { ready: 2, hidden: 1 })
       assert.deepEqual(textsOf(await take(rival, 10)), ['b1'])
       await sendKeyed(store, 'c1')
-      await queueOf(store).release('notes', await take(store, 1), 1.5)
+      await queueOf(store).hide('notes', await take(store, 1), 1.5, { untaken: true })
       const again = await takenAgain(rival)
       assert.deepEqual([textsOf(again), deliveriesOf(again)], [['c1'], [1]])
     },
@@ -74,7 +74,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
       await send(store, 'q1')
       const former = await take(store, 1, 1)
       const holders = await takenAgain(rival)
-      await queueOf(store).release('notes', former)
+      await queueOf(store).hide('notes', former, 0, { untaken: true })
       assert.deepEqual(await take(store, 1), [])
       assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
       // The holder is still the one who holds it.
@@ -91,7 +91,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
       await queueOf(store).hide('notes', taken.slice(0, 1), 1)
       assert.deepEqual(textsOf(await takenAgain(rival)), ['q1'])
       await remove(store, taken.slice(1, 2))
-      await queueOf(store).release('notes', taken)
+      await queueOf(store).hide('notes', taken, 0, { untaken: true })
       assert.deepEqual(textsOf(await take(store, 10)), ['q3'])
     },
   },

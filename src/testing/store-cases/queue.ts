@@ -195,7 +195,7 @@ export const queueCases: readonly StoreCase[] = [
       await queueOf(store).send(undefined, 'notes', [])
       await queueOf(store).remove(undefined, 'notes', [])
       await queueOf(store).hide('notes', [], 0)
-      await queueOf(store).release('notes', [])
+      await queueOf(store).hide('notes', [], 0, { untaken: true })
       assert.deepEqual(await take(store, 10), [])
     },
   },

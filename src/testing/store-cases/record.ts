@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RecordState } from '../../contracts/index.ts'
-import { claim, recordOf, request } from '../sample-records.ts'
+import { claim, recordOf, request, unclaimed } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 
 export const recordCases: readonly StoreCase[] = [
@@ -22,7 +22,7 @@ export const recordCases: readonly StoreCase[] = [
     async run({ store, rival }) {
       await store.transaction(async (tx) => {
         await store.inbox.claim(tx, [request('m1'), request('m2'), request('m3')])
-        await store.inbox.release(tx, [request('m1'), request('m3')])
+        await store.inbox.update(tx, unclaimed(request('m1'), request('m3')))
       })
       assert.equal(await rival.transaction((tx) => claim(rival, tx, 'm1')), undefined)
       assert.equal((await rival.transaction((tx) => claim(rival, tx, 'm2')))?.state, 'processed')
@@ -34,7 +34,7 @@ export const recordCases: readonly StoreCase[] = [
     async run({ store }) {
       await store.transaction(async (tx) => {
         await claim(store, tx, 'm1')
-        await store.inbox.release(tx, [request('m1')])
+        await store.inbox.update(tx, unclaimed(request('m1')))
         assert.equal(await claim(store, tx, 'm1'), undefined)
       })
       assert.equal((await recordOf(store, request('m1')))?.state, 'processed')
@@ -99,11 +99,10 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: nothing to release and nothing to update is no error',
+    name: 'record: nothing to update is no error',
     async run({ store }) {
       await store.transaction(async (tx) => {
         await claim(store, tx, 'm1')
-        await store.inbox.release(tx, [])
         await store.inbox.update(tx, [])
       })
       assert.equal((await recordOf(store, request('m1')))?.state, 'processed')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RecordState } from '../../contracts/index.ts'
 import { pinScheme } from '../../facts/index.ts'
-import { recordOf, request } from '../sample-records.ts'
+import { recordOf, request, unclaimed } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
 import { aDay, born, claimAll, daysFromNow, found, removeAll, retentionOf, verdicts } from './retention-steps.ts'
@@ -128,7 +128,7 @@ export const retentionCases: readonly StoreCase[] = [
       const requests = [born('m1', daysFromNow(-300)), born('m2', daysFromNow(-2)), born('m3', daysFromNow(-2))]
       await store.transaction(async (tx) => {
         await store.inbox.claim(tx, requests)
-        await store.inbox.release(tx, [request('m1'), requests[1]!])
+        await store.inbox.update(tx, unclaimed(request('m1'), requests[1]!))
       })
       assert.deepEqual(await found(store, 'm1', 'm2', 'm3'), ['m3'])
     },

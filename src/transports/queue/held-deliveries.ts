@@ -92,7 +92,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     settle(given, async (taken) => {
       // A renewal that is under way would hide again what is given back.
       await renewing
-      await queue.release(name, taken)
+      await queue.hide(name, taken, 0, { untaken: true })
     })
 
   return {

@@ -237,14 +237,13 @@ describe('hiding', () => {
   test('what is being given back is not hidden anew meanwhile', async () => {
     const clock = fakeClock()
     const giving = Promise.withResolvers<void>()
-    const hide = vi.fn(store.queue.hide)
-    const release = vi.fn(store.queue.release).mockReturnValueOnce(giving.promise)
-    const transport = queueTransport({ store: storeWith({ hide, release }), clock, visibilityMs: 30_000 })
+    const hide = vi.fn(store.queue.hide).mockReturnValueOnce(giving.promise)
+    const transport = queueTransport({ store: storeWith({ hide }), clock, visibilityMs: 30_000 })
     await transport.publish([message('m1')])
     const released = transport.settle(await read(transport).next(), { kind: 'release' })
     await clock.advance(10_000)
-    expect(release).toHaveBeenCalledOnce()
-    expect(hide).not.toHaveBeenCalled()
+    expect(hide).toHaveBeenCalledOnce()
+    expect(hide.mock.calls[0]?.slice(2)).toEqual([0, { untaken: true }])
     giving.resolve()
     await released
   })

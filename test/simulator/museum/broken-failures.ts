@@ -63,7 +63,10 @@ export const brokenFailures: readonly Exhibit[] = [
       ...store,
       parking: {
         ...store.parking,
-        follow: async (head, options) => (await store.parking.follow(head, options)).slice(1),
+        async reserve(options) {
+          const reserved = await store.parking.reserve(options)
+          return options.behind === undefined ? reserved : reserved.slice(1)
+        },
       },
     })),
   },

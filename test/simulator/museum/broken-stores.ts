@@ -27,7 +27,11 @@ export const brokenStores: readonly Exhibit[] = [
         ...store.inbox,
         async update(tx, changes) {
           const failed = changes.filter(({ state }) => state === 'parked')
-          if (failed.length > 0) await store.inbox.release(tx, failed)
+          if (failed.length > 0)
+            await store.inbox.update(
+              tx,
+              failed.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' })),
+            )
           const rest: RecordChange[] = changes.filter(({ state }) => state !== 'parked')
           if (rest.length > 0) await store.inbox.update(tx, rest)
         },

@@ -1,5 +1,6 @@
 import type { Facts } from '../../../src/contracts/index.ts'
 import { changedFact, type FactRow, kindOfFact, latestFactFirst, stillStands } from '../../../src/facts/index.ts'
+import type { Visible } from '../database/sim-database.ts'
 import { inTransaction, update } from '../database/statements.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
@@ -50,25 +51,20 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
         )
       return tx === undefined ? context.read(changeAll) : changeAll(tx)
     },
-    remove: (client, names) =>
-      client.connection.call(
-        'remove-facts',
-        inTransaction(async (tx, session) => {
-          for (const name of names.toSorted()) await update(session, tx, table, name, () => undefined)
-        }),
-      ),
-    sweep: (kind) =>
-      context.read((client) =>
+    remove(tx, which) {
+      const removeAll = (client: SimClient) =>
         client.connection.call(
-          'sweep-facts',
+          'remove-facts',
           inTransaction(async (tx, session) => {
             const now = session.database.date().getTime()
-            for (const { key, row } of session.database.scan(tx, table)) {
-              if (kindOfFact(key) !== kind || stillStands(row as unknown as FactRow, now)) continue
-              await update(session, tx, table, key, () => undefined)
-            }
+            const isOver = ({ key, row }: Visible) =>
+              'overOf' in which && kindOfFact(key) === which.overOf && !stillStands(row as unknown as FactRow, now)
+            const over = session.database.scan(tx, table).filter(isOver)
+            const names = 'overOf' in which ? over.map(({ key }) => key) : which
+            for (const name of names.toSorted()) await update(session, tx, table, name, () => undefined)
           }),
-        ),
-      ),
+        )
+      return tx === undefined ? context.read(removeAll) : removeAll(tx)
+    },
   }
 }

@@ -27,10 +27,11 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
       const tooOld = new Set(requests.flatMap((each, place) => (old.has(name(each)) ? place : [])))
       return { epoch, existing: requests.map((request) => records.get(name(request))), tooOld }
     },
-    release: (client, keys) => changeAll(client, 'release', keys, () => undefined),
     update: (client, changes) =>
       changeAll(client, 'update', changes, (row, { state, result }, processedAt) =>
-        row === undefined ? undefined : { ...row, state, processedAt, ...(result === undefined ? {} : { result }) },
+        row === undefined || state === 'unclaimed'
+          ? undefined
+          : { ...row, state, processedAt, ...(result === undefined ? {} : { result }) },
       ),
     find: (keys) =>
       context.read(async (client) => {

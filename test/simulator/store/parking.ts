@@ -1,4 +1,6 @@
 import type {
+  BehindOptions,
+  DueOptions,
   OrderScope,
   ParkedEdit,
   ParkedMessage,
@@ -29,6 +31,52 @@ import type { SimClient } from './sim-tx.ts'
 import { withinBytes } from './within-bytes.ts'
 
 export function simParking(context: SimStoreContext): Parking<SimClient> {
+  const reserveBehind = ({ behind: head, limit, maxBytes, forMs, pastDead }: BehindOptions) =>
+    context.read((client) =>
+      client.connection.call(
+        'follow',
+        inTransaction(async (tx, session) => {
+          const first = await lockTicket(tx, session, head)
+          if (first?.orderKey === undefined) return []
+          const { handler, orderKey, sequence } = first
+          const all = session.database.scan(tx, table)
+          const behind: Parked[] = []
+          for (const row of scanParked(tx, session)) {
+            if (row.sequence <= sequence || !holdsUp(row, { handler, orderKey, pastDead })) continue
+            const isNext = row.state === 'waiting' && row.nextAt <= session.database.date() && !waitsForStep(row, all)
+            if (!isNext || behind.length >= limit || !(await lockTicket(tx, session, row))) break
+            behind.push(row)
+          }
+          return await reserveRows(tx, session, withinBytes(behind, maxBytes), forMs)
+        }),
+      ),
+    )
+  const reserveDue = ({ limit, forMs, wanted, pastDead, maxBytes }: DueOptions) =>
+    context.read((client) =>
+      client.connection.call(
+        'reserve',
+        inTransaction(async (tx, session) => {
+          const { database } = session
+          const isDue = (row: Row, all: readonly Visible[]) => {
+            const parked = row as Parked
+            if (parked.state !== 'waiting' || parked.nextAt > database.date()) return false
+            if (!wanted.some(({ handler, type = parked.type }) => handler === parked.handler && type === parked.type))
+              return false
+            return !waitsForStep(parked, all) && !waitsForOrder(parked, all, pastDead)
+          }
+          const found = await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)
+          return await reserveRows(
+            tx,
+            session,
+            withinBytes(
+              found.map(({ row }) => row as Parked),
+              maxBytes,
+            ),
+            forMs,
+          )
+        }),
+      ),
+    )
   return {
     park: (client, messages) =>
       client.connection.call(
@@ -53,52 +101,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
           }
         }),
       ),
-    reserve: ({ limit, forMs, wanted, pastDead, maxBytes }) =>
-      context.read((client) =>
-        client.connection.call(
-          'reserve',
-          inTransaction(async (tx, session) => {
-            const { database } = session
-            const isDue = (row: Row, all: readonly Visible[]) => {
-              const parked = row as Parked
-              if (parked.state !== 'waiting' || parked.nextAt > database.date()) return false
-              if (!wanted.some(({ handler, type = parked.type }) => handler === parked.handler && type === parked.type))
-                return false
-              return !waitsForStep(parked, all) && !waitsForOrder(parked, all, pastDead)
-            }
-            const found = await takeSkippingLocked(session, tx, table, limit, isDue, byDueTime)
-            return await reserveRows(
-              tx,
-              session,
-              withinBytes(
-                found.map(({ row }) => row as Parked),
-                maxBytes,
-              ),
-              forMs,
-            )
-          }),
-        ),
-      ),
-    follow: (head, { limit, maxBytes, forMs, pastDead }) =>
-      context.read((client) =>
-        client.connection.call(
-          'follow',
-          inTransaction(async (tx, session) => {
-            const first = await lockTicket(tx, session, head)
-            if (first?.orderKey === undefined) return []
-            const { handler, orderKey, sequence } = first
-            const all = session.database.scan(tx, table)
-            const behind: Parked[] = []
-            for (const row of scanParked(tx, session)) {
-              if (row.sequence <= sequence || !holdsUp(row, { handler, orderKey, pastDead })) continue
-              const isNext = row.state === 'waiting' && row.nextAt <= session.database.date() && !waitsForStep(row, all)
-              if (!isNext || behind.length >= limit || !(await lockTicket(tx, session, row))) break
-              behind.push(row)
-            }
-            return await reserveRows(tx, session, withinBytes(behind, maxBytes), forMs)
-          }),
-        ),
-      ),
+    reserve: (options) => (options.behind === undefined ? reserveDue(options) : reserveBehind(options)),
     rebook: (bookings, forMs) =>
       context.read((client) =>
         client.connection.call(

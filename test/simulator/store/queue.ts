@@ -62,15 +62,11 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
           }),
         ),
       ),
-    hide: (queue, taken, visibilityMs) =>
+    hide: (queue, taken, visibilityMs, { untaken = false } = {}) =>
       context.read((client) =>
-        changeTaken(client, 'hide', queue, taken, (row, now) => ({ ...row, visibleAt: now + visibilityMs })),
-      ),
-    release: (queue, taken, visibilityMs = 0) =>
-      context.read((client) =>
-        changeTaken(client, 'give-back', queue, taken, (row, now) => ({
+        changeTaken(client, untaken ? 'give-back' : 'hide', queue, taken, (row, now) => ({
           ...row,
-          deliveries: row.deliveries - 1,
+          deliveries: row.deliveries - (untaken ? 1 : 0),
           visibleAt: visibilityMs === 0 ? 0 : now + visibilityMs,
         })),
       ),

@@ -1,4 +1,5 @@
 import type { ClaimRequest, Inbox, InboxKey } from '../../../contracts/index.ts'
+import { splitChanges } from '../../../encoding/split-changes.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import { textArray, textIn } from '../cells.ts'
 import type { Answer, ConnectionSource, Runner } from '../connection.ts'
@@ -30,11 +31,10 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       const { existing, tooOld } = await claimIn(connection, claim, requests)
       return { epoch: await transaction.epoch(), existing, ...(tooOld && { tooOld }) }
     },
-    async release(tx, keys) {
-      await changeAll(transactions.runner(tx), statements, statements.release, keys, () => [])
-    },
     async update(tx, changes) {
-      await changeAll(transactions.runner(tx), statements, statements.update, changes, (some) => [
+      const { unclaimed, kept } = splitChanges(changes)
+      await changeAll(transactions.runner(tx), statements, statements.release, unclaimed, () => [])
+      await changeAll(transactions.runner(tx), statements, statements.update, kept, (some) => [
         textArray(some.map(({ state }) => stateCodes[state])),
         textArray(some.map(({ result }) => result)),
       ])

@@ -5,7 +5,7 @@ import { parkedColumns } from './parked-columns.ts'
 export interface ParkingStatements {
   readonly park: Statement
   readonly reserve: Statement
-  readonly follow: Statement
+  readonly reserveBehind: Statement
   readonly rebook: Statement
   readonly take: Statement
   readonly remove: Statement
@@ -77,7 +77,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
        RETURNING ${parkedColumns}, extract(epoch FROM due_at)`,
     ),
     // Which stand behind, then which of them can be had, then all before the first that cannot.
-    follow: statement(
+    reserveBehind: statement(
       `WITH head AS MATERIALIZED (
          SELECT id AS head_id, handler AS head_handler, order_key AS head_key FROM ${parked}
          WHERE handler = $1::text AND key = $2::text AND revision = $3::bigint AND order_key IS NOT NULL

@@ -1,4 +1,11 @@
-import type { OrderScope, ParkedEdit, ParkedTicket, Parking, RecordKey } from '../../../contracts/index.ts'
+import type {
+  BehindOptions,
+  OrderScope,
+  ParkedEdit,
+  ParkedTicket,
+  Parking,
+  RecordKey,
+} from '../../../contracts/index.ts'
 import { splitWanted } from '../../sql/split-wanted.ts'
 import { tallyIn, tallySql } from '../../sql/tally.ts'
 import { booleanArray, bytesArray, type Cell, hexOf, numberArray, textArray, textIn } from '../cells.ts'
@@ -48,7 +55,12 @@ export function postgresParking<Tx>(
       const missing = messages.length - (await howManyPresent(runner, messages))
       if (missing > 0) throw swallowed(`${missing} messages were not parked`)
     },
-    async reserve({ limit, forMs, wanted, pastDead, maxBytes }) {
+    async reserve(options) {
+      if (options.behind !== undefined) {
+        const { rows } = await source.runAlone(statements.reserveBehind, behindValues(options))
+        return rows.map(parkedIn).sort((a, b) => a.sequence - b.sequence)
+      }
+      const { limit, forMs, wanted, pastDead, maxBytes } = options
       if (limit <= 0 || wanted.length === 0) return []
       const { whole, pairs } = splitWanted(wanted)
       const { rows } = await source.runAlone(statements.reserve, [
@@ -57,11 +69,6 @@ export function postgresParking<Tx>(
         bytesArray(pairs.map(([, type]) => Buffer.from(type))),
       ])
       return inOrder(rows).map(parkedIn)
-    },
-    async follow({ handler, key, revision }, { limit, maxBytes, forMs, pastDead }) {
-      const values = [handler, key, String(revision), String(limit), String(forMs), String(maxBytes), String(pastDead)]
-      const { rows } = await source.runAlone(statements.follow, values)
-      return rows.map(parkedIn).sort((a, b) => a.sequence - b.sequence)
     },
     async rebook(bookings, forMs) {
       if (bookings.length === 0) return []
@@ -164,6 +171,11 @@ function editSql({ parked }: Tables, edit: ParkedEdit): [sql: string, values: re
         [edit.message.envelope, edit.message.body].map((each) => `\\x${hexOf(each)}`),
       ]
   }
+}
+
+function behindValues({ behind, limit, forMs, maxBytes, pastDead }: BehindOptions): Cell[] {
+  const { handler, key, revision } = behind
+  return [handler, key, String(revision), String(limit), String(forMs), String(maxBytes), String(pastDead)]
 }
 
 function ticketArrays(tickets: readonly ParkedTicket[]): Cell[] {

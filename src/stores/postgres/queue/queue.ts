@@ -61,10 +61,9 @@ export function postgresQueue<Tx>(
   const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
   const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (seq, sent, deliveries)
      WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
-  const hide = statement(`UPDATE ${table} AS known SET visible_at = ${later('$5')} ${held}`)
-  const release = statement(
+  const hide = statement(
     `UPDATE ${table} AS known SET visible_at = CASE WHEN $5::float8 > 0 THEN ${later('$5')} ELSE ${atOnce} END,
-       deliveries = known.deliveries - 1 ${held}`,
+       deliveries = known.deliveries - $6::int ${held}`,
   )
   const count = statement(
     `SELECT count(*) FILTER (WHERE visible_at <= statement_timestamp()),
@@ -107,12 +106,9 @@ export function postgresQueue<Tx>(
         if (count < tickets.length) throw takenByAnother(queue)
       }
     },
-    async hide(queue, taken, visibilityMs) {
+    async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       if (taken.length === 0) return
-      await source.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs)])
-    },
-    async release(queue, taken, visibilityMs = 0) {
-      if (taken.length > 0) await source.runAlone(release, [queue, ...heldArrays(taken), String(visibilityMs)])
+      await source.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs), untaken ? '1' : '0'])
     },
     async count(queue) {
       const { rows } = await source.runAlone(count, [queue])

@@ -114,6 +114,9 @@ return answers
 `,
 )
 
+/** Arguments: names. */
+export const removeFactsScript = script(preludeLua, keepFactLua, 'for i = 2, #ARGV do removeFact(ARGV[i]) end')
+
 /** Arguments: the kind. */
 export const sweepFactsScript = script(
   preludeLua,

@@ -91,7 +91,7 @@ return reserve(ids, tonumber(ARGV[3]), tonumber(ARGV[4]))
 )
 
 /** Arguments: row, revision, limit, for how long, how many bytes, whether it goes past dead letters. Answers rows. */
-export const followScript = script(
+export const reserveBehindScript = script(
   preludeLua,
   rowsLua,
   repeatingLua,

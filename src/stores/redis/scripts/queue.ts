@@ -65,31 +65,19 @@ return contentsOf(taken)
 `,
 )
 
-/** Arguments: queue, for how long, then row and deliveries of each. */
+/** Arguments: queue, for how long they are hidden, 1 to have them untaken, then row and deliveries of each. */
 export const hideScript = script(
-  preludeLua,
-  queueLua,
-  `
-local queue, hideMs = ARGV[2], tonumber(ARGV[3])
-for i = 4, #ARGV, 2 do
-  if isStillTaken(queue, ARGV[i], ARGV[i + 1]) then hideFor(queue, ARGV[i], hideMs) end
-end
-`,
-)
-
-/** Arguments: queue, for how long they stay hidden, then row and deliveries of each. */
-export const releaseScript = script(
   preludeLua,
   queueLua,
   repeatingLua,
   `
 if answeredBefore() then return end
 remember({})
-local queue, hideMs = ARGV[2], tonumber(ARGV[3])
-for i = 4, #ARGV, 2 do
+local queue, hideMs, untaken = ARGV[2], tonumber(ARGV[3]), ARGV[4] == '1'
+for i = 5, #ARGV, 2 do
   local row = ARGV[i]
   if isStillTaken(queue, row, ARGV[i + 1]) then
-    redis.call('HINCRBY', queuedKey(row), 'deliveries', -1)
+    if untaken then redis.call('HINCRBY', queuedKey(row), 'deliveries', -1) end
     hideFor(queue, row, hideMs)
   end
 end

@@ -1,0 +1,14 @@
+import type { InboxKey, RecordChange } from '../contracts/index.ts'
+
+export type KeptRecord = Exclude<RecordChange, { readonly state: 'unclaimed' }>
+
+/** Claims that are given up, and records that stay with another state. */
+export function splitChanges(changes: readonly RecordChange[]): {
+  readonly unclaimed: readonly InboxKey[]
+  readonly kept: readonly KeptRecord[]
+} {
+  return {
+    unclaimed: changes.filter(({ state }) => state === 'unclaimed'),
+    kept: changes.filter((change): change is KeptRecord => change.state !== 'unclaimed'),
+  }
+}
