@@ -157,7 +157,8 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       const forever: AbortSignal[] = []
-      notes.on('note.created', { name: 'tag-note', timeoutMs: 150, ...later }, async ({ id }, { tx, signal }) => {
+      // Long enough for neighbours on a busy machine.
+      notes.on('note.created', { name: 'tag-note', timeoutMs: 500, ...later }, async ({ id }, { tx, signal }) => {
         await effects.write(tx, id)
         if (id !== 'm2') return
         forever.push(signal)
