@@ -114,14 +114,14 @@ export class SimDatabase {
   /** Rows of a table as the transaction sees them, in the order of their insertion. */
   scan(transaction: ServerTransaction | undefined, table: string): Visible[] {
     const prefix = rowName(table, '')
-    const names = new Set([...this.#committed.keys(), ...(transaction?.writes.keys() ?? [])])
+    const writes = transaction?.writes
     const visible: Visible[] = []
-    for (const name of names) {
-      if (!name.startsWith(prefix)) continue
-      const key = name.slice(prefix.length)
-      const row = this.read(transaction, table, key)
-      if (row !== undefined) visible.push({ key, row })
+    const see = (name: string, row: Row | undefined): void => {
+      if (row !== undefined) visible.push({ key: name.slice(prefix.length), row })
     }
+    for (const [name, row] of this.#committed)
+      if (name.startsWith(prefix)) see(name, writes?.has(name) ? writes.get(name) : row)
+    for (const [name, row] of writes ?? []) if (name.startsWith(prefix) && !this.#committed.has(name)) see(name, row)
     return visible
   }
 
