@@ -116,7 +116,5 @@ export interface StoreCaseContext<Tx> {
 export interface StoreCase {
   readonly name: string
   readonly needs?: readonly CaseNeed[]
-  /** It changes what all code of the process shares, so no other case may run at the same time. */
-  readonly alone?: true
   run<Tx>(context: StoreCaseContext<Tx>): Promise<void>
 }

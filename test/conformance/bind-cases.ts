@@ -7,28 +7,19 @@ export interface Skip {
   readonly reason: string
 }
 
-/** What it has in common with all the cases that are bound. */
-interface AnyCase {
-  readonly name: string
-  readonly alone?: true
-}
-
 interface BoundCases<Case> {
   readonly cases: readonly Case[]
-  /** Several at a time, for drivers with which cases mostly wait. */
-  readonly concurrent?: boolean | undefined
   readonly skip: readonly Skip[]
   run(each: Case): Promise<CaseOutcome>
 }
 
 /** Makes a vitest test of every case. What the driver lacks is skipped with a reason. */
-export function bindCases<Case extends AnyCase>(driver: string, bound: BoundCases<Case>): void {
+export function bindCases<Case extends { readonly name: string }>(driver: string, bound: BoundCases<Case>): void {
   const reasons = new Map(bound.skip.map((each) => [each.case, each.reason]))
   describe(driver, () => {
     test('every skip names a case and a reason', () => refuseIdleSkips(bound.cases, bound.skip))
     for (const each of bound.cases) {
-      const concurrent = bound.concurrent === true && each.alone !== true
-      test(each.name, { concurrent }, async ({ skip, task }) => {
+      test(each.name, async ({ skip, task }) => {
         const record = (outcome: string) => Object.assign(task.meta, { conformance: { driver, outcome } })
         const skipped = (reason: string) => {
           record(`skipped: ${reason}`)

@@ -11,15 +11,12 @@ export interface BindOptions<Tx> {
   /** A fresh, installed and empty database; called once for every case. */
   open(): Promise<StoreCaseContext<Tx>>
   readonly skip?: readonly Skip[]
-  /** Several at a time, for drivers with which cases mostly wait. */
-  readonly concurrent?: boolean
   readonly cases?: readonly StoreCase[]
 }
 
 /** The cases of the store alone and those of the engine on it. */
 const allCases = [...storeCases, ...engineCases]
 
-export function bindStoreCases<Tx>(driver: string, options: BindOptions<Tx>): void {
-  const { open, skip = [], concurrent, cases = allCases } = options
-  bindCases(driver, { cases, skip, concurrent, run: (each) => runStoreCase(each, open) })
+export function bindStoreCases<Tx>(driver: string, { open, skip = [], cases = allCases }: BindOptions<Tx>): void {
+  bindCases(driver, { cases, skip, run: (each) => runStoreCase(each, open) })
 }

@@ -17,7 +17,8 @@ const clocks = [
 
 const isAboutNow = (date: Date | undefined) => Math.abs((date?.getTime() ?? 0) - Date.now()) < anHour / 2
 
-const cases: readonly StoreCase[] = [
+/** The clock of the process that calls is wrong by a day: no deadline and no time that is stored may follow it. */
+export const processClockCases: readonly StoreCase[] = [
   {
     name: 'time: a lease lasts as long as was asked for, whatever the clock of its holder says',
     async run({ store, rival }) {
@@ -144,6 +145,3 @@ const cases: readonly StoreCase[] = [
     },
   },
 ]
-
-/** The clock of the process that calls is wrong by a day: no deadline and no time that is stored may follow it. */
-export const processClockCases: readonly StoreCase[] = cases.map((each) => ({ ...each, alone: true }))
