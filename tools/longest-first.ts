@@ -2,21 +2,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take half a minute and more, the longest first; those that kill processes beside those that do not. */
 const longest = [
-  'test/conformance/postgres.test.ts',
-  'test/crash/poison-that-kills.test.ts',
   'test/simulator/simulator.test.ts',
-  'test/crash/crash-matrix.test.ts',
-  'test/conformance/mysql.test.ts',
+  'test/crash/poison-that-kills.test.ts',
+  'test/conformance/postgres.test.ts',
   'test/kafka/broker-killed.test.ts',
-  'test/conformance/simulated.test.ts',
-  'test/crash/ordered-under-kills.test.ts',
-  'test/conformance/rabbitmq.test.ts',
-  'test/rabbitmq/broker-killed.test.ts',
+  'test/crash/crash-matrix.test.ts',
   'test/demo/run.test.ts',
-  'test/crash/killed-again.test.ts',
-  'test/kafka/trouble-apart.test.ts',
-  'test/kafka/no-leader.test.ts',
+  'test/rabbitmq/broker-killed.test.ts',
+  'test/conformance/rabbitmq.test.ts',
   'test/chaos/chaos.test.ts',
+  'test/conformance/mysql.test.ts',
+  'test/kafka/trouble-apart.test.ts',
+  'test/crash/ordered-under-kills.test.ts',
 ]
 
 /** Without it one worker may be left with the longest file when all the others are done: a clean checkout knows no durations. */
