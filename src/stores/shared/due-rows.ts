@@ -1,6 +1,6 @@
 import type { BehindOptions, DueOptions, PackedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 
-/** Which of the rows are due, those due longest first. */
+/** The rows that are due, longest overdue first. */
 export function dueRows(
   rows: readonly StoredParkedMessage[],
   now: number,
@@ -23,7 +23,7 @@ function isAmong(wanted: DueOptions['wanted'], row: StoredParkedMessage): boolea
   return wanted.some(({ handler, type = row.type }) => handler === row.handler && type === row.type)
 }
 
-/** Those that stand directly behind a row of an order key, up to the first that is not to be taken. */
+/** The due rows directly behind a row of an order key, up to the first one that may not be taken yet. */
 export function rowsBehind(
   rows: readonly StoredParkedMessage[],
   head: StoredParkedMessage,

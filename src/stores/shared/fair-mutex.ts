@@ -2,7 +2,7 @@ import type { Clock } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 
 export interface WaitOptions {
-  /** The longest wait, all told. Without it the wait lasts while the turns go on changing hands. */
+  /** The longest total wait. If omitted, the wait continues for as long as turns keep changing hands. */
   readonly giveUpAfterMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -12,7 +12,7 @@ interface Waiter {
   refuse(error: unknown): void
 }
 
-/** One at a time, in the order of asking, on a connection or a memory that cannot be shared by two transactions. */
+/** Gives turns one at a time, in the order of asking, for a connection or a memory that two transactions cannot share. */
 export class FairMutex {
   readonly #clock: Pick<Clock, 'timer' | 'monotonicMs'>
   readonly #patienceMs: number
@@ -20,7 +20,7 @@ export class FairMutex {
   #heldSince: number | undefined
   #closed: { readonly error: Error; readonly idle: PromiseWithResolvers<void> } | undefined
 
-  /** `patienceMs` is how long one holder may keep everybody waiting: longer looks like a transaction inside another. */
+  /** `patienceMs` is how long one holder may keep the others waiting. A longer turn suggests a transaction nested in another. */
   constructor(clock: Pick<Clock, 'timer' | 'monotonicMs'>, patienceMs: number) {
     this.#clock = clock
     this.#patienceMs = patienceMs
@@ -30,7 +30,7 @@ export class FairMutex {
     return this.#heldSince === undefined
   }
 
-  /** Resolves to what ends the turn. */
+  /** Resolves to a function that ends the turn. */
   async acquire(options: WaitOptions = {}): Promise<() => void> {
     if (this.#closed !== undefined) throw this.#closed.error
     options.signal?.throwIfAborted()
@@ -38,7 +38,7 @@ export class FairMutex {
     return this.#wait(options)
   }
 
-  /** Refuses everybody who waits or comes later; resolves when the last holder is done. */
+  /** Rejects all current and later waiters. Resolves when the last holder is done. */
   async close(error: Error): Promise<void> {
     if (this.#closed === undefined) {
       this.#closed = { error, idle: Promise.withResolvers<void>() }

@@ -14,7 +14,7 @@ const equal = [
   'released',
 ] as const satisfies (keyof ParkedFilter)[]
 
-/** For stores that look through their rows by themselves. */
+/** For stores that filter their rows in JavaScript. */
 export function fitsFilter(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
   const names = equal.filter((name) => filter[name] !== undefined)
   const keys = filter.keys && new Set(filter.keys.map(nameOf))

@@ -9,8 +9,8 @@ interface Level {
 }
 
 /**
- * Savepoints are a stack, and two that overlap would end each other. Those side by side take turns; one that is begun
- * inside the work of another goes on top of it.
+ * Savepoints form a stack, and two overlapping ones would end each other. Concurrent savepoints take turns; a savepoint that
+ * is begun inside another one goes on top of it.
  */
 export class NestedTurns {
   readonly #clock: Pick<Clock, 'timer' | 'monotonicMs'>
@@ -23,7 +23,7 @@ export class NestedTurns {
     this.#patienceMs = patienceMs
   }
 
-  /** `owner` is the connection or the transaction that has the stack. */
+  /** `owner` is the connection or transaction that owns the stack. */
   async run<T>(owner: object, work: () => Promise<T>): Promise<T> {
     const endTurn = await this.#levelOf(owner).turns.acquire()
     const inner = this.#newLevel(owner)

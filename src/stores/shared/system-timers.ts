@@ -1,6 +1,6 @@
 import type { Clock } from '../../contracts/index.ts'
 
-/** For waiting inside one process, where no clock is passed in: nothing is decided by these but patience. */
+/** For waiting inside one process when no clock is passed in. They decide only how long to wait. */
 export const systemTimers: Pick<Clock, 'timer' | 'monotonicMs'> = {
   monotonicMs: () => performance.now(),
   timer(ms, callback) {

@@ -1,6 +1,6 @@
 import type { StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
 
-/** For stores that count by themselves. */
+/** For stores that count in JavaScript. */
 export function tallyRows<By extends TallyColumn>(
   rows: Iterable<Pick<StoredParkedMessage, By | 'parkedAt' | 'changedAt'>>,
   by: readonly By[],

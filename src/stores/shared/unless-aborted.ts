@@ -1,4 +1,4 @@
-/** The work's own end, or the signal's reason as soon as it is aborted, even if the work never ends. */
+/** Settles like the work, or rejects with the signal's reason as soon as it is aborted, even if the work never settles. */
 export function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work()
   return new Promise<T>((resolve, reject) => {

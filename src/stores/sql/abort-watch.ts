@@ -1,7 +1,7 @@
-/** How late an abort may be noticed. Most transactions are over by then, and listening costs them as much as a statement. */
+/** How late an abort may be noticed. Most transactions have ended by then, and a listener costs them as much as a statement. */
 const patienceMs = 20
 
-/** Looks after the signal of one transaction. */
+/** Watches the abort signal of one transaction. */
 export class AbortWatch {
   readonly #signal: AbortSignal | undefined
   readonly #timer: NodeJS.Timeout | undefined
@@ -27,7 +27,7 @@ export class AbortWatch {
     this.#signal?.throwIfAborted()
   }
 
-  /** The promise's own end, or the signal's reason soon after it is aborted. One at a time. */
+  /** Settles like the promise, or rejects with the signal's reason soon after the abort. Supports one promise at a time. */
   until<T>(promise: Promise<T>): Promise<T> {
     if (this.#signal === undefined) return promise
     return new Promise((resolve, reject) => {

@@ -4,41 +4,44 @@ import { rejected } from './rejected.ts'
 import { type SavepointRules, Savepoints } from './savepoints.ts'
 
 export interface LedgerOptions extends LoanOptions {
-  /** The transaction has ended, with or without an end of the loan. */
+  /** Whether the transaction has ended, even if the loan has not. */
   isOver(): boolean
-  /** The connection is gone. */
+  /** The error if the connection is lost. */
   lost?(): Error | undefined
   onCall?(): void
-  /** The statements that put right what a borrower has changed of its session; absent where that is its own affair. */
+  /**
+   * Returns the statements that restore the session settings a borrower has changed. Absent if the borrower must restore
+   * them.
+   */
   restore?(names: readonly string[]): readonly string[]
-  /** These are about to be changed by what is sent next. */
+  /** Called before a statement that changes these settings is sent. */
   beforeChange?(names: readonly string[]): void
-  /** Something is about to be made that belongs to the session, and outlives the transaction. */
+  /** Called before a statement creates something that belongs to the session and outlives the transaction. */
   onLeft?(): void
-  /** Something may be changed by every call, whatever its text says. */
+  /** Whether any call may change session settings, whatever its text says. */
   readonly changesUnseen?: boolean | undefined
-  /** Runs statements of ours on the borrower's transaction, around the ledger. */
+  /** Runs our own statements in the borrower's transaction, bypassing the ledger. */
   tidy(statements: readonly string[]): Promise<unknown>
 }
 
-/** What differs from one database and one client library to the next. */
+/** The rules of one database and one client library. */
 export interface LedgerRules {
   classify(error: unknown): StoreTrouble
   findTransactionControl(sql: string): string | undefined
-  /** The transaction is not there any more after a call that failed with this. */
+  /** Whether the transaction no longer exists after a call has failed with this error. */
   endedBy(error: unknown): boolean
-  /** The same of a call that succeeded: a procedure may have committed. */
+  /** Like `endedBy`, for a call that succeeded: a procedure may have committed. */
   endedWith?(result: unknown): boolean
-  /** The client has seen the transaction end. */
+  /** Whether the client has seen the transaction end. */
   hasEnded?(): boolean
   readonly savepoints: SavepointRules
-  /** Whether a text makes something that belongs to the session, and may be there when the transaction has ended. */
+  /** Whether a statement creates something that belongs to the session and may outlive the transaction. */
   leavesSomething?(sql: string): boolean
-  /** What a text changes of the session, where that is not for borrowers to change or has to be put right after them. */
+  /** The session settings that a statement changes, if borrowers may not change them or we must restore them afterwards. */
   sessionChange?(sql: string): { readonly refused?: string | undefined; readonly names: readonly string[] } | undefined
 }
 
-/** One call under way. */
+/** A call in progress. */
 export interface Call {
   succeeded(result?: unknown): void
   failed(error: unknown): void
@@ -49,12 +52,12 @@ interface Waiter {
   reject(error: unknown): void
 }
 
-/** A loan that its store can ask while it lasts. */
+/** A loan whose state the store can read before it ends. */
 export interface LedgerLoan<Tx> extends Loan<Tx> {
   report(): Omit<LoanReport, 'tidied'>
 }
 
-/** Keeps account of the calls of one borrower, and says no when it must. The same for every client library. */
+/** Tracks the calls of one borrower and refuses those that are not allowed. It works with every client library. */
 export class CallLedger {
   readonly #options: LedgerOptions
   readonly #rules: LedgerRules
@@ -72,7 +75,10 @@ export class CallLedger {
     this.#savepoints = new Savepoints(rules.savepoints)
   }
 
-  /** Why a call with this text may not be made now, or undefined: it may, and counts as made. */
+  /**
+   * Returns why a call with this text may not be made now. If the call is allowed, returns `undefined` and records its
+   * effects.
+   */
   refusal(sql: string | undefined): Error | undefined {
     const refusal = this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
     if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#options.onLeft?.()
@@ -84,7 +90,7 @@ export class CallLedger {
     return foreign === undefined ? undefined : this.controlled(foreign)
   }
 
-  /** Refused, but without harm: the borrower may go on without it. */
+  /** The call is refused, but the transaction stays usable: the borrower may continue without it. */
   #refusedChange(sql: string | undefined): Error | undefined {
     if (sql === undefined || this.#options.restore === undefined) return undefined
     const change = this.#rules.sessionChange?.(sql)
@@ -96,19 +102,19 @@ export class CallLedger {
     return undefined
   }
 
-  /** The same for a statement that is only made ready. */
+  /** Like `refusal`, for a statement that is only prepared. */
   preparing(sql: string | undefined): Error | undefined {
     if (this.#ended || this.#options.isOver()) return this.#lateCall()
     const lost = this.#options.lost?.()
     if (lost !== undefined) return this.#note(lost)
-    // While something is under way the client's last word on the transaction is an old one.
+    // While a call is in progress, the transaction status that the client last saw is outdated.
     if (this.#open === 0 && this.#rules.hasEnded?.()) this.#endedInside(undefined)
     if (this.#broken !== undefined) return this.#broken
     const control = sql === undefined ? undefined : this.#rules.findTransactionControl(sql)
     return control === undefined ? undefined : this.controlled(control)
   }
 
-  /** After the attempt nothing of the transaction may be committed, even if the error is swallowed. */
+  /** After such an attempt the transaction must not be committed, even if the handler swallows the error. */
   controlled(what: string): Error {
     if (this.#ended || this.#options.isOver()) return this.#lateCall()
     this.#broken ??= controlError(this.#borrower, what)
@@ -141,12 +147,12 @@ export class CallLedger {
     }
   }
 
-  /** A call that answers with a promise, from its refusal or its beginning to its end. */
+  /** Tracks a call that returns a promise, unless it is refused. */
   watched<T>(sql: string | undefined, run: () => Promise<T>, refusal = this.refusal(sql)): Promise<T> {
     if (refusal !== undefined) return rejected(refusal)
     const result = run()
     const call = this.begin()
-    // This also keeps a call that nobody awaits from being an unhandled rejection: the loan answers for it.
+    // This also prevents an unhandled rejection if nobody awaits the call, because the loan reports its failure.
     result.then(call.succeeded, call.failed)
     return result
   }

@@ -6,7 +6,7 @@ export interface CheckOutOptions {
   readonly watch?: AbortWatch | undefined
 }
 
-/** Waits for a client of the pool, but not for ever; one that comes too late is given back. */
+/** Waits a limited time for a client from the pool. A client that arrives too late is returned to the pool. */
 export async function checkedOut<Client>(
   promise: Promise<Client>,
   { giveUpAfterMs, watch }: CheckOutOptions,

@@ -1,2 +1,2 @@
-/** Of transactions that say nothing else. */
+/** The limits of transactions that set none. */
 export const defaultLimits = { lockTimeoutMs: 10_000, idleTimeoutMs: 60_000 } as const

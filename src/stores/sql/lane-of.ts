@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A key may be anything of any length. Two keys with one hash would merely wait for each other. */
+/** Hashes the key, because a key may be any text of any length. Two keys with the same hash only wait for each other. */
 export function laneOf(key: string): string {
   return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }

@@ -3,15 +3,15 @@ export type Method = (...values: unknown[]) => unknown
 export interface Lending {
   /** The members that are replaced. */
   readonly methods: Map<PropertyKey, Method>
-  /** The ways around them. */
+  /** Members that would bypass the replaced ones. */
   readonly hidden: ReadonlySet<PropertyKey>
-  /** Members that end the transaction, or take the client away from it. */
+  /** Members that end the transaction or detach the client from it. */
   readonly ending: ReadonlySet<PropertyKey>
-  /** Called in place of an ending one. */
+  /** Called instead of an ending member. */
   refuse(what: string): unknown
 }
 
-/** The native client as a borrower sees it: the same members, those that matter behind a ledger. */
+/** The native client as a borrower sees it. It has the same members, but those that matter go through a ledger. */
 export function lentClient<Native extends object>(native: Native, lending: Lending): Native {
   const { methods, hidden, ending, refuse } = lending
   const tx: Native = new Proxy(native, {
@@ -28,7 +28,10 @@ export function lentClient<Native extends object>(native: Native, lending: Lendi
   })
   return tx
 
-  /** With the native client as `this`, which it must not give away when it returns itself for chaining. */
+  /**
+   * Calls the member with the native client as `this`. If the member returns the native client for chaining, `tx` is
+   * returned instead.
+   */
   function onNative(member: Method): Method {
     return (...values) => {
       const result = Reflect.apply(member, native, values)

@@ -1,6 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 
-/** The borrower as it stands in the middle of a sentence: `the handler 'tag-note'`. */
+/** `borrower` is a phrase as it appears in mid-sentence: `the handler 'tag-note'`. */
 export function controlError(borrower: string, what: string): JustonceError {
   return new JustonceError('TX_CONTROL', {
     message: `${capital(borrower)} called ${what} on the transaction it was lent.`,

@@ -11,7 +11,7 @@ const columns = {
   orderKey: 'order_key',
 } as const satisfies Partial<Record<keyof ParkedFilter, string>>
 
-/** The columns of the parked table that have to be equal to what the filter asks for, with that. */
+/** The columns of the parked table that the filter compares for equality, each with the value it wants. */
 export function equalColumns(filter: ParkedFilter): [column: string, wanted: string][] {
   const names = Object.keys(columns) as (keyof typeof columns)[]
   return names.flatMap((name) => {
@@ -20,7 +20,7 @@ export function equalColumns(filter: ParkedFilter): [column: string, wanted: str
   })
 }
 
-/** What the column of errors has to contain. Error histories are JSON, which writes a quote in a message as \". */
+/** The text that the errors column must contain. Error histories are JSON, which writes a quote in a message as \". */
 export function wantedInErrors({ errorText }: ParkedFilter): string | undefined {
   return errorText && JSON.stringify(errorText).slice(1, -1)
 }

@@ -1,6 +1,6 @@
 /**
- * A row by its number and the time at which it was sent: in a restored database numbers begin again where the backup ends,
- * and whoever comes back late with an old ticket must not mean another message.
+ * Identifies a row by its number and the time it was sent. In a restored database the numbers continue from where the backup
+ * ended, so a late caller with an old ticket must not match a different message.
  */
 export function queueTicket(sequence: string | number, sentAt: string | number): string {
   return `${sequence}.${sentAt}`

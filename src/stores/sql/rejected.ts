@@ -1,4 +1,4 @@
-/** A rejection that is not an unhandled one, should nobody look at it. */
+/** A rejected promise that causes no unhandled rejection if nobody awaits it. */
 export function rejected(error: Error): Promise<never> {
   const promise = Promise.reject(error)
   promise.catch(() => {})

@@ -1,13 +1,13 @@
 import type { QueuedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 import { queueTicket } from './queue-ticket.ts'
 
-/** How one database gives the cells of a row that are never null. */
+/** How one database reads the non-null cells of a row. */
 export interface CellReader<Cell> {
   textIn(cell: Cell | undefined): string
   bytesIn(cell: Cell | undefined): Uint8Array
 }
 
-/** What the rows of our tables mean, by the order of the columns here. Moments are milliseconds since 1970. */
+/** Reads the rows of our tables; the columns must come in the order used here. Times are in milliseconds since 1970. */
 export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
   const numberIn = (cell: Cell | undefined): number => Number(textIn(cell))
   const dateIn = (cell: Cell | undefined): Date => new Date(numberIn(cell))

@@ -2,25 +2,26 @@ import { sqlPieces } from './sql-tokens.ts'
 
 const mayBeOne = /\b(?:savepoint|release|rollback)\b/i
 
-/** Guessing yes costs a closer look. */
+/** A false positive only costs a closer look. */
 export function mayUseSavepoint(sql: unknown): boolean {
   return typeof sql === 'string' && mayBeOne.test(sql)
 }
 
 interface SavepointCall {
   readonly kind: 'make' | 'release' | 'undo'
-  /** As it was written; empty where it cannot be read. */
+  /** As it was written; empty if it cannot be read. */
   readonly name: string
 }
 
 export interface SavepointRules {
-  /** Making one under a name that is in use takes the earlier one's place (MySQL), instead of hiding it for a while. */
+  /** Whether a new savepoint replaces an earlier one of the same name (MySQL) instead of temporarily hiding it. */
   readonly sameNameReplaces: boolean
 }
 
 /**
- * The savepoints of one borrower, by the texts of its statements. A transaction has one stack of them for everybody: a
- * name that an earlier borrower left there, or one of ours, would still answer, and undo what is not the borrower's.
+ * The savepoints of one borrower, read from the texts of its statements. All borrowers of a transaction share one stack of
+ * savepoints. The name of an earlier borrower's savepoint, or of one of ours, would still work, and would roll back the work
+ * of others.
  */
 export class Savepoints {
   readonly #rules: SavepointRules
@@ -30,7 +31,7 @@ export class Savepoints {
     this.#rules = rules
   }
 
-  /** Notes what the text does; answers with what it may not do, if anything. Then nothing of the text is noted. */
+  /** Records what the statement does and returns `undefined`, or returns what is forbidden in it and records nothing. */
   foreign(sql: string): string | undefined {
     if (!mayUseSavepoint(sql)) return undefined
     let open = this.#open
@@ -43,11 +44,11 @@ export class Savepoints {
     return undefined
   }
 
-  /** The statements that release whatever is left; nothing of it is undone. */
+  /** The statements that release the savepoints still open. They roll nothing back. */
   get left(): readonly string[] {
     const [first] = this.#open
     if (first === undefined) return []
-    // Releasing one releases those above it, but under a name the innermost is found first.
+    // Releasing a savepoint also releases those above it, but a name refers to the innermost savepoint with that name.
     return this.#open.filter((name) => isSame(name, first)).map(() => `RELEASE SAVEPOINT ${first}`)
   }
 
@@ -95,7 +96,7 @@ function nameIn([first = '', second = '']: readonly string[]): string {
   return /^[\w"'`\u0080-\uffff]/.test(first) ? first : ''
 }
 
-/** Rather too often the same than too seldom: what is made and released under one name is one savepoint. */
+/** Errs on the side of a match: names that differ only in case or quotes count as one savepoint. */
 function isSame(one: string, other: string): boolean {
   return bare(one) === bare(other)
 }

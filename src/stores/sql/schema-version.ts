@@ -1,6 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 
-/** Throws unless the tables are just as this code wants them. `found` is 0 where there are none. */
+/** Throws unless the tables have exactly the wanted version. `found` is 0 if there are no tables. */
 export function checkVersion(found: number, wanted: number, metaTable: string): void {
   if (found === 0) throw new JustonceError('SCHEMA_MISSING', { message: `There is no ${metaTable}.` })
   checkNotNewer(found, wanted)

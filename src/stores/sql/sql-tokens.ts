@@ -3,18 +3,18 @@ const number = /[0-9][\w.]*/y
 const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y
 const space = /\s+/y
 
-/** Stands for anything that is neither a bare word nor the end of a statement: a literal, a quoted name, punctuation. */
+/** Stands for everything except bare words and the end of a statement: literals, quoted names and punctuation. */
 export const otherToken = '·'
 
 /**
- * Yields bare words in upper case, `;`, and `otherToken` for the rest; comments and white space vanish. It knows enough
- * of SQLite, Postgres and MySQL to never take the inside of a literal, a quoted name or a comment for words.
+ * Yields bare words in upper case, `;`, and `otherToken` for everything else; comments and white space are skipped. It knows
+ * enough of SQLite, Postgres and MySQL never to mistake the inside of a literal, a quoted name or a comment for words.
  */
 export function* sqlTokens(sql: string): Generator<string, void> {
   for (const [token] of sqlPieces(sql)) yield token
 }
 
-/** The same, each with how it was written. */
+/** Yields the same tokens, each with its original text. */
 export function* sqlPieces(sql: string): Generator<readonly [token: string, text: string], void> {
   let at = 0
   while (at < sql.length) {
@@ -44,7 +44,7 @@ function endOfGap(sql: string, start: number): number {
 
 function endOfOther(sql: string, start: number, character: string): number {
   if (character === "'" || character === '"') return endOfQuoted(sql, start, character, sql.length)
-  // Backtick and dollar mean other things in some dialects: alone they are punctuation.
+  // Backtick and dollar mean something else in some dialects: without a closing partner they are punctuation.
   if (character === '`') return endOfQuoted(sql, start, character, start + 1)
   if (character === '$') {
     const opened = endOf(dollarTag, sql, start)
@@ -59,7 +59,7 @@ function endOf(pattern: RegExp, sql: string, start: number): number {
   return pattern.test(sql) ? pattern.lastIndex : start
 }
 
-/** A doubled quote reads as two literals side by side, which comes to the same. */
+/** A doubled quote is read as two adjacent literals, which has the same result. */
 function endOfQuoted(sql: string, start: number, quote: string, unterminated: number): number {
   const closed = sql.indexOf(quote, start + 1)
   return closed < 0 ? unterminated : closed + 1
@@ -79,7 +79,7 @@ function endOfLine(sql: string, start: number): number {
   return sql.length
 }
 
-/** Comments nest in Postgres but not in SQLite: where the nesting does not come out even, the first end counts. */
+/** Comments nest in Postgres but not in SQLite. If the nesting is unbalanced, the first end marker ends the comment. */
 function endOfComment(sql: string, start: number): number {
   let depth = 0
   for (let at = start; at < sql.length - 1; at++) {

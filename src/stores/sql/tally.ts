@@ -2,7 +2,7 @@ import type { Tally, TallyColumn } from '../../contracts/index.ts'
 
 const columnOf = (column: TallyColumn): string => (column === 'released' ? 'is_released' : column)
 
-/** `inMs` makes milliseconds of a time. */
+/** `inMs` wraps a time expression so that it yields milliseconds. */
 export function tallySql(
   { table, where, limit }: { readonly table: string; readonly where: string; readonly limit: string },
   by: readonly TallyColumn[],
@@ -14,7 +14,7 @@ export function tallySql(
     FROM ${table} WHERE ${where} GROUP BY ${columns} ORDER BY counted DESC, ${columns} LIMIT ${limit}`
 }
 
-/** What its rows mean: the columns, the count and the times. */
+/** Reads a row of that query: the columns, the count and the times. */
 export function tallyIn<By extends TallyColumn>(by: readonly By[]): (row: readonly unknown[]) => Tally<By> {
   return (row) => {
     const texts = row.map(String)

@@ -10,9 +10,9 @@ const routine = /^CREATE (?:OR REPLACE )?(?:TEMP |TEMPORARY )?(?:CONSTRAINT )?(T
 const headLength = 6
 
 /**
- * The first keyword in a text of one or more statements that would begin or end a transaction, in upper case, or
- * undefined. Savepoints are allowed. It exists to give a handler a clear error at the very call; what gets past it
- * (a stored procedure, an exotic quote) is stopped by the seal.
+ * Returns the first keyword in one or more statements that would begin or end a transaction, in upper case, or `undefined`.
+ * Savepoints are allowed. This check gives a handler a clear error at the offending call; whatever it misses (a stored
+ * procedure, an unusual quote) is stopped by the seal.
  */
 export function findTransactionControl(sql: string): string | undefined {
   if (!anyControlWord.test(sql)) return undefined
@@ -27,7 +27,7 @@ export function findTransactionControl(sql: string): string | undefined {
       head = []
     } else if (inBody && head.length === 0 && token === 'END') {
       inBody = false
-      // What may follow (the name of the routine) belongs to the CREATE.
+      // Anything that follows, such as the routine's name, belongs to the CREATE.
       head = ['CREATE']
     } else if (!inBody && opensBody(head, previous, token)) {
       inBody = true
@@ -44,7 +44,7 @@ function controlOf(head: readonly string[]): string | undefined {
   return control.exec(head.join(' '))?.[0]
 }
 
-/** The statements inside a routine's body end with `;` too, and their `BEGIN` and `END` are not the transaction's. */
+/** Statements in a routine's body also end with `;`, and their `BEGIN` and `END` do not control the transaction. */
 function opensBody(head: readonly string[], previous: string, token: string): boolean {
   if (token !== 'BEGIN' && token !== 'ATOMIC') return false
   const kind = routine.exec(head.join(' '))?.[1]

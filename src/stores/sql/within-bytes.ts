@@ -1,4 +1,4 @@
-/** As many as begin within so many bytes: the first whatever its size. */
+/** The rows that begin within `maxBytes`. The first row is always included, whatever its size. */
 export function withinBytes<Row extends { readonly bytes: number }>(rows: readonly Row[], maxBytes: number): Row[] {
   let before = 0
   return rows.filter(({ bytes }) => {
