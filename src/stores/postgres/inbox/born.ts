@@ -1,15 +1,15 @@
-/** What the column `born` holds for ids that do not say when they were made. */
+/** The value of the column `born` for ids that do not say when they were made. */
 export const timelessBorn = '-infinity'
 
-/** Below it there is only that. */
+/** Only that value lies below this. */
 export const timelessUntil = '0001-01-01 00:00:00+00'
 
 const earliest = Date.UTC(1000, 0, 1)
 const latest = Date.UTC(9999, 0, 1)
 
 /**
- * As the database takes it. What lies beyond all calendars is moved to where they end: the same for every copy of a
- * message, which is all that matters.
+ * The time as the database accepts it. Times outside every calendar are clamped: all copies of a message get the same value,
+ * which is all that matters.
  */
 export function bornMs(born: Date): number {
   return Math.min(latest, Math.max(earliest, born.getTime()))
@@ -19,7 +19,7 @@ export function bornText(born: Date | undefined): string {
   return born === undefined ? timelessBorn : new Date(bornMs(born)).toISOString()
 }
 
-/** From the first to the last of them: a statement that says so touches only the parts of the inbox in between. */
+/** The first and the last of these times. A statement with this range touches only the inbox parts in between. */
 export function bornRange(borns: readonly (Date | undefined)[]): [string, string] {
   let first = latest
   let last = earliest

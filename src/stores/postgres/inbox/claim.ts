@@ -11,7 +11,7 @@ import { keyArrays, nameOf } from './record-cells.ts'
 export interface Claimed {
   readonly existing: ClaimAnswer['existing']
   readonly tooOld: ClaimAnswer['tooOld']
-  /** Where the statements answer with it. */
+  /** Set if the statements return it. */
   readonly epoch: Cell | undefined
 }
 
@@ -22,9 +22,9 @@ export interface ClaimParts {
   readonly habit: ClaimHabit
 }
 
-/** What the last claim was like, to guess what the next will be like. */
+/** What the last claim was like, as a guess for the next one. */
 export interface ClaimHabit {
-  /** Most keys were there already: then it is cheaper to look before claiming. */
+  /** Most keys already had records, so it is cheaper to look before claiming. */
   mostlyKnown: boolean
 }
 
@@ -32,8 +32,8 @@ export interface ClaimHabit {
 const mostTurns = 20
 
 /**
- * Claims and looks in turn, because a statement that has waited for a rival does not see the rival's record, but the
- * next one does. What neither finds is too old, or has been forgotten in between and is claimed again.
+ * Claims and looks alternately, because a statement that waited for another transaction does not see its record, but the
+ * next statement does. A key that neither finds is too old, or its record was removed in between and is claimed again.
  */
 export async function claimAll(
   runner: Runner,
@@ -74,7 +74,7 @@ function isBefore(born: Date | undefined, horizon: Date | undefined): boolean {
   return born !== undefined && horizon !== undefined && bornMs(born) < horizon.getTime()
 }
 
-/** As it is now, and so not below what the claim before has seen. */
+/** The current horizon, and so not below what the previous claim saw. */
 async function readHorizon(runner: Runner, horizon: Statement): Promise<Date | undefined> {
   const { rows } = await runner.run(horizon, [])
   const cell = rows[0]?.[0] ?? undefined

@@ -7,7 +7,7 @@ import { keyArrays, recordIn } from './record-cells.ts'
 
 type CanRun = Pick<Runner, 'run'>
 
-/** One answer each: the record, looked for among those that were born when the key was. */
+/** Returns one answer per key: its record, looked up among those born at the same time. */
 export async function lookAt(
   runner: CanRun,
   look: TwoWays,
@@ -22,7 +22,7 @@ export async function lookAt(
   return found
 }
 
-/** Runs the statement for these keys, all of which have a time, or none of which has. */
+/** Runs the statement for keys that either all have a time or all have none. */
 export function runAmong(
   runner: CanRun,
   ways: TwoWays,
@@ -36,10 +36,10 @@ export function runAmong(
   return runner.run(ways.born, [...values, textArray(borns.map(bornText)), ...bornRange(borns)])
 }
 
-/** So few that the planner, with hundreds of parts before it, does not take the statement for a huge one and compile it. */
+/** Few enough that the planner, faced with hundreds of parts, does not consider the statement huge and JIT-compile it. */
 const keysAtOnce = 20
 
-/** When those were born that have a record with a time, looked for in every part of the inbox. */
+/** Finds when those keys were born that have a record with a time, searching every part of the inbox. */
 export async function locate<Key extends RecordKey>(
   runner: CanRun,
   { locate: statement }: InboxStatements,

@@ -8,11 +8,11 @@ export interface Part {
 }
 
 const dayMs = 86_400_000
-/** In between a part is a day. Ids from outside are oddities: coarse parts keep them from making thousands. */
+/** Between these two dates each part holds one day. Ids outside are oddities; coarse parts keep them from creating thousands. */
 const firstDay = Date.UTC(2020, 0, 1)
 const dayAfterLast = Date.UTC(2100, 0, 1)
 
-/** When the part that this moment belongs to begins; the same for all moments of a part, and for no others. */
+/** When the part that contains this time begins. It is the same for all times in a part, and unique to the part. */
 export function partStart(born: Date): number {
   const ms = bornMs(born)
   if (ms >= firstDay && ms < dayAfterLast) return ms - (ms % dayMs)
@@ -45,13 +45,13 @@ function digits(date: Date): string {
 
 export const partName = /^(\d{4})(\d\d)(\d\d)_(\d{4})(\d\d)(\d\d)$/
 
-/** The part of that name; undefined: it is no name of a part with times. */
+/** `undefined` if it is not the name of a part with times. */
 export function partNamed(name: string): Part | undefined {
   const [from, until] = name.split('_').map((text) => new Date(text.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3')))
   return partName.test(name) && from !== undefined && until !== undefined ? { name, from, until } : undefined
 }
 
-/** All parts from one moment to another, both included. */
+/** All parts from one time to another, inclusive. */
 export function partsBetween(first: Date, last: Date): Part[] {
   const parts: Part[] = []
   for (let start = partStart(first); start <= partStart(last); start = endOf(start)) parts.push(partFrom(start))

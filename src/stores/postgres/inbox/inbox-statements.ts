@@ -5,36 +5,36 @@ import { isOpenHere } from '../transactions/transaction.ts'
 import { timelessBorn } from './born.ts'
 
 export interface ClaimStatements {
-  /** Of an id without a time. */
+  /** For one id without a time. */
   readonly one: Statement
-  /** The same for several. */
+  /** For several ids without a time. */
   readonly many: Statement
   readonly oneBorn: Statement
-  /** Some of which have a time. */
+  /** For several ids, some of which have a time. */
   readonly manyBorn: Statement
 }
 
 /** For records of ids without a time, and for those of ids with one. */
 export interface TwoWays {
   readonly timeless: Statement
-  /** Behind the other values come when the messages were born, and the first and the last of these. */
+  /** The last values are the times at which the messages were born, then the earliest and the latest of them. */
   readonly born: Statement
 }
 
 export interface InboxStatements {
-  /** In a transaction of ours. */
+  /** In our own transaction. */
   readonly claim: ClaimStatements
-  /** The same, where the claim may be run although the opening before it has failed. */
+  /** Like `claim`, for when the claim may run although the opening before it has failed. */
   readonly claimIfOpen: ClaimStatements
-  /** In a transaction of the caller; it also answers with the epoch. */
+  /** In a transaction of the caller; it also returns the epoch. */
   readonly claimJoined: ClaimStatements
   readonly look: TwoWays
   readonly release: TwoWays
   readonly update: TwoWays
-  /** When those among the keys were born that have a record with a time. */
+  /** Finds when those keys were born that have a record with a time. */
   readonly locate: Statement
   readonly epoch: Statement
-  /** Rounded up: who was born before it to the millisecond is refused by the claim as well. */
+  /** Rounded up, so that the claim also refuses a message born before it to the millisecond. */
   readonly horizon: Statement
   readonly forget: Statement
 }
@@ -43,13 +43,13 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
   const epoch = `(SELECT epoch FROM ${meta})`
   const record = `state, encode(fingerprint, 'hex'), floor(date_part('epoch', processed_at) * 1000), result`
   const isSame = 'known.handler = given.handler AND known.key = given.key'
-  // A first and a last, given as values, tell the planner already which parts there is no need to look at.
+  // The first and last time, given as values, let the planner skip the parts outside.
   const isSameBorn = (at: number) =>
     `${isSame} AND known.born = given.born
      AND known.born >= $${at}::timestamptz AND known.born <= $${at + 1}::timestamptz`
 
-  // One row does without arrays, which cost more than the row itself, and without an answer: it is counted. What was
-  // born before the horizon is not even tried: its part of the inbox may be gone.
+  // A single row needs no arrays, which cost more than the row itself, and no answer, because it is counted. A message born
+  // before the horizon is not even tried, because its part of the inbox may be gone.
   const isKnowable = `(born = '${timelessBorn}' OR born >= coalesce((SELECT horizon FROM ${meta}), '${timelessBorn}'))`
   const claims = (label: string, { where = 'true', also = '' }): ClaimStatements => {
     const answer = also === '' ? '' : `RETURNING handler, key${also}`
@@ -82,8 +82,8 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
     }
   }
 
-  // OFFSET 0 keeps the planner from reading the whole table once instead of the index for each key: as long as the
-  // table is not large it takes that to be faster.
+  // OFFSET 0 keeps the planner from scanning the whole table instead of using the index for each key, which it considers
+  // faster while the table is small.
   const look = (columns: string, table: string, given: string, condition: string) =>
     statement(
       `SELECT place, known.* FROM ${given}, LATERAL (

@@ -95,7 +95,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
     } catch (error) {
       if (sqlState(error) !== '23514') throw error
       partitions.forget()
-      // To be run again, which makes what is missing.
+      // The retry creates the missing part.
       throw new JustonceError('STORE_BUSY', {
         message: `A partition of the inbox was there and is gone: ${messageOf(error)}.`,
         cause: error,
@@ -104,7 +104,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
   }
 }
 
-/** A key that is given without its time mostly has none; only if that is not so, it is looked for everywhere. */
+/** A key given without a time mostly has none. Only if no timeless record matches is it searched in all parts. */
 async function changeAll<Key extends InboxKey>(
   runner: Runner,
   statements: InboxStatements,
@@ -125,7 +125,7 @@ async function changeAll<Key extends InboxKey>(
     const { rows } = await runAmong(runner, ways, born, true, values(born))
     undone.push(...born.filter(isNotAmong(rows)))
   }
-  // What has no record any more has nothing to be changed. What is still there as it was is another matter.
+  // If a record no longer exists, there is nothing to change. If it still exists, the change was swallowed.
   const left = undone.length === 0 ? [] : (await lookAt(runner, statements.look, undone)).filter((record) => record)
   if (left.length > 0) throw swallowed(`${left.length} records were not changed`)
 }

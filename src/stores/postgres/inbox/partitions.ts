@@ -10,17 +10,17 @@ import { type Part, partFrom, partStart } from './inbox-parts.ts'
 
 type CanRun = Pick<Runner, 'run'>
 
-/** Whoever makes parts waits for nobody much longer. What waits for locks of this kind keeps no claim waiting. */
+/** How long the creation of parts waits for a lock. A pending lock of this kind blocks no claim. */
 const lockTimeoutMs = 2_000
-/** A transaction has room for the locks of so many new tables, and of many more; not of those of several years. */
+/** How many parts one transaction creates. The lock table has room for many more, but not for several years of them. */
 const mostAtOnce = 100
-/** How long a claim, which has a connection already, waits for a second one. */
+/** How long a claim, which already has a connection, waits for a second one. */
 const patienceMs = 250
 
 /**
- * The parts of the inbox for messages born on a day. Whichever claim comes first for a day makes its part, on a
- * connection of its own, if nobody has prepared it. What has been seen here is remembered: a part is removed only when no
- * claim for it can be made any more.
+ * The parts of the inbox, by the day on which messages were born. If nobody has prepared the part for a day, the first claim
+ * for that day creates it on a separate connection. Parts that were seen are remembered, because a part is removed only when
+ * no claim for it can be made any more.
  */
 export class Partitions<Tx> {
   readonly #source: Pick<ConnectionSource<Tx>, 'max' | 'checkOut' | 'runAlone'>
@@ -43,12 +43,12 @@ export class Partitions<Tx> {
     this.#lock = statement(`SELECT pg_advisory_xact_lock(hashtext('justonce'), hashtext($1::text))`)
   }
 
-  /** False: some of them were born when, as far as is known here, there is no part for it yet. */
+  /** `false` if some keys were born in a part that, as far as this process knows, does not exist yet. */
   has(keys: readonly InboxKey[]): boolean {
     return keys.every(({ born }) => born === undefined || this.#seen.has(partStart(born)))
   }
 
-  /** Makes what these need, and is there to be claimed by the next statement of the runner. */
+  /** Creates the parts that these keys need, so that the runner's next statement can claim in them. */
   async makeFor(runner: Runner, keys: readonly InboxKey[]): Promise<void> {
     const starts = new Set(keys.flatMap(({ born }) => (born === undefined ? [] : [partStart(born)])))
     const unseen = [...starts].filter((start) => !this.#seen.has(start)).map(partFrom)
@@ -63,12 +63,12 @@ export class Partitions<Tx> {
       await this.#makeOutside(missing.slice(made, made + mostAtOnce))
   }
 
-  /** For when one that was seen is not there after all. */
+  /** For when a part that was seen does not exist after all. */
   forget(): void {
     this.#seen.clear()
   }
 
-  /** Of what lies before the horizon nothing is missing: nothing is claimed there. */
+  /** Parts before the horizon never count as missing, because nothing is claimed there. */
   async #missing(runner: CanRun, parts: readonly Part[]): Promise<readonly Part[]> {
     const { rows } = await runner.run(this.#look, [textArray(parts.map(({ name }) => name))])
     const [horizon, names] = rows[0] ?? []
@@ -77,7 +77,7 @@ export class Partitions<Tx> {
     return parts.filter(({ name, until }) => until.getTime() > oldest && !there.has(name))
   }
 
-  /** False: there is no second connection to be had. All claims of this process that need the same wait for one of them. */
+  /** `false` if no second connection is available. All claims of this process that need the same parts wait for one creation. */
   async #madeOutside(parts: readonly Part[]): Promise<boolean> {
     if (this.#source.max < 2) return false
     const name = parts.map((part) => part.name).join()
@@ -108,8 +108,8 @@ export class Partitions<Tx> {
   }
 
   /**
-   * Attached, not made in place: that would wait for every open transaction, and every claim would wait behind it. One that is
-   * there was detached by somebody: its records count again.
+   * Creates a table and attaches it. Creating the part in place would wait for every open transaction, and every claim would
+   * wait behind it. A table that already exists was detached by someone; its records count again.
    */
   async #make(runner: Runner, parts: readonly Part[]): Promise<void> {
     const { inbox, part, lockName } = this.#tables

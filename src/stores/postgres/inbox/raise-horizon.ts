@@ -3,12 +3,13 @@ import { type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * Values: how long to keep, how far the clock may have moved, and what the time should be. It decides as `believedClock`
- * does, in one statement: whoever waits for another that raises it goes by the row as it is then.
+ * Values: how long to keep records, how far the clock may have moved, and the expected time. It decides like
+ * `believedClock`, but in one statement: a process that waits for another one to raise the horizon then uses the updated
+ * row.
  */
 export function raiseStatement({ meta }: Tables): Statement {
   const patience = `$2::float8 * interval '1 millisecond'`
-  // To the millisecond, which is how exactly ids tell the time. A NULL is less than anything.
+  // Truncated to the millisecond, which is the precision of ids. NULL counts as less than anything.
   const now = `date_trunc('milliseconds', statement_timestamp())`
   const hasGoneOn = `${now} >= clock_doubted + ${patience} AND ${now} <= clock_doubted + 2 * ${patience}`
   const isBelieved = `coalesce(${now} <= greatest(clock_seen, $3::timestamptz) + ${patience} OR (${hasGoneOn}), false)`

@@ -22,7 +22,7 @@ export function recordIn(row: readonly Cell[], from = 0): InboxRecord {
   }
 }
 
-/** No two pairs have the same: a handler name has no NUL in it, or Postgres would not have taken it. */
+/** Unique for each pair, because a handler name contains no NUL: Postgres would have refused it. */
 export function nameOf(handler: Cell | undefined, key: Cell | undefined): string {
   return `${handler}\0${key}`
 }

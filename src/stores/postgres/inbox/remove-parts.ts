@@ -11,23 +11,23 @@ export interface Removed {
 }
 
 interface FoundPart extends Part {
-  /** `pending`: somebody has begun to detach it, and perhaps died. `detached`: it only has to be dropped. */
+  /** `pending`: a process has begun to detach it, and may have died. `detached`: it only needs to be dropped. */
   readonly state: 'attached' | 'pending' | 'detached'
   readonly pages: number
   readonly estimatedRows: number
 }
 
-/** Detaching waits for every transaction that is open now, be the budget ever so small: else it would never be done. */
+/** Detaching waits for all transactions open now, however small the budget; otherwise it would never complete. */
 const leastPatienceMs = 5_000
-/** Up to here rows are counted, beyond it the server's own estimate will do. */
+/** Rows are counted up to this many pages; above that the server's own estimate is used. */
 const pagesToCount = 10_000
 
-/** Said by Postgres when somebody else was faster: gone, detached already, or being detached. */
+/** The codes that Postgres reports if another process was faster: gone, already detached, or being detached. */
 const overtaken = new Set(['42P01', '55000', '42809', '55006'])
 
 /**
- * Removes the parts that lie wholly before a moment, oldest first. Each goes in two steps, none of which makes a claim
- * wait, and whoever comes after a crash in between goes on with what is found.
+ * Removes the parts that lie entirely before a time, oldest first. Each is removed in two steps, neither of which blocks a
+ * claim. After a crash in between, the next run continues with what it finds.
  */
 export function partRemoval<Tx>(
   source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
@@ -43,12 +43,13 @@ export function partRemoval<Tx>(
      ORDER BY 1`,
   )
 
-  // The row decides: a repair that has lowered the horizon meanwhile is seen, and from here on none can lower it below.
+  // The row decides: if a repair has lowered the horizon meanwhile, nothing is marked; after the mark, no repair can lower
+  // it below.
   const mark = statement(
     `UPDATE ${meta} SET removed_until = greatest(removed_until, $1::timestamptz) WHERE horizon >= $1::timestamptz`,
   )
 
-  /** Empty ones that nothing comes after stay: nothing is gone with them, so the horizon could still be lowered. */
+  /** Keeps the empty parts after the last filled one: they hold no records, so the horizon can still be lowered. */
   async function removable(before: Date): Promise<FoundPart[]> {
     const { rows } = await source.runAlone(list, [])
     const parts = rows.map(foundPart).filter((found) => found !== undefined && found.until <= before) as FoundPart[]
@@ -111,8 +112,8 @@ function foundPart([name, state, pages, rows]: readonly Cell[]): FoundPart | und
 }
 
 /**
- * Runs what must not be in a transaction, and therefore cannot have timeouts of its own behind a pooler: after so long it
- * is cut off with its connection. False: it was.
+ * Runs a statement that must not be in a transaction, and so cannot set timeouts of its own behind a pooler. If it takes
+ * longer than `patienceMs`, its connection is cut off and the result is `false`.
  */
 async function runPatiently<Tx>(
   source: Pick<ConnectionSource<Tx>, 'checkOut'>,

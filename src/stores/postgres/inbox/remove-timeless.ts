@@ -3,13 +3,13 @@ import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { Removed } from './remove-parts.ts'
 
-/** How long one statement should take: a claim of a key whose record is just being removed waits for it. */
+/** How long one statement should take: a claim of a key whose record is being removed waits for it. */
 const statementMs = 20
 const mostPages = 10_000
 
 /**
- * Walks once through the table, page by page, and removes what is old enough. There is no index by time, which every
- * claim would have to pay for. Rows that somebody has locked are left for the next time.
+ * Scans the table once, page by page, and removes records that are old enough. There is no index by time, because every
+ * claim would pay for it. Locked rows are left for the next scan.
  */
 export function timelessRemoval<Tx>(
   source: Pick<ConnectionSource<Tx>, 'runAlone'>,

@@ -11,7 +11,7 @@ import { raiseStatement } from './raise-horizon.ts'
 import { partRemoval } from './remove-parts.ts'
 import { timelessRemoval } from './remove-timeless.ts'
 
-/** So that a wrong figure does not fill the database with empty tables. */
+/** Keeps a wrong number from filling the database with empty tables. */
 const longestAheadMs = 400 * 86_400_000
 
 export function postgresRetention<Tx>(
@@ -56,7 +56,7 @@ export function postgresRetention<Tx>(
     async remove({ bornBefore, timelessBefore, budgetMs }) {
       const endsAt = performance.now() + budgetMs
       const oldest = await readHorizon()
-      // Whatever is asked: what the horizon does not yet refuse must stay.
+      // Regardless of the request, records that the horizon does not yet refuse must stay.
       const before = oldest !== undefined && oldest < bornBefore ? oldest : bornBefore
       const parts = oldest === undefined ? { removed: 0, more: false } : await removeParts(before, endsAt)
       if (timelessBefore === undefined) return parts

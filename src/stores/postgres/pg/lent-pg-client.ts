@@ -19,13 +19,13 @@ interface Submittable {
   handleReadyForQuery?: Method
 }
 
-/** These end the client, or take it away from the transaction. */
+/** Members that end the client or detach it from the transaction. */
 const ending = new Set<PropertyKey>(['release', 'end', 'connect', 'cancel', Symbol.dispose, Symbol.asyncDispose])
 
-/** The way around `query`. */
+/** The member that would bypass `query`. */
 const hidden = new Set<PropertyKey>(['connection'])
 
-/** The native client as a borrower sees it: the same members, and every query behind the ledger. */
+/** The native client as a borrower sees it: the same members, but every query goes through the ledger. */
 export function lentPgClient<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
@@ -40,7 +40,7 @@ export function lentPgClient<Client extends PgClientShape>(
         const look = options.lookBefore?.(names)
         if (look === undefined) return
         const answer: Promise<{ rows: Cell[][] }> = client.query({ text: look.text, rowMode: 'array', types: asText })
-        // Where it fails, what is sent next fails as well.
+        // If this fails, the next statement fails as well.
         answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
       },
     },
@@ -75,7 +75,7 @@ function telling(call: Call, given: Callback): Callback {
   }
 }
 
-/** A cursor is under way until the server is ready for something else, which it is when the cursor is closed. */
+/** A cursor is in progress until the server is ready for something else, which happens when the cursor is closed. */
 function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, rest: readonly unknown[]): unknown {
   const text = query.text ?? query.cursor?.text
   const refusal = ledger.refusal(typeof text === 'string' ? text : undefined)

@@ -9,7 +9,7 @@ import { wasLeftOpen } from '../transactions/left-open.ts'
 import { PgRunner } from './pg-runner.ts'
 import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
 
-/** Members that a `pg` client has or not, by version. */
+/** Members that a `pg` client may lack, depending on its version. */
 interface PgExtras {
   readonly connection?: { readonly stream?: { destroy?(): void } }
   readonly processID?: number | null
@@ -19,7 +19,7 @@ interface PgExtras {
 
 export interface PgConnectionOptions {
   readonly names: Names
-  /** Ends a server process that goes on with a statement although nobody waits for it any more. */
+  /** Terminates a server process that is still running a statement nobody waits for any more. */
   terminate(processId: number): void
 }
 
@@ -32,7 +32,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   #opening: RoundTrip | undefined
   #last: RoundTrip | undefined
   #opened: Promise<unknown> | undefined
-  /** A name has vanished on this connection: until it goes back everything is sent without. */
+  /** A named statement has vanished on this connection, so everything is sent without names until the connection is returned. */
   #isNameless = false
   #lost: Error | undefined
   #gone = false
@@ -42,7 +42,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#options = options
     this.#runner = new PgRunner(client)
     this.#canFly = wireOf(client) !== undefined
-    // Without a listener an ended connection would be an uncaught error of the process.
+    // Without a listener, a closed connection would be an uncaught error of the process.
     client.on('error', this.#onError)
   }
 
@@ -66,14 +66,14 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
       failed: (error, answered, wire) => {
         this.#forgetNames(error, wire)
         attempts++
-        // Behind nobody else it is flown again ahead of everything, and nobody has to know.
+        // If nothing is queued behind it, it is sent again before anything else, and no caller notices.
         const isInside = wasLeftOpen(error)
         if (attempts === 1 && (isVanished(error) || isInside) && !hasQueued(this.tx)) {
           trip.prepareAgain({ isInside })
           this.tx.query(trip)
           return true
         }
-        // There may be no transaction: what is queued behind it, and what is yet to come, must not reach the server.
+        // There may be no transaction, so queued and later statements must not reach the server.
         if (attempts > 1 || answered < openingSize) wire?.stream.destroy?.()
         return false
       },
@@ -85,7 +85,8 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#opening = trip
     this.#opened = answer
     this.tx.query(trip)
-    // What is run first goes along, however many promises are between; but a native call must not wait for it for ever.
+    // The first statement joins this round trip, however many promises are in between; but a native call must not wait
+    // forever for it.
     setImmediate(() => this.#write(trip))
     return answer
   }
@@ -110,7 +111,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return this.#options.names.isUsed && !this.#isNameless
   }
 
-  /** `pg` believes that the server still has what it has parsed once. */
+  /** `pg` assumes that the server still has every statement it has parsed once. */
   #forgetNames(error: unknown, wire: PgWire | undefined): void {
     if (!isVanished(error)) return
     this.#isNameless = true
@@ -142,7 +143,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return trip.lastTag
   }
 
-  /** Not before the opening was seen to work: outside of a transaction each statement would be one of its own. */
+  /** Waits until the opening has succeeded, because outside a transaction each statement would be its own transaction. */
   async #nextTrip(): Promise<RoundTrip> {
     if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
@@ -214,7 +215,7 @@ function rethrown(error: unknown): never {
   throw explained(error)
 }
 
-/** Others have queued something behind it, so that it could not be opened once more. */
+/** The transaction could not be opened again, because other queries were queued behind it. */
 function notOpened(error: unknown): never {
   if (!wasLeftOpen(error)) rethrown(error)
   throw new JustonceError('STORE_BUSY', {

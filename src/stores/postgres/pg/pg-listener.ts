@@ -4,7 +4,7 @@ import { reconnectDelay } from '../queue/reconnect-delay.ts'
 import { beginAnew } from '../transactions/left-open.ts'
 import { PgRunner } from './pg-runner.ts'
 
-/** Keeps one client of the pool listening, and gets another when that one is lost. */
+/** Keeps one client of the pool listening, and replaces it when it is lost. */
 export class PgListener<Client extends PgClientShape> {
   readonly #pool: PgPoolShape<Client>
   readonly #channel: string
@@ -18,7 +18,7 @@ export class PgListener<Client extends PgClientShape> {
     this.#heard = heard
   }
 
-  /** The first time a failure is told; later ones are mended here. */
+  /** Throws if the first connection fails. Later failures are retried here. */
   async start(): Promise<() => Promise<void>> {
     await this.#connect()
     return async () => {
@@ -45,7 +45,7 @@ export class PgListener<Client extends PgClientShape> {
       client.release(true)
       throw error
     }
-    // Only now: until then the failed query tells of a lost connection, and twice told would be twice mended.
+    // Set only now: until then the failed query reports a lost connection, and two reports would start two reconnects.
     this.#client = client
     if (this.#stopped.signal.aborted) this.#letGo()
   }
@@ -64,12 +64,12 @@ export class PgListener<Client extends PgClientShape> {
         // Something may have been sent while nobody listened.
         return this.#heard(undefined)
       } catch {
-        // Tried again until the store is closed; meanwhile whoever listens has its polling.
+        // Retried until the store is closed. Meanwhile the listeners still poll.
       }
     }
   }
 
-  /** Destroyed, not given back: the next user of the client would go on listening. */
+  /** Destroys the client instead of returning it to the pool, because its next user would keep listening. */
   #letGo(): void {
     const client = this.#client
     this.#client = undefined

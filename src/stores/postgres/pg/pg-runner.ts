@@ -12,10 +12,10 @@ interface PgResult {
   readonly command: string
 }
 
-/** The user may have changed how values are parsed, for the client or for the whole process: ours stay text. */
+/** The user may have changed how values are parsed, for the client or for the whole process. Ours stay text. */
 export const asText = { getTypeParser: () => (value: string) => value }
 
-/** Our statements on any `pg` client, one at a time and without names. */
+/** Runs our statements on any `pg` client, one at a time and without names. */
 export class PgRunner implements Runner {
   readonly #client: Pick<PgClientShape, 'query'>
   readonly #canFly: boolean
@@ -36,7 +36,7 @@ export class PgRunner implements Runner {
     }
   }
 
-  /** Where it is possible: a client with `binary: true` would have everything else answered in another format. */
+  /** Used wherever possible, because a client with `binary: true` would get any other query answered in another format. */
   #fly(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     const trip = new RoundTrip({ prepare: false })
     const answer = trip.add(statement, values)

@@ -12,7 +12,7 @@ import { PgListener } from './pg-listener.ts'
 import { PgRunner } from './pg-runner.ts'
 
 const terminateProcess = statement(
-  // A pooler tells clients made-up process ids: it must also look like ours.
+  // A pooler gives clients made-up process ids, so the process must also look like ours.
   `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
    WHERE pid = $1::int AND pid <> pg_backend_pid() AND usename = session_user AND xact_start IS NOT NULL`,
 )
@@ -20,10 +20,9 @@ const terminateProcess = statement(
 const watched = new WeakSet<object>()
 
 /**
- * Of a lost client `pg` tells by an error that, without a listener, is an uncaught one: a restart of the database would
- * end the process. An idle client tells the pool, which has removed it by then. One that the server ends in the same
- * breath in which it says that it is ready tells nobody, because whoever awaits it has not got it yet; its first query
- * will tell.
+ * `pg` reports a lost client by an `error` event, which is an uncaught error without a listener: a restart of the database
+ * would end the process. An idle client reports to the pool, which has removed it by then. A client that the server closes
+ * right after it became ready has no listener, because its caller does not have it yet; its first query will fail.
  */
 function outliveLostClients(pool: PgPoolShape<never>): void {
   if (watched.has(pool)) return
@@ -32,7 +31,7 @@ function outliveLostClients(pool: PgPoolShape<never>): void {
   pool.on?.('connect', (client: PgClientShape) => void client.on('error', () => {}))
 }
 
-/** A `Pool` of `pg`. */
+/** Connections from a `Pool` of `pg`. */
 export function pgSource<Client extends PgClientShape>(
   pool: PgPoolShape<Client>,
   { prepare }: { readonly prepare: boolean },

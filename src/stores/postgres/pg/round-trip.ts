@@ -23,33 +23,32 @@ interface SentStatement {
 
 export interface RoundTripOptions {
   readonly prepare: boolean
-  /** Asked first when it fails, before its callers or anything queried behind it get to know. True: it is sent again. */
+  /** Called first if the trip fails, before its callers and later queries are notified. Returns `true` if it is sent again. */
   failed?(error: unknown, answered: number, wire: PgWire | undefined): boolean
 }
 
 const rollback = statement('ROLLBACK')
 
 /**
- * Several statements in one round trip, for `client.query()` of `pg`: one Sync behind all of them. That is why this is not
- * left to the client's own pipelining, which ends every statement with a Sync: there, a claim behind a BEGIN that has failed
- * would be carried out outside of any transaction. Here the server skips everything behind a failure. `pg` keeps what is
- * queried later waiting until all of this is answered.
+ * Several statements in one round trip, for `client.query()` of `pg`, with a single Sync after all of them. The client's own
+ * pipelining ends every statement with a Sync, so a claim behind a failed BEGIN would run outside any transaction. Here the
+ * server skips everything after a failure. `pg` holds back later queries until all of this is answered.
  */
 export class RoundTrip {
   readonly #options: RoundTripOptions
   #prepare: boolean
   #statements: SentStatement[] = []
-  /** What the server is parsing, in order; undefined: something without a name. */
+  /** The statements that the server is parsing, in order; `undefined` stands for an unnamed one. */
   #parsing: (Statement | undefined)[] = []
   #answered = 0
   #wire: PgWire | undefined
   #maySend = false
-  /** The server is ready for the next query, and nothing has failed. */
+  /** Whether the server is ready for the next query and nothing has failed. */
   isAnswered = false
-  /** What the server said then: `I` is outside of any transaction. */
+  /** The transaction status that the server reported then: `I` is outside any transaction. */
   status: string | undefined
   lastTag = ''
-  /** `pg` puts it here for its query_timeout. */
+  /** Set by `pg` for its query_timeout. */
   callback: ((error?: unknown) => void) | undefined
 
   constructor(options: RoundTripOptions) {
@@ -63,23 +62,23 @@ export class RoundTrip {
     })
   }
 
-  /** For a statement of which only the failure matters, and that shows in every one behind it. */
+  /** Adds a statement of which only the failure matters; a failure also fails every statement behind it. */
   addAhead(statement: Statement): void {
     this.#statements.push(ahead(statement))
   }
 
-  /** For whoever watches what clients send: tracing, a log. */
+  /** For tools that watch what clients send, such as tracing or a log. */
   get text(): string {
     return this.#statements.map(({ statement }) => statement.text).join('; ')
   }
 
-  /** It leaves now, or as soon as the client lets it. */
+  /** Sends the trip now, or as soon as the client allows it. */
   send(): void {
     this.#maySend = true
     if (this.#wire !== undefined) this.#write(this.#wire)
   }
 
-  /** To be given to the client once more, after what was begun is rolled back, and without names. */
+  /** Prepares the trip to be submitted again, without names, after a rollback of what was begun. */
   prepareAgain({ isInside }: { readonly isInside: boolean }): void {
     for (const sent of this.#statements) sent.rows = []
     if (isInside || this.#answered > 0) this.#statements = [ahead(rollback), ...this.#statements]
@@ -116,7 +115,7 @@ export class RoundTrip {
     wire.stream.write(messages.bytes())
   }
 
-  // Only what the server has confirmed is noted: after a failure nobody else knows what it has parsed.
+  // Records only what the server has confirmed: after a failure nobody else knows what it has parsed.
   readonly #parsed = (): void => {
     const statement = this.#parsing.shift()
     if (statement !== undefined && this.#wire !== undefined)
@@ -138,7 +137,7 @@ export class RoundTrip {
     if (sent !== undefined) sent.count = countIn(message.text)
   }
 
-  // Not before: outside of a transaction the server commits after it has answered everything, and that may fail.
+  // Resolves only now, because outside a transaction the server commits after answering everything, and the commit may fail.
   handleReadyForQuery(): void {
     this.isAnswered = true
     this.#stopParsing()
@@ -149,7 +148,7 @@ export class RoundTrip {
   handleError(error: unknown): void {
     this.#stopParsing()
     if (this.#options.failed?.(error, this.#answered, this.#wire)) return
-    // When all are answered it is their commit that has failed, and none of them took effect.
+    // If all statements were answered, their commit has failed, and none of them took effect.
     const answered = this.#answered < this.#statements.length ? this.#answered : 0
     for (const { resolve, rows, count } of this.#statements.slice(0, answered)) resolve?.({ rows, count })
     for (const { reject } of this.#statements.slice(answered)) reject?.(error)
@@ -157,7 +156,7 @@ export class RoundTrip {
     this.callback?.(error)
   }
 
-  // Nothing is described, copied or read in portions here; `pg` asks all the same.
+  // Nothing is described, copied or read in portions here, but `pg` calls these anyway.
   handleRowDescription(): void {}
   handleEmptyQuery(): void {}
   handlePortalSuspended(): void {}
@@ -174,7 +173,7 @@ function countIn(tag: string): number {
   return Number(tag.slice(tag.lastIndexOf(' ') + 1)) || 0
 }
 
-/** The wire of a client that can be used like this: not pg-native, and not a client that pipelines by itself. */
+/** The wire of a client that can be used this way: not pg-native, and not a client that pipelines by itself. */
 export function wireOf(client: object): PgWire | undefined {
   const { connection, pipeline } = client as { connection?: Partial<PgWire>; pipeline?: boolean }
   if (pipeline === true || typeof connection !== 'object' || connection === null) return undefined
@@ -187,7 +186,7 @@ export function wireOf(client: object): PgWire | undefined {
   return isComplete ? (connection as PgWire) : undefined
 }
 
-/** Something was queried behind what is under way, and is about to be sent. True also where that cannot be seen. */
+/** Whether a query is queued behind the current one and about to be sent. `true` also if that cannot be determined. */
 export function hasQueued(client: object): boolean {
   const { _queryQueue } = client as { _queryQueue?: readonly unknown[] }
   const queue = _queryQueue ?? (client as { queryQueue?: readonly unknown[] }).queryQueue

@@ -1,8 +1,8 @@
 import type { Cell } from '../cells.ts'
 
 /**
- * Messages of the Postgres protocol (version 3, text format) one after the other in one buffer. `pg` writes every
- * message by itself, which costs more than what is in them.
+ * Messages of the Postgres protocol (version 3, text format), written one after the other into one buffer. `pg` writes every
+ * message separately, which costs more than their contents.
  */
 export class WireMessages {
   #buffer = Buffer.allocUnsafe(1_024)
@@ -49,7 +49,7 @@ export class WireMessages {
     return this.#end - 4
   }
 
-  /** Every message carries its length, which counts itself but not its kind. */
+  /** Every message carries its length, which includes the length field but not the message kind. */
   #finish(start: number): void {
     this.#buffer.writeInt32BE(this.#end - start, start)
   }

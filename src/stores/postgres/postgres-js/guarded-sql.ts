@@ -4,20 +4,20 @@ import type { PostgresJsShape } from '../client-shapes.ts'
 import { isJsQuery, type JsQuery, textOfQuery } from './query.ts'
 
 export interface SqlGuard {
-  /** Why a query with this text may not be started now, or undefined: it may. */
+  /** Returns why a query with this text may not be started now, or `undefined` if it may. */
   refusal(text: string): Error | undefined
-  /** Something was called that would end or leave the transaction. */
+  /** Called when something would end or leave the transaction. */
   controlled(what: string): Error
   started(query: JsQuery): void
-  /** What a query has to wait for before it may be sent, or undefined. */
+  /** What a query must wait for before it is sent; `undefined` if nothing. */
   ready(): Promise<unknown> | undefined
 }
 
-/** What would end the transaction or leave it, and what only looks as if it were there (the types say so). */
+/** Methods that would end or leave the transaction, and methods that exist only in the types. */
 const controls = ['release', 'begin', 'savepoint', 'prepare', 'end', 'close', 'reserve', 'listen', 'subscribe']
 const wrapped = new Set<PropertyKey>(['unsafe', 'file', 'notify', ...controls])
 
-/** A `sql` of postgres.js that works like the native one, with every query behind the guard. */
+/** A `sql` of postgres.js that works like the native one, but the guard checks every query. */
 export function guardedSql<Sql extends PostgresJsShape>(sql: Sql, guard: SqlGuard): Sql {
   const methods = new Map<PropertyKey, Method>()
   const native = sql as unknown as Method & Record<PropertyKey, unknown>
@@ -36,7 +36,7 @@ export function guardedSql<Sql extends PostgresJsShape>(sql: Sql, guard: SqlGuar
 
   function methodFor(target: Record<PropertyKey, unknown>, name: PropertyKey): Method {
     if (controls.includes(String(name))) return refused(String(name), guard)
-    // The native one uses another connection, and so would tell of what may never be committed.
+    // The native method uses another connection, and would notify others of changes that may never be committed.
     if (name === 'notify') return (...told) => guarded(sql.unsafe('SELECT pg_notify($1::text, $2::text)', told), guard)
     return (...values) => guarded(Reflect.apply(target[name] as Method, target, values), guard)
   }
@@ -45,7 +45,7 @@ export function guardedSql<Sql extends PostgresJsShape>(sql: Sql, guard: SqlGuar
 function refused(name: string, guard: SqlGuard): Method {
   return () => {
     const error = guard.controlled(`${name}()`)
-    // The native one is not asynchronous, so nobody would look at a promise.
+    // The native method is synchronous, so nobody would look at a promise.
     if (name === 'release') throw error
     return rejected(error)
   }
@@ -53,18 +53,18 @@ function refused(name: string, guard: SqlGuard): Method {
 
 function held(query: JsQuery, before: Promise<unknown> | undefined, start: () => unknown): unknown {
   if (before === undefined) return start()
-  // Asked to start once more meanwhile, by a second `then`, it has started already.
+  // If a second `then` starts the query again in the meantime, nothing more happens.
   query.handle = () => undefined
   return before.then(start, (error) => query.reject(error))
 }
 
-/** A query is created here and may be started much later, or never, as a fragment of another one. */
+/** A query is created here but may be started much later, or never, as a fragment of another query. */
 function guarded(value: unknown, guard: SqlGuard): unknown {
   if (!isJsQuery(value)) return value
   const start = value.handle
   value.handle = () => {
     if (value.executed) return
-    // A call that nobody awaits must not be an unhandled rejection. Not by `catch`, which would start it.
+    // A call that nobody awaits must not cause an unhandled rejection. `catch` cannot be used, because it would start the query.
     Promise.prototype.then.call(value, undefined, () => {})
     const refusal = guard.refusal(textOfQuery(value))
     if (refusal === undefined) {

@@ -17,9 +17,8 @@ const graceMs = 1_000
 const rollback = 'ROLLBACK; '
 
 /**
- * A reserved connection of postgres.js. When such a connection is lost, postgres.js may connect it anew for somebody
- * else while the reserved `sql` still points to it: what is written then would commit by itself. So not even `tx` is
- * the bare one.
+ * A reserved connection of postgres.js. When it is lost, postgres.js may reconnect it for another caller while the reserved
+ * `sql` still points to it. Anything written then would commit on its own, so even `tx` is guarded.
  */
 export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql> {
   readonly tx: Sql
@@ -30,7 +29,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   #opening: Opening | undefined
   #opened: Promise<Answer> | undefined
   #isSeen = true
-  /** Nothing has been run in the transaction yet. */
+  /** Whether nothing has been run in the transaction yet. */
   #isFresh = false
   #inner: InnerConnection | undefined
   #lost: Error | undefined
@@ -67,7 +66,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
       return this.#sent(opening, rollback)
     })
     this.#opened = opened
-    // Whoever waits for it gets to see its failure.
+    // Callers that wait for the opening see its failure.
     opened.catch(() => {})
     return opened.catch(rethrown)
   }
@@ -79,20 +78,20 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return answerIn(lastOf(result) as RawResult)
   }
 
-  /** For whatever may not be sent before the opening was seen to work; undefined: it was. */
+  /** Resolves when the opening has succeeded, before which nothing else may be sent; `undefined` if it already has. */
   ready(): Promise<unknown> | undefined {
     this.#isFresh = false
     return this.#isSeen ? undefined : this.#opened
   }
 
-  /** Called by postgres.js as it sends a query, with the connection on which it does so. */
+  /** Called by postgres.js when it sends a query, with the connection it uses. */
   readonly #adopt = (inner: InnerConnection): boolean => {
     this.#inner = inner
     inner.onclose = (error) => {
       this.#closed = true
       this.#onLost(error)
     }
-    // Means: more may be sent behind this query.
+    // `true` means that more may be sent behind this query.
     return true
   }
 
@@ -103,7 +102,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     for (const reject of waiting) reject(error)
   }
 
-  /** Also the queries that postgres.js has not sent yet and forgets when the connection is lost. */
+  /** Also settles queries that postgres.js has not sent yet and forgets when the connection is lost. */
   #settled<T>(query: JsQuery): Promise<T> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
     return new Promise((resolve, reject) => {
@@ -126,7 +125,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     Promise.prototype.then.call(query, done, done)
   }
 
-  /** Tells when the connection is lost under the query. The result ends it. */
+  /** Calls `onLost` if the connection is lost during the query. The returned function stops watching. */
   watch(query: JsQuery, onLost: (error: Error) => void): () => void {
     this.#waiting.set(query, onLost)
     return () => void this.#waiting.delete(query)
@@ -145,7 +144,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
       return await this.#runAlong(statement, values)
     } catch (error) {
       if (!wasLeftOpen(error)) throw error
-      // It failed with the opening, which has been repeated since.
+      // It failed together with the opening, which has been repeated since.
       await this.#opened
       return await this.#runner.run(statement, values)
     }
@@ -158,7 +157,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     } catch (error) {
       if (!isJustonceError(error, 'STATEMENT_LOST')) throw error
       this.#names.lost()
-      // Nobody has done anything in this transaction yet.
+      // Nothing has been done in this transaction yet.
       await this.#begin(this.#opening as Opening, rollback)
       return await this.#runner.run(statement, values)
     }
@@ -199,7 +198,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   release(): void {
     if (this.#gone) return
     this.#gone = true
-    // A lost one has already gone back, and must not go back twice.
+    // A lost connection has already been returned, and must not be returned twice.
     if (this.#lost !== undefined) return
     if (this.#inner !== undefined) this.#inner.onclose = null
     this.native.release()
@@ -216,11 +215,11 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     else void this.#terminate()
   }
 
-  /** A connection that postgres.js terminates in the middle of a query keeps its `sql.end()` waiting for ever. */
+  /** If postgres.js terminates a connection in the middle of a query, its `sql.end()` waits forever. */
   async #terminate(): Promise<void> {
     const hasStopped = this.native.unsafe('ROLLBACK').catch(() => {})
     await Promise.race([hasStopped, pause(graceMs, undefined, { ref: false })])
-    // Once closed it may already be somebody else's.
+    // Once closed, the connection may already belong to another caller.
     if (!this.#closed) this.#inner?.terminate()
   }
 }

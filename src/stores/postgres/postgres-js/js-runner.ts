@@ -8,15 +8,15 @@ import { inlined } from './inlined.ts'
 import type { JsQuery, RawResult } from './query.ts'
 
 /**
- * Our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. A name is
- * used for one statement at a time at most: see `inlined`.
+ * Runs our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. A name is
+ * used for at most one statement at a time: see `inlined`.
  */
 export class JsRunner implements Runner {
   readonly #sql: Pick<PostgresJsShape, 'unsafe'>
   readonly #settled: <T>(query: JsQuery) => Promise<T>
   readonly #also: object
 
-  /** `settled` starts the query and waits for it; `also` are options for each. */
+  /** `settled` starts the query and waits for it; `also` holds options for every query. */
   constructor(
     sql: Pick<PostgresJsShape, 'unsafe'>,
     settled: <T>(query: JsQuery) => Promise<T> = (query) => query as Promise<unknown> as Promise<never>,
@@ -32,15 +32,15 @@ export class JsRunner implements Runner {
     return text === undefined ? this.runPrepared(statement, values, false) : this.#answer(text, [], { simple: true })
   }
 
-  /** In a transaction of its own, or not at all. */
+  /** Runs the statement in its own transaction, or not at all. */
   runAlone(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     const text = inlined(statement, values)
     if (text === undefined) return this.runPrepared(statement, values, false)
-    // In this order: postgres.js tells results apart only where the next one has rows.
+    // The order matters: postgres.js separates results only if the next one has rows.
     return this.#answer(`${text}; ${unlessInside}`, [], { simple: true })
   }
 
-  /** By its name, where it is to have one. */
+  /** Runs the statement by its name, unless `prepare` is `false`. */
   runPrepared({ text }: Statement, values: readonly Cell[], prepare = true): Promise<Answer> {
     return this.#answer(text, values, { prepare, simple: false })
   }
@@ -55,7 +55,7 @@ export class JsRunner implements Runner {
     }
   }
 
-  /** Not awaited in between: postgres.js sends them in one go. In a transaction that has failed the rest fails too. */
+  /** Nothing is awaited in between, so postgres.js sends them together. In a failed transaction the rest fail too. */
   runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
     return Promise.all(calls.map(({ statement, values }) => this.run(statement, values)))
   }
@@ -69,7 +69,7 @@ export class JsRunner implements Runner {
   }
 }
 
-/** Several statements have several results, but only where they return rows. */
+/** Several statements have several results, but only if they return rows. */
 export function lastTag(result: RawResult | readonly RawResult[]): string {
   return lastOf(result)?.command ?? ''
 }

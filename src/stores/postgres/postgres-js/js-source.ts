@@ -10,7 +10,7 @@ import { JsRunner } from './js-runner.ts'
 import { lentSql } from './lent-sql.ts'
 import { reserver } from './reserve.ts'
 
-/** The `sql` of postgres.js. */
+/** Connections from the `sql` of postgres.js. */
 export function jsSource<Sql extends PostgresJsShape>(
   sql: PostgresJsClientShape<Sql>,
   { prepare }: { readonly prepare: boolean },

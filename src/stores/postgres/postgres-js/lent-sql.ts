@@ -8,7 +8,7 @@ import type { JsConnection } from './js-connection.ts'
 import { answerIn } from './js-runner.ts'
 import type { JsQuery } from './query.ts'
 
-/** The reserved `sql` as a borrower sees it: helpers and fragments as ever, and every query behind the ledger. */
+/** The reserved `sql` as a borrower sees it: helpers and fragments work as usual, but every query goes through the ledger. */
 export function lentSql<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
@@ -24,7 +24,7 @@ export function lentSql<Sql extends PostgresJsShape>(
       beforeChange(names) {
         const look = options.lookBefore?.(names)
         if (look === undefined) return
-        // Sent as the borrower's own call is, and so right before it. Where it fails, that fails as well.
+        // Sent the same way as the borrower's own call, and so right before it. If this fails, that call fails as well.
         const send = async (): Promise<void> =>
           look.found(answerIn(await native.unsafe(look.text).raw().execute()).rows[0] ?? [])
         void (connection?.ready()?.then(send) ?? send()).catch(() => {})
@@ -36,7 +36,7 @@ export function lentSql<Sql extends PostgresJsShape>(
   function follow(query: JsQuery): void {
     const call = ledger.begin()
     const stop = connection?.watch(query, (error) => query.reject(error))
-    // Cursors put other functions in their place as they go on.
+    // Cursors replace these functions as they proceed.
     intercept(query, 'resolve', () => {
       stop?.()
       call.succeeded()

@@ -13,8 +13,8 @@ export interface InnerConnection {
 }
 
 /**
- * A query of postgres.js. It is lazy: `handle` is what `then`, `catch`, `finally`, `execute` and `forEach` call, and it
- * starts the query the first time.
+ * A query of postgres.js. It is lazy: `then`, `catch`, `finally`, `execute` and `forEach` call `handle`, which starts the
+ * query the first time.
  */
 export interface JsQuery extends Promise<unknown> {
   readonly strings: readonly string[]
@@ -34,7 +34,7 @@ export function isJsQuery(value: unknown): value is JsQuery {
   return typeof query?.handle === 'function' && Array.isArray(query.strings) && Array.isArray(query.args)
 }
 
-/** What a query will say to the server, with a placeholder for every value; fragments are other queries inside it. */
+/** The text that a query sends to the server, with a placeholder for every value. Fragments are other queries inside it. */
 export function textOfQuery({ strings, args }: Pick<JsQuery, 'strings' | 'args'>): string {
   return strings.map((text, index) => text + (index < strings.length - 1 ? textOfValue(args[index]) : '')).join('')
 }
@@ -45,7 +45,7 @@ function textOfValue(value: unknown): string {
   return ' $1 '
 }
 
-/** Has the server stop the one that runs; postgres.js uses a connection of its own for that, outside the pool. */
+/** Asks the server to cancel the running query; postgres.js uses a separate connection outside the pool for that. */
 export function cancelRunning(queries: Iterable<JsQuery>): void {
   for (const query of queries) if (query.active) query.canceller?.(query).catch(() => {})
 }

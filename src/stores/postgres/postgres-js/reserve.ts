@@ -1,13 +1,13 @@
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
 import { sqlState } from '../errors.ts'
 
-/** How long a reservation may take before we look whether it has been forgotten. */
+/** How long a reservation may take before we check whether postgres.js has forgotten it. */
 const patienceMs = 50
 
 /**
- * Reserves a connection of postgres.js. There a reservation waits for ever after `sql.end()`, and also when a connection
- * is lost while it waits. A query does neither, and one that comes later is not served before it where all connections
- * are merely in use: so if a query goes through, the reservation is made once more.
+ * Reserves a connection of postgres.js. A reservation waits forever after `sql.end()`, and also if a connection is lost
+ * while it waits. A query does neither, and if all connections are merely in use, a later query is not served before the
+ * reservation. So if a query succeeds, the reservation is made once more.
  */
 export function reserver<Sql extends PostgresJsShape>(
   sql: PostgresJsClientShape<Sql>,
@@ -43,7 +43,7 @@ export function reserver<Sql extends PostgresJsShape>(
           settle()
           resolve(reserved)
         } else {
-          // The forgotten one, after all.
+          // The forgotten reservation was served after all.
           reserved.release()
         }
       }

@@ -13,12 +13,12 @@ export interface JoinedParts<Tx> {
   readonly inbox: Inbox<Tx>
 }
 
-/** How long one savepoint may keep the next one of the same transaction waiting. */
+/** How long one savepoint may make the next one of the same transaction wait. */
 const patienceMs = 60_000
 
 const turns = new NestedTurns(systemTimers, patienceMs)
 
-/** A name may be used at several depths: the innermost counts, and they nest like the calls. */
+/** The same name may be used at several depths: the innermost counts, and savepoints nest like the calls. */
 const savepointName = 'justonce_joined'
 
 export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedParts<Tx>, tx: Tx): JoinedStore<Tx> {
@@ -37,7 +37,7 @@ export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedPar
 }
 
 async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T> {
-  // Outside of a transaction Postgres refuses this, and so nothing is claimed there either.
+  // Outside a transaction Postgres refuses this, so nothing is claimed there either.
   await runner.script(`SAVEPOINT ${savepointName}`).catch(asNotOpen)
   try {
     const value = await work()
@@ -46,7 +46,7 @@ async function inSavepoint<T>(runner: Runner, work: () => Promise<T>): Promise<T
   } catch (error) {
     await runner
       .script(`ROLLBACK TO SAVEPOINT ${savepointName}; RELEASE SAVEPOINT ${savepointName}`)
-      // What the work failed with matters more; after this the caller's next statement fails anyway.
+      // The error of the work matters more. If this fails, the caller's next statement fails anyway.
       .catch(() => {})
     throw error
   }

@@ -5,8 +5,9 @@ const left = new RegExp(
 )
 
 /**
- * Temporary tables that stay, locks and cursors of the session, prepared statements, LISTEN: no end of a transaction removes
- * them. Guessing yes costs a new connection, so that it need not understand the statement.
+ * Whether a statement may create something that no end of a transaction removes: permanent temporary tables, locks and
+ * cursors of the session, prepared statements, LISTEN. A false positive only costs a new connection, so the statement need
+ * not be parsed.
  */
 export function leavesSomething(sql: string): boolean {
   return left.test(sql)

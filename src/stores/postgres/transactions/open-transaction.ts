@@ -9,10 +9,10 @@ import { SettingsBefore } from './restoring.ts'
 export class OpenTransaction<Tx> {
   readonly connection: Connection<Tx>
   readonly #loans: LedgerLoan<Tx>[] = []
-  /** A savepoint of `parts` is open. */
+  /** Whether a savepoint of `parts` is open. */
   hasPart = false
   over = false
-  /** Somebody may have left something in the session: nobody else is to meet it. */
+  /** Whether something may have been left in the session that nobody else may encounter. */
   hasLeftovers = false
 
   readonly #opening: Promise<Answer>
@@ -23,7 +23,7 @@ export class OpenTransaction<Tx> {
     this.connection = connection
     this.#opening = opening
     this.#unseen = unseen
-    // Whoever works in the transaction gets to see it too.
+    // Callers that work in the transaction see the failure too.
     opening.then(
       ({ rows }) => {
         this.#before.opened(rows[0], unseen)
@@ -32,7 +32,7 @@ export class OpenTransaction<Tx> {
     )
   }
 
-  /** As of the beginning: rather too old than too new, so that nothing outlives a change of it. */
+  /** The epoch at the beginning: rather too old than too new, so that nothing outlives a change of the epoch. */
   async epoch(): Promise<string> {
     return textIn((await this.#opening).rows[0]?.[0])
   }
@@ -57,7 +57,7 @@ export class OpenTransaction<Tx> {
   }
 }
 
-/** Finds the transaction that a native client is in, where it is one of ours. */
+/** Finds the transaction that a native client is in, if the store has opened it. */
 export class OpenTransactions<Tx> {
   readonly #byClient = new WeakMap<object, OpenTransaction<Tx>>()
   readonly #source: ConnectionSource<Tx>
@@ -76,7 +76,7 @@ export class OpenTransactions<Tx> {
     return transaction
   }
 
-  /** From here on the client is the pool's again, or nobody's. */
+  /** From here on the client belongs to the pool again, or to nobody. */
   close(transaction: OpenTransaction<Tx>): void {
     transaction.over = true
     this.#byClient.delete(transaction.connection.tx as object)
@@ -86,7 +86,7 @@ export class OpenTransactions<Tx> {
     return this.#byClient.get(tx as object)
   }
 
-  /** For what only the owner of a transaction may do: outside of one, a claim would be durable before its effects. */
+  /** For what only the owner of a transaction may do: outside a transaction, a claim would be durable before its effects. */
   get(tx: Tx): OpenTransaction<Tx> {
     const transaction = this.find(tx)
     if (transaction !== undefined) return transaction
@@ -95,7 +95,7 @@ export class OpenTransactions<Tx> {
     })
   }
 
-  /** For what may as well be done in a transaction of the application. */
+  /** For what may also be done in a transaction of the application. */
   runner(tx: Tx): Runner {
     return this.find(tx)?.connection ?? this.#source.join(tx)
   }

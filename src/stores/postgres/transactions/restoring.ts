@@ -1,6 +1,6 @@
 import type { Cell } from '../cells.ts'
 
-/** What the settings of an opening answer with, behind the epoch; behind these come those that functions change. */
+/** The settings that an opening returns after the epoch. The settings that functions change come after these. */
 const answered = [
   'lock_timeout',
   'idle_in_transaction_session_timeout',
@@ -10,7 +10,7 @@ const answered = [
   'search_path',
   'role',
 ]
-/** These are ours, and local to the transaction. */
+/** Our own settings, local to the transaction. */
 const ourOwn = [
   'search_path',
   'lock_timeout',
@@ -21,16 +21,16 @@ const ourOwn = [
 
 const plain = /^[a-z_][\w$]*(?:\.[a-z_][\w$]*)*$/
 
-/** The settings of a transaction as they were before anybody who works in it has changed them. */
+/** The settings of a transaction before anyone who works in it has changed them. */
 export class SettingsBefore {
   readonly #values = new Map<string, Cell>()
 
-  /** By what the opening has answered with. */
+  /** Takes the values from the answer to the opening. */
   opened(row: readonly Cell[] | undefined, unseen: readonly string[] = []): void {
     for (const [index, name] of [...answered, ...unseen].entries()) this.#values.set(name, row?.[index + 1] ?? null)
   }
 
-  /** Asks for those that are about to be changed and not known yet; undefined: there are none. */
+  /** A query for the settings that are about to be changed and not known yet; `undefined` if there are none. */
   look(names: readonly string[]): { readonly text: string; found(row: readonly Cell[]): void } | undefined {
     const unknown = names.filter((name) => plain.test(name) && !this.#values.has(name))
     if (unknown.length === 0) return undefined
@@ -41,8 +41,9 @@ export class SettingsBefore {
   }
 
   /**
-   * Puts all of it back. For the session, where it is not ours alone: a function, or a value that stands for `false`, may
-   * have set it for longer than the transaction. The role comes first, because it decides what may be set.
+   * Restores everything. Settings that are not ours alone are restored for the session, because a function, or a value that
+   * means `false`, may have set them for longer than the transaction. The role comes first, because it decides what may be
+   * set.
    */
   restoring(names: readonly string[]): readonly string[] {
     const of = (name: string): Cell => this.#values.get(name) ?? null
@@ -60,7 +61,7 @@ export class SettingsBefore {
   #puttingBack(name: string): readonly string[] {
     if (!this.#values.has(name)) return [`SET LOCAL ${name} TO DEFAULT`]
     const value = this.#values.get(name) ?? null
-    // One that nobody has ever set is empty afterwards. Without a dot in its name there is none of that name.
+    // A setting that was never set is empty afterwards. Without a dot in its name, no such setting exists.
     if (value === null && !name.includes('.')) return []
     return [
       `SELECT set_config('${name}', ${literal(value)}, false)

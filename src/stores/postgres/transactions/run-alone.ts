@@ -5,9 +5,9 @@ import type { Statement } from '../statement.ts'
 import { beginAnew, wasLeftOpen } from './left-open.ts'
 
 /**
- * One statement in a transaction of its own. Where the role's default isolation is stricter than ours, a rival that was
- * faster is an error. Trying again would only help until the next rival comes, so then it asks for our isolation. So it
- * does where somebody has left a transaction open in the session.
+ * Runs one statement in its own transaction. If the role's default isolation is stricter than ours, losing a race to another
+ * process is an error. A plain retry would only help until the next race, so the statement then asks for our isolation. The
+ * same is done if someone has left a transaction open in the session.
  */
 async function runOn<Tx>(connection: Connection<Tx>, statement: Statement, values: readonly Cell[]): Promise<Answer> {
   let answer: Answer
@@ -19,13 +19,13 @@ async function runOn<Tx>(connection: Connection<Tx>, statement: Statement, value
     else connection.release()
     throw error
   }
-  // In a transaction that somebody has left open nothing is committed by that.
+  // If someone has left a transaction open, nothing has been committed yet.
   if (connection.isInside()) return await readingCommitted(connection, statement, values)
   connection.release()
   return answer
 }
 
-/** Once more on another connection, where the one before was left by somebody in a state in which nothing of ours works. */
+/** Retries on another connection if someone left the first one in a state in which none of our statements work. */
 export async function runOnGoodOne<Tx>(
   checkOut: () => Promise<Connection<Tx>>,
   statement: Statement,
@@ -39,7 +39,7 @@ export async function runOnGoodOne<Tx>(
   }
 }
 
-/** It failed only because the default isolation is stricter than ours, or because somebody has left a transaction open. */
+/** Whether the only cause is a default isolation that is stricter than ours, or a transaction that someone has left open. */
 export function mustBegin(error: unknown): boolean {
   return sqlState(error) === '40001' || wasLeftOpen(error)
 }

@@ -1,19 +1,19 @@
 import { sqlPieces } from '../../sql/sql-tokens.ts'
 import { named, settingsIn } from './unseen-settings.ts'
 
-/** What a text changes of the session that the transaction is in. */
+/** What a statement changes in the session of the transaction. */
 export interface SessionChange {
-  /** What may not be done with a lent connection, as it stands in messages. */
+  /** What may not be done with a lent connection, as it appears in messages. */
   readonly refused?: string | undefined
-  /** The settings that it changes, of which those with a plain name. */
+  /** The changed settings, as far as they have a plain name. */
   readonly names: readonly string[]
 }
 
 const mayChange = /\b(?:set|reset|set_config|do)\b/i
-/** These belong to the transaction, or to the one statement. */
+/** These belong to the transaction or to a single statement. */
 const ofTransaction = new Set(['TRANSACTION', 'CONSTRAINTS'])
 
-/** Undefined: nothing, as far as the text shows. What a function does inside is not seen. */
+/** `undefined` if the text shows no change. Changes inside functions are not detected. */
 export function findSessionChange(sql: string): SessionChange | undefined {
   if (!mayChange.test(sql)) return undefined
   const names: string[] = []
@@ -46,12 +46,12 @@ function changeIn(head: readonly string[]): SessionChange | undefined {
   }
   if (first === 'RESET')
     return second === 'ALL' ? { refused: 'RESET ALL', names: [] } : { names: [settingIn(head.slice(1))] }
-  // A block is a function that has no name.
+  // A DO block is a function without a name.
   if (first === 'DO') return { names: settingsIn(head.slice(1).join(' ')) }
   return configIn(head)
 }
 
-/** `app.tenant` is three pieces. */
+/** `app.tenant` consists of three pieces. */
 function settingIn(rest: readonly string[]): string {
   const [first = '', dot, second = ''] = rest
   return named(dot === '.' ? `${first}.${second}` : first)

@@ -15,15 +15,15 @@ import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
 const rollback = statement('ROLLBACK')
 const begin = statement(beginText)
 
-/** A claim that travels with the opening, but may be run although that has failed, must then find nothing to do. */
+/** A claim that travels with the opening may run although the opening has failed. It must then find nothing to do. */
 export const isOpenHere = `current_setting('justonce.is_open', true) = 'yes'`
 
-/** A temporary table that somebody has left in the session must not take the place of one that messages write to. */
+/** A temporary table that was left in the session must not shadow a table that messages write to. */
 const path = `current_setting('search_path')`
 const tempLast = `CASE WHEN ${path} LIKE '%pg_temp%' THEN ${path} WHEN ${path} IN ('', '""') THEN 'pg_temp'
   ELSE ${path} || ', pg_temp' END`
 
-/** Local to the transaction, so that they also hold behind a pooler. Answers with the epoch. */
+/** The settings are local to the transaction, so they also work behind a pooler. Returns the epoch. */
 export function settingsStatement(tables: Tables, around: Surroundings): Statement {
   const unseen = around.unseen?.map((name) => `, current_setting('${name}', true)`) ?? []
   return prepared(
@@ -80,7 +80,7 @@ async function runOn<Tx, T>(
   let isCommitting = false
   try {
     if (!connection.holdsBack) await watch.until(answer)
-    // Called before anything is sent, so that what the work does first goes along.
+    // Called before anything is sent, so that the first statement of the work travels along.
     const running = begun(work, connection.tx)
     const value = await watch.until(running)
     await watch.until(answer)
@@ -95,7 +95,7 @@ async function runOn<Tx, T>(
     return value
   } catch (error) {
     transactions.close(transaction)
-    // After a commit that failed only an answer of the server tells for certain what a rollback will find.
+    // After a failed commit, only an answer from the server tells for certain what a rollback will find.
     if (isCommitting && !isAnswer(error)) connection.discard()
     else await undo(transaction, watch, error)
     throw error
@@ -118,7 +118,7 @@ export async function setLockTimeout(
   await runner.script(`SET LOCAL lock_timeout = ${milliseconds(lockTimeoutMs)}`)
 }
 
-/** 0 would mean "for ever". */
+/** 0 would mean no limit. */
 function milliseconds(ms: number): string {
   return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))
 }
@@ -138,7 +138,7 @@ async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
   throw new JustonceError('COMMIT_ROLLED_BACK', { message: `Postgres answered the commit with ${tag}.` })
 }
 
-/** A deferred constraint, or an earlier failure: the server has said no, and the connection is as good as before. */
+/** The server refused (a deferred constraint, or an earlier failure), and the connection is as good as before. */
 function isAnswer(error: unknown): boolean {
   return isJustonceError(error, 'TX_ABORTED') || sqlState(error) !== undefined
 }
@@ -149,7 +149,7 @@ function commitError(error: unknown): unknown {
   if (state === sealMissing) {
     return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause: error })
   }
-  // Without an answer of the server, or with one that it sent on its way out, the commit may have been done.
+  // Without an answer from the server, or with one that it sent while shutting down, the commit may have succeeded.
   if (state !== undefined && state !== '40003' && !isLostConnection(error)) return error
   return new JustonceError('COMMIT_UNKNOWN', {
     message: `The answer to the commit did not come: ${messageOf(error)}.`,
@@ -164,7 +164,7 @@ export function abortedError(cause: unknown): JustonceError {
   })
 }
 
-/** For statements of ours that come right behind those of a handler. */
+/** For our statements that directly follow those of a handler. */
 export async function sayingAborted<T>(statement: Promise<T>): Promise<T> {
   try {
     return await statement
@@ -173,11 +173,11 @@ export async function sayingAborted<T>(statement: Promise<T>): Promise<T> {
   }
 }
 
-/** The connection goes back only if the rollback was seen to work and nobody has anything under way on it. */
+/** The connection is returned only if the rollback succeeded and no call is in progress on it. */
 async function undo<Tx>(transaction: OpenTransaction<Tx>, watch: AbortWatch, error: unknown): Promise<void> {
   const { connection } = transaction
   try {
-    // What a handler has thrown need not let itself be looked at.
+    // Inspecting what a handler has thrown may itself throw.
     if (isBadSession(error) || watch.aborted || connection.lost() !== undefined || transaction.openCalls() > 0)
       return connection.discard()
     const tag = await watch.until(connection.runAll([rollback]))
