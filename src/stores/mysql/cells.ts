@@ -1,11 +1,11 @@
 /** A value of ours as the server sends it: bytes, whatever the user's client does with types. */
 export type Cell = Buffer | null
 
-/** Longer values are written in base 64: a third longer than they are, where hexadecimal is twice as long. */
+/** Longer values are written in base 64, which adds a third to their size, whereas hexadecimal doubles it. */
 const longHex = 65_536
 
 /**
- * Values stand in our statements as numbers and as hexadecimal bytes. So neither the character set of the connection nor
+ * Values appear in our statements as numbers, hexadecimal or base 64. So neither the character set of the connection nor
  * `NO_BACKSLASH_ESCAPES` nor any option of the user's client can change what is stored or compared.
  */
 export function bytes(value: Uint8Array | string | undefined): string {
@@ -15,12 +15,12 @@ export function bytes(value: Uint8Array | string | undefined): string {
   return buffer.length > longHex ? `FROM_BASE64('${buffer.toString('base64')}')` : `x'${buffer.toString('hex')}'`
 }
 
-/** So much of a message fits into a packet, beside everything else that a row may have. */
+/** How much of a message fits into a packet, beside everything else that a row may contain. */
 export function largestMessage(maxPacket: number): number {
   return Math.max(0, Math.floor(((maxPacket - besideMessage) * 3) / 4))
 }
 
-/** Names, keys and the error history, in hexadecimal. */
+/** Room for names, keys and the error history, in hexadecimal. */
 const besideMessage = 400_000
 
 export function integer(value: number | undefined): string {
@@ -30,7 +30,7 @@ export function integer(value: number | undefined): string {
   return String(whole)
 }
 
-/** Digits that came from a column of ours. */
+/** Digits from one of our columns. */
 export function digits(text: string | undefined): string {
   return text !== undefined && /^\d{1,20}$/.test(text) ? text : '0'
 }
@@ -39,7 +39,7 @@ export function boolean(value: boolean): string {
   return value ? '1' : '0'
 }
 
-/** The database's clock in milliseconds since 1970, without a time zone in between. */
+/** The database's clock in milliseconds since 1970, independent of time zones. */
 export const nowMs = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)`
 
 /** The same in microseconds. */

@@ -8,16 +8,16 @@ import type { Runner } from './runner.ts'
 import { foundByKey, handlerValue, inGroups, keyValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
-/** What the last claim was like, to guess what the next will be like. */
+/** What the last claim was like, as a guess for the next one. */
 export interface ClaimHabit {
-  /** Most keys were there already: then it is cheaper to look before claiming. */
+  /** Most keys already had records, so it is cheaper to look before claiming. */
   mostlyKnown: boolean
 }
 
 export interface Claimed {
   readonly existing: readonly (InboxRecord | undefined)[]
   readonly tooOld: ReadonlySet<number>
-  /** What the rows of this claim are marked with. */
+  /** The token that marks the rows of this claim. */
   readonly token: string
 }
 
@@ -25,7 +25,7 @@ export interface ClaimOptions {
   readonly requests: readonly ClaimRequest[]
   readonly horizonMs: number | undefined
   readonly habit: ClaimHabit
-  /** What the same transaction has claimed before. */
+  /** The earlier claims of the same transaction. */
   readonly before: readonly Claims[]
 }
 
@@ -33,9 +33,9 @@ export interface ClaimOptions {
 const mostTurns = 20
 
 /**
- * Claims by a plain INSERT and, where that says "duplicate", looks which were there and claims the rest. An INSERT that
- * has succeeded tells for certain that every row is ours, without a look; one that has not leaves nothing.
- * `INSERT IGNORE` would cut keys, and ON DUPLICATE KEY UPDATE would lock every duplicate against its rivals.
+ * Claims by a plain INSERT. If that reports a duplicate, looks up which records exist and claims the rest. A successful
+ * INSERT proves that every row is ours, without a look; a failed one leaves nothing behind. `INSERT IGNORE` would truncate
+ * keys, and ON DUPLICATE KEY UPDATE would lock every duplicate against other transactions.
  */
 export async function claimAll(
   runner: Runner,
@@ -87,7 +87,7 @@ function isBefore(born: Date | undefined, horizonMs: number | undefined): boolea
   return born !== undefined && horizonMs !== undefined && born.getTime() < horizonMs
 }
 
-/** True when all of them are ours now; otherwise none. */
+/** `true` if all of them are ours now; otherwise none of them is. */
 async function insert(
   runner: Runner,
   { inbox, token }: { readonly inbox: string; readonly token: string },
@@ -109,13 +109,13 @@ async function insert(
 
 interface Found {
   readonly records: ReadonlyMap<string, InboxRecord>
-  /** Claims of a transaction that was committed before they were done: as if they had not been made. */
+  /** Claims of a transaction that was committed before they were done. They count as never made. */
   readonly abandoned: ReadonlyMap<string, RecordKey>
 }
 
 /**
- * In a transaction of the caller that is stricter than ours only a look that locks sees what a rival has committed. It is
- * used when the ordinary one has not found what stood in the way.
+ * In a transaction of the caller with stricter isolation than ours, only a locking read sees what another transaction has
+ * committed. It is used if the ordinary read has not found the conflicting row.
  */
 export async function look(
   runner: Runner,
@@ -134,7 +134,8 @@ export async function look(
       for (const row of rows) {
         const key = { handler: textIn(row[0]), key: textIn(row[1]) }
         const isOpen = textIn(row[2]) === 'open'
-        // Not abandoned: this very transaction has claimed it, and suspended it for as long as it may be committed by others.
+        // Not abandoned: this transaction has claimed it, and has suspended it for as long as others might commit the
+        // transaction.
         if (isOpen && own?.has(tokenIn(row[6]))) records.set(nameOf(key), { ...recordIn(row, 2), state: 'processed' })
         else if (isOpen) abandoned.set(nameOf(key), key)
         else records.set(nameOf(key), recordIn(row, 2))
@@ -150,13 +151,13 @@ export async function look(
   return { records, abandoned }
 }
 
-/** Whoever else is removing the same ones has claimed them first, and is found by the next look. */
+/** If another process is removing the same rows, it has claimed them first, and the next look finds its claims. */
 async function removeAbandoned(runner: Runner, inbox: string, keys: readonly RecordKey[]): Promise<void> {
   for (const group of inGroups(keys))
     await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', group)} AND known.state = 'open'`)
 }
 
-/** No two pairs have the same. */
+/** Unique for each pair. */
 export function nameOf({ handler, key }: RecordKey): string {
   return JSON.stringify([handler, key])
 }

@@ -11,12 +11,12 @@ export interface MysqlConnectionShape {
   destroy(): void
 }
 
-/** A pool of `mysql2/promise`, by shape: any version, and whatever is built like it. */
+/** A pool of `mysql2/promise`, by shape: any version, and anything built like it. */
 export interface MysqlPromisePoolShape<Connection extends MysqlConnectionShape> {
   getConnection(): Promise<Connection>
 }
 
-/** A pool of `mysql2` itself, the one with callbacks; the store uses its promises. */
+/** The callback pool of `mysql2`; the store uses its promises. */
 export interface MysqlCallbackPoolShape<Connection extends MysqlConnectionShape> {
   promise(): MysqlPromisePoolShape<Connection>
 }

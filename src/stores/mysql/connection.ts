@@ -8,11 +8,11 @@ import { quotedName } from './tables.ts'
 
 export interface ConnectionOptions {
   readonly server: Server
-  /** Ends a session of the server that goes on with a statement although nobody waits for it any more. */
+  /** Terminates a server session that is still running a statement nobody waits for any more. */
   terminate(threadId: number): void
 }
 
-/** A pooled connection that is ours alone, from the check-out until `giveBack` or `discard`. */
+/** A pooled connection that is exclusively ours, from the check-out until `giveBack` or `discard`. */
 export class MysqlConnection<Native extends MysqlConnectionShape> implements Runner {
   readonly native: Native
   readonly server: Server
@@ -28,7 +28,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     this.native = native
     this.server = server
     this.#terminate = terminate
-    // Without a listener an ended connection would be an uncaught error of the process.
+    // Without a listener, a closed connection would be an uncaught error of the process.
     native.on('error', this.#onError)
     native.on('end', this.#onEnd)
   }
@@ -41,7 +41,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     this.#lost ??= Object.assign(new Error('Connection lost: it has ended'), { code: 'PROTOCOL_CONNECTION_LOST' })
   }
 
-  /** The same object as long as the session lasts: pools with promises wrap it anew for each who gets it. */
+  /** The same object for as long as the session lasts; pools with promises wrap it anew at every check-out. */
   get session(): object {
     return (this.native as { readonly connection?: object }).connection ?? this.native
   }
@@ -56,7 +56,10 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     }
   }
 
-  /** The promise's own end, or that of the connection: mysql2 never settles what is under way when it is destroyed. */
+  /**
+   * Settles like the promise, or rejects if the connection is discarded, because mysql2 never settles what is in progress
+   * then.
+   */
   untilGone<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
@@ -70,30 +73,30 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     const { status } = await this.run(sql).catch(async (error: unknown) => {
       const { sessionDatabase } = this.server
       if (errorNumber(error) !== elsewhere || sessionDatabase === undefined) throw error
-      // Whoever had the connection before has left it in another database.
+      // The previous user has left the connection in another database.
       await this.run(`USE ${quotedName(sessionDatabase)}`)
       return await this.run(sql)
     })
-    // Or in a transaction: its snapshot is an old one, and what was written in it is not for us to commit.
+    // Or in a transaction, whose snapshot is old and whose writes we must not commit.
     if ((status & serverFlags.inTransaction) !== 0) await this.run(endings.rollback)
   }
 
-  /** More has been changed of the session than `takeSession` did, and has to be given back, too. */
+  /** More of the session was changed than `takeSession` changes, so that must be restored, too. */
   sessionChanged(): void {
     this.#sessionChanged = true
   }
 
-  /** It could not be put right: nobody must get it again. */
+  /** The session could not be restored, so nobody must get it again. */
   sessionLost(): void {
     this.#sessionLost = true
   }
 
-  /** Set when the connection is known to be gone; after that nothing may be run on it. */
+  /** The error if the connection is known to be gone; after that nothing may be run on it. */
   lost(): Error | undefined {
     return this.#lost
   }
 
-  /** Back to the pool, for a connection that is known to be without a transaction. Nobody needs to wait for it. */
+  /** Returns a connection that is known to have no open transaction to the pool. Nobody needs to wait for it. */
   async giveBack(): Promise<void> {
     if (this.#gone) return
     if (this.#sessionLost) return this.discard()
@@ -109,7 +112,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     this.native.release()
   }
 
-  /** Never to be used again; what runs on it is cut off, here and in the server. */
+  /** The connection is never used again. What runs on it is cut off, here and in the server. */
   discard(): void {
     if (this.#gone) return
     this.#gone = true
@@ -118,7 +121,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     const { threadId } = this.native
     this.native.destroy()
     for (const reject of [...this.#waiting]) reject(this.#lost as unknown as Error)
-    // The server would only notice when the statement that is running has ended, which may be a long wait for a lock.
+    // Otherwise the server would only notice when the running statement ends, which may be after a long wait for a lock.
     if (wasAlive && typeof threadId === 'number') this.#terminate(threadId)
   }
 }

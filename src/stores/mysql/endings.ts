@@ -1,4 +1,4 @@
-/** In full: a session with a `completion_type` would else begin another transaction, or be closed by the server. */
+/** In full, because a `completion_type` of the session could otherwise begin another transaction or close the connection. */
 const noMore = 'AND NO CHAIN NO RELEASE'
 
 export const endings = { commit: `COMMIT ${noMore}`, rollback: `ROLLBACK ${noMore}` } as const

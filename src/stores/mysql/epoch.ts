@@ -6,7 +6,7 @@ import type { Answer } from './runner.ts'
 import type { Server } from './server.ts'
 import type { Tables } from './tables.ts'
 
-/** Caches go by an epoch for no longer than this without asking again; see `RecentCommits`. */
+/** How long caches may rely on an epoch without asking again; see `RecentCommits`. */
 const askEveryMs = 1_000
 
 interface Known {
@@ -15,13 +15,13 @@ interface Known {
 }
 
 /**
- * Which database the rows of a connection come from. The epoch in our table alone would not do: it comes back with a
- * backup, and then it says that nothing has changed. What cannot come back is the moment at which the server was started,
- * and no data folder is put in place without another one; a replica that takes over has other names. Dumps are restored
- * into a running server: by then the table was made at another time, or in another database.
+ * Which database the rows of a connection come from. The epoch in our table is not enough: it is restored with a backup, and
+ * then says that nothing has changed. The start time of the server cannot be restored, and no data folder is put in place
+ * without another start; a replica that takes over has other names. Dumps are restored into a running server: then the table
+ * was created at another time, or in another database.
  *
- * It is asked for together with the epoch, once a second on each connection. Where the server refuses to tell, there is
- * only the row.
+ * The identity is read together with the epoch, once a second on each connection. If the server refuses to tell it, only the
+ * row counts.
  */
 export class Identities {
   readonly #known = new WeakMap<object, Known>()
@@ -32,7 +32,7 @@ export class Identities {
     this.#tables = tables
   }
 
-  /** Answers with the epoch and the horizon. */
+  /** Returns the epoch and the horizon. */
   async read(
     connection: MysqlConnection<MysqlConnectionShape>,
   ): Promise<{ readonly epoch: string; readonly row: Answer['rows'][number] }> {
@@ -64,7 +64,7 @@ export function epochAndHorizon({ meta }: Tables, also?: string): string {
   return `SELECT epoch, horizon${also === undefined ? '' : `, ${also}`} FROM ${meta}`
 }
 
-/** What is not known is NULL, and left out. Both parts of the difference are taken at one moment: it is exact. */
+/** Unknown values are NULL and left out. Both times of the difference are read at the same moment, so it is exact. */
 function identityText({ metaName, databaseValue }: Tables, { isMariadb }: Server): string {
   const status = isMariadb ? 'information_schema.GLOBAL_STATUS' : 'performance_schema.global_status'
   const name = isMariadb ? '@@GLOBAL.server_id' : '@@GLOBAL.server_uuid'

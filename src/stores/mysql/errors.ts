@@ -5,7 +5,7 @@ import { networkCodes, ownTrouble } from '../sql/trouble.ts'
 export const duplicateKey = 1062
 export const deadlock = 1213
 export const lockTimeout = 1205
-/** A row was changed after the snapshot of a transaction that is stricter than ours. */
+/** A row was changed after the snapshot of a transaction with stricter isolation than ours. */
 export const changedSinceSnapshot = 1020
 
 /** The number of an error that the server has sent. */
@@ -15,7 +15,7 @@ export function errorNumber(error: unknown): number | undefined {
   return typeof errno === 'number' && errno > 0 && typeof sqlState === 'string' ? errno : undefined
 }
 
-/** What mysql2 and Node itself say when there is no connection. */
+/** The codes that mysql2 and Node report when there is no connection. */
 const lostCodes = new Set([
   ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR'],
   ...['PROTOCOL_ENQUEUE_AFTER_QUIT', 'PROTOCOL_PACKETS_OUT_OF_ORDER', 'PROTOCOL_UNEXPECTED_PACKET'],
@@ -24,32 +24,30 @@ const lostCodes = new Set([
 const lostMessages =
   /^(?:Can't add new command when connection is in closed state|Can't write in closed state|Connection lost|Connection is closed)/
 
-/** Said by the server on its way out, or about a connection that is gone: shutting down, aborted, killed, idle too long. */
+/** Reported by a server that shuts down, or about a connection that is gone: shutting down, aborted, killed, idle too long. */
 const lostNumbers = new Set([1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2055, 4031])
 
 /**
- * A full disk, no memory, no more connections, a server that takes no writes, a cluster that is not ready. 1290 is only
- * sometimes about that; see below. A full table (1114) is not: with the engine MEMORY it is an affair of whoever fills
- * it. If it is the disk, our own tables are full as well, and of those `explained` says so.
+ * A full disk, no memory, no more connections, a server that accepts no writes, a cluster that is not ready. 1290 only
+ * sometimes means that; see below. A full table (1114) is not included: with the MEMORY engine it concerns only those who
+ * fill it. If the disk is full, our own tables are full as well, and `explained` reports that.
  */
 const unavailableNumbers = new Set([1021, 1037, 1040, 1041, 1047, 1129, 1203, 1226, 1836, 3100, 3169])
 
 /**
- * Deadlock, lock timeout, an XA transaction that was rolled back. A statement that was killed or took too long, too: it
- * says that it took too long this time, mostly behind somebody's lock; whoever runs it again does so a bounded number of
- * times.
+ * Deadlock, lock timeout, an XA transaction that was rolled back. Also a statement that was killed or took too long this
+ * time, mostly because it waited for a lock; it is retried a limited number of times.
  */
 const conflictNumbers = new Set([1020, 1205, 1213, 1317, 1402, 1613, 1614, 1969, 3024, 3058, 3101, 3572])
 
 /**
- * Our own statement is refused: a right is missing, or the session is in a state in which somebody has left it (another
- * role, tables locked, an XA transaction, a limit to what may be joined, statements in the log instead of rows). Another one
- * may be as it should.
+ * Our own statement is refused: a privilege is missing, or someone has left the session in a bad state (another role, locked
+ * tables, an XA transaction, a limit on joins, statements in the log instead of rows). Another session may work.
  */
 const deniedNumbers = new Set([1044, 1142, 1143, 1227, 1370, 1099, 1100, 1104, 1223, 1399, 1665])
 
 export function classify(error: unknown): StoreTrouble {
-  // A deadlock ends the whole transaction, and whoever ran into it is not to blame.
+  // A deadlock ends the whole transaction, and the handler that ran into it is not to blame.
   if (isJustonceError(error)) return error.code === 'TX_ENDED' ? classify(error.cause) : ownTrouble(error)
   const number = errorNumber(error)
   if (isLostConnection(error)) return 'unavailable'
@@ -65,14 +63,14 @@ export function isLostConnection(error: unknown): boolean {
   return lostCodes.has(String((error as { code?: unknown }).code)) || lostMessages.test(error.message)
 }
 
-/** The server has undone the whole transaction, not only the statement; what comes next would stand alone. */
+/** Whether the server has rolled back the whole transaction, not only the statement. The next statement would stand alone. */
 export function endsTransaction(error: unknown, timeoutsDo: boolean): boolean {
   const number = errorNumber(error)
   if (number === lockTimeout) return timeoutsDo
   return number === deadlock || number === 1206 || (number === 1305 && isMissingSavepoint(error))
 }
 
-/** The number is the same for a missing procedure. */
+/** A missing procedure has the same number. */
 export function isMissingSavepoint(error: unknown): boolean {
   return errorNumber(error) === 1305 && messageOf(error).startsWith('SAVEPOINT')
 }
@@ -80,7 +78,7 @@ export function isMissingSavepoint(error: unknown): boolean {
 function isDiskFull(error: unknown): boolean {
   const number = errorNumber(error)
   if (number === 1021) return true
-  // Writing a file, or the engine, has failed with the "no space left" of the system.
+  // Writing a file failed, or the engine did, with the system's "no space left".
   return (number === 3 || number === 1026 || number === 1030) && /\b28\b|No space left/.test(messageOf(error))
 }
 
@@ -89,8 +87,8 @@ function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * mysql2 attaches the statement to its errors, with all values written into it, and errors go into logs and events. What is
- * left is the text that its author wrote, if there is one, with the places for the values.
+ * mysql2 attaches the statement to its errors, with all values written into it, and errors go into logs and events. Only the
+ * text that its author wrote is kept, if there is one, with placeholders for the values.
  */
 export function withoutValues(error: unknown, text?: string): unknown {
   if (!(error instanceof Error) || !('sql' in error)) return error
@@ -99,7 +97,7 @@ export function withoutValues(error: unknown, text?: string): unknown {
   return error
 }
 
-/** Says of a failed statement of ours what is behind it, where that is not plain. */
+/** Explains the cause of a failed statement of ours, if it is not obvious. */
 export function explained(error: unknown): unknown {
   const says = `The server says: ${messageOf(error)}.`
   const number = errorNumber(error)
@@ -116,7 +114,7 @@ export function explained(error: unknown): unknown {
   return error
 }
 
-/** Whether the session is to blame for it, or may be. */
+/** Whether the session is, or may be, the cause. */
 export function isBadSession(error: unknown): boolean {
   return isJustonceError(error, 'STORE_DENIED')
 }

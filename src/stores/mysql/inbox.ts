@@ -18,7 +18,7 @@ export interface InboxParts<Native extends MysqlConnectionShape> {
   readonly tables: Tables
 }
 
-/** Each turn whoever stood in the way has been undone, so that it cannot go on for long. */
+/** On each turn the transaction that stood in the way was rolled back, so this cannot go on for long. */
 const mostTurns = 20
 
 export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxParts<Native>): Inbox<Native> {
@@ -40,7 +40,7 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
       const { connection } = transaction
       for (let turn = 1; ; turn++) {
         try {
-          // Before the claim: rather an epoch and a horizon that are too old than too new.
+          // Read before the claim, because an epoch and a horizon that are too old are better than too new.
           const { epoch, row } = await identities.read(connection)
           const seen = { epoch, horizonMs: optionalNumberIn(row[1]) }
           const { answer, token } = await claimOn(connection, tables, {
@@ -52,8 +52,8 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
           transaction.claimed(token, ours(requests, answer))
           return answer
         } catch (error) {
-          // Of several who wait for one that is undone, InnoDB makes all but one victims of a deadlock. The transaction is
-          // gone, but so far nothing else was in it.
+          // If several transactions wait for one that is rolled back, InnoDB makes all but one of them deadlock victims. The
+          // transaction is gone, but so far nothing else was in it.
           if (errorNumber(error) !== deadlock || transaction.touched || turn === mostTurns) throw error
           await connection.run(`SAVEPOINT ${mark}`)
         }

@@ -12,7 +12,7 @@ export interface JoinedParts<Native extends MysqlConnectionShape> {
   readonly inbox: Inbox<Native>
 }
 
-/** How long one savepoint may keep the next one of the same transaction waiting. */
+/** How long one savepoint may make the next one of the same transaction wait. */
 const patienceMs = 60_000
 
 const turns = new NestedTurns(systemTimers, patienceMs)
@@ -30,7 +30,7 @@ export function joinedStore<Native extends MysqlConnectionShape>(
     inbox,
     classify,
     savepoint(work) {
-      // A second savepoint of one name would replace the first, also at another depth.
+      // A second savepoint with the same name would replace the first, even at another depth.
       const savepoint = `justonce_joined_${++savepoints}`
       const own = transactions.find(tx)
       return turns.run(tx, () =>
@@ -41,7 +41,7 @@ export function joinedStore<Native extends MysqlConnectionShape>(
   }
 }
 
-/** In a transaction of our own, whose end sees to everything else. */
+/** For our own transaction, whose end takes care of everything else. */
 async function inSavepoint<T>(runner: Runner, name: string, work: () => Promise<T>): Promise<T> {
   await runner.run(`SAVEPOINT ${name}`)
   try {
@@ -49,7 +49,7 @@ async function inSavepoint<T>(runner: Runner, name: string, work: () => Promise<
     await runner.run(`RELEASE SAVEPOINT ${name}`)
     return value
   } catch (error) {
-    // What the work failed with matters more. After a deadlock there is nothing left to undo.
+    // The error of the work matters more. After a deadlock there is nothing left to roll back.
     await runner.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
     throw error
   }

@@ -13,16 +13,16 @@ import { removeClaims } from './take-back.ts'
 
 type Servers<Native extends MysqlConnectionShape> = Pick<ConnectionSource<Native>, 'serverBehind'>
 
-/** What the store remembers about a transaction of the application that it was told to join. */
+/** What the store remembers about a transaction of the application that it has joined. */
 export class JoinedTransaction<Native extends MysqlConnectionShape> implements Runner {
   readonly #native: Native
   readonly #tables: Tables
   readonly #servers: Servers<Native>
   readonly #reading = { backslashesAreLetters: false }
   #suspension = this.#newSuspension()
-  /** So often a borrower has run what may have committed: after that, statements of ours might be durable one by one. */
+  /** How often a borrower has run something that may have committed. After that, our statements might be durable one by one. */
   #doubts = 0
-  /** So many of them the server has answered: the transaction was still there. */
+  /** How many of these doubts the server has cleared up: the transaction was still there. */
   #settled = 0
   #claims: Claims[] = []
   #depth = 0
@@ -35,13 +35,13 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     this.#servers = servers
   }
 
-  /** Where the server has ended the transaction, the next statement would be one of its own, and stand. */
+  /** If the server has ended the transaction, the next statement would be its own transaction, and durable. */
   async run(sql: string): Promise<Answer> {
     while (this.#doubts > this.#settled) await this.#checkStillOpen()
     return await this.#send(sql)
   }
 
-  /** Sends it before it returns, wherever the server is known. */
+  /** Sends the statement before it returns, if the server is already known. */
   async #send(sql: string): Promise<Answer> {
     if (this.#ended !== undefined) throw this.#ended
     this.#server ??= await this.#servers.serverBehind(this.#native)
@@ -67,7 +67,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   async inSavepoint<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#depth === 0) this.#beginAnew()
     const { status } = await this.run(`SAVEPOINT ${name}`)
-    // Here MySQL would take every statement for a transaction of its own.
+    // Here MySQL would run every statement as its own transaction.
     if (standsAlone(status)) throw txNotOpen('Call beginTransaction() on this connection first.')
     this.#depth++
     try {
@@ -79,7 +79,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     } catch (error) {
       this.#suspension.rolledBack()
       await this.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {})
-      // What the work failed with matters more, unless there is nothing left that could have been undone.
+      // The error of the work matters more, unless the transaction is gone and nothing could be rolled back.
       if (this.#ended === undefined) throw error
       await this.#takeBack()
       throw this.#ended
@@ -92,7 +92,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     return lentConnection(this.#native, {
       ...options,
       isOver: () => false,
-      // The session is the application's, and so is what becomes of it.
+      // The session belongs to the application, so nothing in it is restored.
       keeper: {
         before: (sql, reading) => {
           if (suspendFor(this.#suspension, sql, reading).isOpaque) this.#doubts++
@@ -115,7 +115,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     this.#suspension = this.#newSuspension()
   }
 
-  /** Its statements go out right before that of the borrower, without any doubt to be cleared up before. */
+  /** Its statements are sent right before that of the borrower, without clearing up any doubts first. */
   #newSuspension(): Suspension {
     return new Suspension({ run: (sql) => this.#send(sql) })
   }
@@ -127,7 +127,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
     this.#settled = Math.max(this.#settled, doubts)
   }
 
-  /** The transaction may have been committed rather than undone. */
+  /** The transaction may have been committed rather than rolled back. */
   async #takeBack(): Promise<void> {
     const server = this.#server as Server
     const runner = { run: (sql: string) => runOn(this.#native, sql, server) }
@@ -143,7 +143,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   }
 }
 
-/** One for each connection that was given to `within`. */
+/** One for each connection that was passed to `within`. */
 export class JoinedTransactions<Native extends MysqlConnectionShape> {
   readonly #byTx = new WeakMap<object, JoinedTransaction<Native>>()
   readonly #tables: Tables
@@ -163,12 +163,12 @@ export class JoinedTransactions<Native extends MysqlConnectionShape> {
   }
 }
 
-/** The next statement would be a transaction of its own. */
+/** Whether the next statement would be its own transaction. */
 function standsAlone(status: number): boolean {
   return (status & serverFlags.autocommit) !== 0 && (status & serverFlags.inTransaction) === 0
 }
 
-/** Refuses a pool, a connection with callbacks, and what wraps one. */
+/** Rejects a pool, a connection with callbacks, and wrappers of connections. */
 function checked<Native extends MysqlConnectionShape>(tx: Native): Native {
   const { query, getConnection, promise } = (tx ?? {}) as { [Name in 'query' | 'getConnection' | 'promise']?: unknown }
   const isPlain = getConnection === undefined && promise === undefined && wrapperName(tx) === undefined

@@ -4,19 +4,19 @@ import { serverFlags } from './runner.ts'
 import { findSessionChanges } from './session-changes.ts'
 import { type ControlOptions, findTransactionControl } from './transaction-control.ts'
 
-/** What is known of the session that a loan is on. */
+/** What is known about the session of a loan. */
 export interface LoanRules {
-  /** A lock timeout undoes the whole transaction here. */
+  /** Whether a lock timeout rolls back the whole transaction. */
   readonly timeoutsEndTransactions: boolean
-  /** With which the names of our tables begin. */
+  /** The prefix of our table names. */
   readonly prefix: string
-  /** There is no database to go back to after a USE. */
+  /** Whether there is no database to return to after a USE. */
   readonly isNowhere: boolean
-  /** Changed here when the server says so. */
+  /** Updated here when the server reports a change. */
   readonly reading: { backslashesAreLetters: boolean }
 }
 
-/** For one loan, since they remember what the server has said. */
+/** Created for each loan, because the rules remember what the server has reported. */
 export function ledgerRules(rules: LoanRules): LedgerRules {
   let wasInTransaction = false
   return {
@@ -36,7 +36,7 @@ export function ledgerRules(rules: LoanRules): LedgerRules {
   }
 }
 
-/** What would reach our own statements, or could not be put right when the loan ends. */
+/** Finds what would affect our own statements, or could not be restored when the loan ends. */
 function findTrespass(sql: string, { prefix, isNowhere, reading }: LoanRules): string | undefined {
   const { temporary, movesElsewhere } = findSessionChanges(sql, reading satisfies ControlOptions)
   if (movesElsewhere && isNowhere) return 'USE'
@@ -44,7 +44,7 @@ function findTrespass(sql: string, { prefix, isNowhere, reading }: LoanRules): s
   return hiding && `CREATE TEMPORARY TABLE ${hiding.join('.')} over a table of the store`
 }
 
-/** Of the header of a result, or of the last one where there are several. */
+/** The status in the header of a result, or of the last one if there are several. */
 function statusOf(result: unknown): number | undefined {
   const [first] = Array.isArray(result) ? result : [result]
   const last: unknown = Array.isArray(first) ? first.at(-1) : first

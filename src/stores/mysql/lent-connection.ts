@@ -7,13 +7,13 @@ import { type LoanRules, ledgerRules } from './ledger-rules.ts'
 import type { Keeper } from './session-keeper.ts'
 import { isHarmless } from './transaction-control.ts'
 
-/** These end the transaction, or take the connection away from it. */
+/** Members that end the transaction or detach the connection from it. */
 const ending = new Set<PropertyKey>([
   ...['beginTransaction', 'commit', 'rollback', 'release', 'end', 'destroy', 'reset', 'changeUser', 'connect', 'close'],
   ...[Symbol.dispose, Symbol.asyncDispose],
 ])
 
-/** The ways around `query`. */
+/** Members that would bypass `query`. */
 const hidden = new Set<PropertyKey>(['connection', 'pool'])
 
 interface PreparedStatement {
@@ -24,11 +24,11 @@ interface PreparedStatement {
 export interface LentConnectionOptions extends Omit<LedgerOptions, 'tidy'> {
   readonly rules: LoanRules
   readonly keeper: Keeper
-  /** The promise's own end, or that of the connection it is on. */
+  /** Settles like the promise, or rejects if its connection is gone. */
   untilGone?<T>(promise: Promise<T>): Promise<T>
 }
 
-/** The native connection as a borrower sees it: the same members, and every statement behind the ledger. */
+/** The native connection as a borrower sees it: the same members, but every statement goes through the ledger. */
 export function lentConnection<Native extends MysqlConnectionShape>(
   native: Native,
   { rules, keeper, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
@@ -73,7 +73,7 @@ export function lentConnection<Native extends MysqlConnectionShape>(
     for (const sql of statements) await untilGone(native.query(sql))
   }
 
-  /** A statement that was prepared in a transaction lives as long as the connection: it must not outlive the loan. */
+  /** A prepared statement lives as long as the connection, so it must not outlive the loan. */
   function lentStatement(statement: unknown, sql: string | undefined): unknown {
     return new Proxy(statement as PreparedStatement, {
       get(target, name) {
@@ -91,7 +91,7 @@ function call(native: MysqlConnectionShape, name: string, ...values: readonly un
   return Reflect.apply((native as unknown as Record<string, Method>)[name] as Method, native, given) as Promise<unknown>
 }
 
-/** Without the values in its errors: a text into which the borrower has written them itself is not shown at all. */
+/** Removes the values from errors. A text into which the borrower itself has written values is not shown at all. */
 function silent(promise: Promise<unknown>, text?: string | false): Promise<unknown> {
   return promise.catch((error: unknown) => {
     throw withoutValues(error, text === false ? undefined : text)
@@ -106,7 +106,7 @@ function hasValues(sql: unknown, given: unknown): boolean {
   return valuesOf(sql, given) !== undefined
 }
 
-/** With the values in it where they may be more than values: `SET ?` with an object, `SET ?? = 1`. */
+/** The text, with the values inserted if they may be more than values: `SET ?` with an object, `SET ?? = 1`. */
 function written(native: MysqlConnectionShape, sql: unknown, given: unknown): string | undefined {
   const text = textOf(sql)
   const values = valuesOf(sql, given)

@@ -3,13 +3,13 @@ import type { Runner } from './runner.ts'
 import type { Keeper, SessionKeeper } from './session-keeper.ts'
 import type { ControlOptions } from './transaction-control.ts'
 
-/** One loan may begin inside another: no two of them have the same. */
+/** One loan may begin inside another, so every mark is unique. */
 let marks = 0
 
 /**
- * What has to end with one loan. A procedure may leave savepoints behind, under names that no text shows, and a procedure
- * of a later borrower would go back to them. So a savepoint of ours is made before it is called: releasing that one
- * releases all that came after it.
+ * Ends what must end with a loan. A procedure may leave savepoints behind, under names that no text shows, and a later
+ * borrower's procedure would roll back to them. So we set a savepoint before the call: releasing it releases all that came
+ * after it.
  */
 export class LoanKeeper implements Keeper {
   readonly #connection: Runner
@@ -24,18 +24,18 @@ export class LoanKeeper implements Keeper {
 
   before(sql: string, options: ControlOptions): void {
     const { isOpaque } = this.#session.before(sql, options)
-    // It may take the last mark with it.
+    // This may release the last mark.
     if (mayUseSavepoint(sql)) this.#isMarked = false
     if (!isOpaque || this.#isMarked) return
     this.#isMarked = true
     const mark = `justonce_loan_${++marks}`
     this.#marks.push(mark)
-    // Where this fails, so does whatever comes next.
+    // If this fails, so does the next statement.
     this.#connection.run(`SAVEPOINT ${mark}`).catch(() => {})
   }
 
   end(): void {
-    // Those that are not there any more have gone with an earlier one.
+    // Marks that no longer exist were released with an earlier one.
     for (const mark of this.#marks) this.#connection.run(`RELEASE SAVEPOINT ${mark}`).catch(() => {})
     this.#marks.length = 0
     this.#isMarked = false

@@ -12,20 +12,20 @@ import { baselineOf, type SessionLimits } from './session.ts'
 import { SessionKeeper } from './session-keeper.ts'
 import type { Tables } from './tables.ts'
 
-/** Gone when the transaction has ended in whichever way: so whoever can release it is still in the same one. */
+/** This savepoint vanishes whenever the transaction ends, so if it can be released, the transaction is still the same. */
 export const mark = 'justonce_begin'
 
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Native extends MysqlConnectionShape> implements Runner {
   readonly connection: MysqlConnection<Native>
-  /** The connection as the work gets it. It is guarded like that of a borrower: no seal would stop its commit. */
+  /** The connection as the work gets it. It is guarded like that of a borrower, because no seal would stop its commit. */
   readonly tx: Native
   readonly reading = { backslashesAreLetters: false }
   readonly suspension: Suspension
   readonly #tables: Tables
   readonly #keeper: SessionKeeper
   readonly #loans: LedgerLoan<Native>[] = []
-  /** Something other than a claim has been done in it: a claim that fails cannot be repeated alone. */
+  /** Whether something other than a claim has been done in it. Then a failed claim cannot be repeated alone. */
   touched = false
   over = false
   readonly #claims: Claims[] = []
@@ -45,7 +45,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
     this.provisional(provisionalClaims(this.#tables, { token, keys }))
   }
 
-  /** Must not be found by anyone if somebody else commits it. */
+  /** Adds something that nobody must find if someone else commits the transaction. */
   provisional(provisional: Provisional): void {
     this.suspension.add(provisional)
   }
@@ -90,7 +90,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   }
 }
 
-/** Finds the transaction that a connection is in, where it is one of ours. */
+/** Finds the transaction that a connection is in, if the store has opened it. */
 export class OpenTransactions<Native extends MysqlConnectionShape> {
   readonly #tables: Tables
   readonly #byTx = new WeakMap<object, OpenTransaction<Native>>()
@@ -116,7 +116,7 @@ export class OpenTransactions<Native extends MysqlConnectionShape> {
     return this.#byTx.get(tx)
   }
 
-  /** For what only the owner of a transaction may do: outside of one, a claim would be durable before its effects. */
+  /** For what only the owner of a transaction may do: outside a transaction, a claim would be durable before its effects. */
   get(tx: Native): OpenTransaction<Native> {
     const transaction = this.find(tx)
     if (transaction !== undefined) return transaction
@@ -129,7 +129,7 @@ export class OpenTransactions<Native extends MysqlConnectionShape> {
     return this.#joined.get(tx)
   }
 
-  /** For what may as well be done in a transaction of the application. */
+  /** For what may also be done in a transaction of the application. */
   runner(tx: Native): Runner {
     return this.find(tx) ?? this.joined(tx)
   }

@@ -6,8 +6,8 @@ import { foundByValue, inChunks } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Locks a row for each scope until the transaction ends. A row that is there stays, so that the next time there is only
- * a lock to wait for; retention removes old ones. All in one order: the locks of two transactions never form a circle.
+ * Locks a row for each scope until the transaction ends. Existing rows stay, so that the next time there is only a lock to
+ * wait for; retention removes old rows. All rows are locked in the same order, so that two transactions never deadlock.
  */
 export async function lockScopes(
   runner: Runner,
@@ -26,7 +26,7 @@ export async function lockScopes(
   }
 }
 
-/** Two scopes with one number would merely wait for each other. */
+/** Two scopes with the same number would only wait for each other. */
 function numberOf({ handler, orderKey }: OrderScope): bigint {
   return hash('sha256', JSON.stringify([handler, orderKey]), 'buffer').readBigUInt64BE()
 }

@@ -12,7 +12,7 @@ export function mysqlParts<Native extends MysqlConnectionShape>(transactions: Op
       const transaction = transactions.get(tx)
       const broken = transaction.broken()
       if (broken !== undefined) throw broken
-      // A savepoint of the same name replaces the one before.
+      // A savepoint with the same name replaces the previous one.
       await transaction.run(`SAVEPOINT ${part}`)
     },
     async undo(tx) {

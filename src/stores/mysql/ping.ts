@@ -2,10 +2,10 @@ import { textIn } from './cells.ts'
 import type { Answer } from './runner.ts'
 import type { Tables } from './tables.ts'
 
-/** As servers say it: 0, or OFF where it can be more than on and off (MariaDB 12 and later). */
+/** The values that mean no: 0, or OFF on servers with more values than on and off (MariaDB 12 and later). */
 const takesWrites = new Set(['0', 'OFF'])
 
-/** Reads our table and asks whether it could be written: after a failover a replica answers everything but that. */
+/** Reads our table and checks whether the server accepts writes: after a failover, a replica answers everything else. */
 export async function ping(
   { read }: { read(sql: string): Promise<Answer['rows']> },
   { meta }: Pick<Tables, 'meta'>,

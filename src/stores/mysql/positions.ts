@@ -24,7 +24,7 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
   const lock = async (runner: Runner, group: string, partitions: readonly Partition[]) =>
     positionsIn((await runner.run(`${stored(group, partitions)} FOR UPDATE`)).rows)
 
-  /** False: somebody else has made the row meanwhile. */
+  /** `false` if another process has created the row in the meantime. */
   async function insert(runner: Runner, group: string, partition: Partition, to: Position): Promise<boolean> {
     const place = `${handlerValue(group)}, ${textValue(partition.source)}, ${textValue(partition.partition)}`
     try {

@@ -5,21 +5,21 @@ import { foundByKey, handlerValue, inGroups, textValue } from './statement-parts
 import type { Tables } from './tables.ts'
 
 /**
- * Something in a transaction that must not be found by anyone if the transaction is committed without us: statements
- * that make it count for nothing, and statements that make it count again. Each does no harm when it is run twice.
+ * Something in a transaction that nobody must find if the transaction is committed without us: statements that invalidate
+ * it, and statements that restore it. Each is safe to run twice.
  */
 export interface Provisional {
   readonly suspend: readonly string[]
   readonly resume: readonly string[]
 }
 
-/** Rows that one claim has made. */
+/** The rows of one claim. */
 export interface Claims {
   readonly token: string
   readonly keys: readonly RecordKey[]
 }
 
-/** Records in the state `open` are claims that nobody has answered for: whoever finds them may claim anew. */
+/** Records in the state `open` are claims that nobody has completed. Anyone who finds them may claim again. */
 export function provisionalClaims({ inbox }: Tables, { token, keys }: Claims): Provisional {
   const groups = inGroups(keys).map((group) => foundByKey(inbox, 'PRIMARY', group))
   const change = (from: string, to: string) =>
@@ -29,7 +29,7 @@ export function provisionalClaims({ inbox }: Tables, { token, keys }: Claims): P
   return { suspend: change('processed', 'open'), resume: change('open', 'processed') }
 }
 
-/** A position that was moved stands where it was meanwhile. */
+/** While suspended, a moved position stands where it was before. */
 export function provisionalMove({ positions }: Tables, group: string, move: PositionMove): Provisional {
   const { source, partition, expected, to } = move
   const place = [handlerValue(group), textValue(source), textValue(partition)]
@@ -48,9 +48,9 @@ export function provisionalMove({ positions }: Tables, group: string, move: Posi
 }
 
 /**
- * A procedure can commit, and no text of a statement shows it. So before the first statement of a borrower that may run
- * one, what the transaction has claimed is suspended, and resumed right before our own commit. If it is committed in
- * between, by whomever, and whatever becomes of this process then, nothing is taken for done.
+ * A procedure can commit, and no text of a statement shows it. So before a borrower's first statement that may call one, the
+ * claims of the transaction are suspended; they are resumed right before our own commit. If anyone commits in between,
+ * whatever then happens to this process, nothing counts as processed.
  */
 export class Suspension {
   readonly #runner: Runner
@@ -69,22 +69,25 @@ export class Suspension {
     this.#isSuspended = false
   }
 
-  /** A borrower has a savepoint. Going back to it undoes the suspension, too, and inside a procedure nobody sees that. */
+  /**
+   * A borrower has a savepoint. Rolling back to it also rolls back the suspension, and inside a procedure nobody can detect
+   * that.
+   */
   mayBeUndone(): void {
     this.#mayBeUndone = true
   }
 
-  /** The part of the transaction with the suspension in it has been undone. */
+  /** The part of the transaction that contains the suspension was rolled back. */
   rolledBack(): void {
     this.#isSuspended = false
   }
 
-  /** Sends the statements, and does not wait: whatever is sent after them comes after them. */
+  /** Sends the statements without waiting, because later statements run after them anyway. */
   suspend(): void {
     if (this.#isSuspended && !this.#mayBeUndone) return
     this.#isSuspended = true
     this.#hasBeen = true
-    // The last comes first: what was changed twice is to be as it was before the first time.
+    // In reverse order, so that something changed twice gets its original value.
     for (const { suspend } of this.#all.toReversed())
       for (const sql of suspend)
         this.#runner.run(sql).catch((error: unknown) => {
@@ -95,7 +98,7 @@ export class Suspension {
   async resume(): Promise<void> {
     if (!this.#hasBeen) return
     for (const { resume } of this.#all) for (const sql of resume) await this.#runner.run(sql)
-    // All of them have been answered before the one that was awaited.
+    // All of them were answered before the awaited one.
     if (this.#failure !== undefined) throw this.#failure
   }
 }

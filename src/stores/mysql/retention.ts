@@ -6,17 +6,17 @@ import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, foundByValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
-/** Few enough that whoever needs one of these very rows does not notice. */
+/** Few enough that anyone who needs one of these rows does not notice. */
 const chunkSize = 200
 
-/** How long a row of an order key stays: longer than any transaction, so that it is there while its key is in use. */
+/** How long a row of an order key stays: longer than any transaction, so that it exists while its key is in use. */
 const scopeDays = 30
 
 export function mysqlRetention<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
   { inbox, meta, scopes }: Tables,
 ): Retention {
-  /** Deletes by the key and passes over what anybody holds, so that neither waits for the other. */
+  /** Deletes by key and skips locked rows, so that neither side waits for the other. */
   const removeChunk = (condition: string): Promise<number> =>
     short.run(async (runner) => {
       const { rows } = await runner.run(
@@ -26,7 +26,7 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
       if (rows.length === 0) return 0
       const keys = rows.map(([handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
       const youngest = rows.reduce((latest, row) => Math.max(latest, optionalNumberIn(row[2]) ?? -1), -1)
-      // With the records goes what says up to where they are gone: a repair of the horizon must not fall behind it.
+      // Stored together with the removal, because a repair of the horizon must not lower it below the removed records.
       if (youngest >= 0)
         await runner.run(`UPDATE ${meta} SET removed_until = GREATEST(COALESCE(removed_until, 0), ${youngest + 1})`)
       return (await runner.run(`DELETE known FROM ${foundByKey(inbox, 'PRIMARY', keys)}`)).count
@@ -69,10 +69,10 @@ export function mysqlRetention<Native extends MysqlConnectionShape>(
         await runner.run(`UPDATE ${meta} SET horizon = removed_until`)
         return { before: optionalDateIn(rows[0]?.[0]), horizon: optionalDateIn(rows[0]?.[1]) }
       }),
-    // Rows of any time fit into one table.
+    // One table holds rows of all times, so there is nothing to prepare.
     async prepare() {},
     async remove({ bornBefore, timelessBefore, budgetMs }) {
-      // As it is at each step: what the horizon does not refuse must stay. A NULL is before nothing.
+      // Evaluated at each step: records that the horizon does not refuse must stay. If the horizon is NULL, nothing is removed.
       const conditions = [`born < LEAST(${integer(bornBefore.getTime())}, (SELECT horizon FROM ${meta}))`]
       if (timelessBefore !== undefined)
         conditions.push(`born IS NULL AND processed_at < ${integer(timelessBefore.getTime())} AND state <> 'parked'`)

@@ -8,21 +8,21 @@ export interface Answer {
   readonly rows: readonly (readonly Cell[])[]
   /** How many rows the statement has changed. */
   readonly count: number
-  /** What the server says about the session; see `serverFlags`. */
+  /** The session status that the server reported; see `serverFlags`. */
   readonly status: number
 }
 
 /** Bits of `status`. */
 export const serverFlags = { inTransaction: 1, autocommit: 2, backslashesAreLetters: 512 } as const
 
-/** Runs our statements inside a transaction, be it our own or the caller's. */
+/** Runs our statements inside a transaction, ours or the caller's. */
 export interface Runner {
   run(sql: string): Promise<Answer>
 }
 
-/** What has to be known of a server to send it a statement. */
+/** What must be known about a server to send it a statement. */
 export interface Addressee {
-  /** Where our tables are, unless the store was told. */
+  /** The database of our tables, unless the store was given one. */
   readonly database: string | undefined
   readonly maxPacket: number
 }
@@ -44,7 +44,7 @@ export async function runOn(
   sql: string,
   { database, maxPacket }: Addressee,
 ): Promise<Answer> {
-  // The server would answer such a statement by closing the connection, which looks like an outage.
+  // The server would respond to such a statement by closing the connection, which looks like an outage.
   if (sql.length + overheadBytes > maxPacket) throw tooLarge(sql.length, maxPacket)
   return await ask(connection, atHome(sql, database))
 }
@@ -60,7 +60,7 @@ export async function ask(connection: Pick<MysqlConnectionShape, 'query'>, sql: 
   }
 }
 
-/** For the names of tables and the head of a packet. Our statements are plain ASCII: a character is a byte. */
+/** Room for table names and the packet header. Our statements are plain ASCII, so a character is a byte. */
 const overheadBytes = 4_096
 
 function tooLarge(bytes: number, maxPacket: number): JustonceError {

@@ -12,7 +12,7 @@ import type { ShortTransactions } from './short-transactions.ts'
 import type { ConnectionSource } from './source.ts'
 import { atHome, type Tables } from './tables.ts'
 
-/** Somebody else's installation takes a few seconds at most. */
+/** Another process needs a few seconds at most to install the tables. */
 const patienceSeconds = 60
 
 export function mysqlSchema<Native extends MysqlConnectionShape>(
@@ -29,13 +29,13 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
   const readVersion = `SELECT COALESCE(MAX(version), 0) FROM ${tables.meta}`
   const lock = `CONCAT('justonce ', LEFT(SHA1(CONCAT(COALESCE(${tables.databaseValue}, ''), '${hash('sha1', tables.prefix)}')), 40))`
 
-  /** 0: there are no tables yet. */
+  /** 0 if there are no tables yet. */
   async function version(run: (sql: string) => ReturnType<typeof short.read>): Promise<number> {
     if (numberIn((await run(isThere))[0]?.[0]) === 0) return 0
     return numberIn((await run(readVersion))[0]?.[0])
   }
 
-  /** Each statement here commits by itself, so each can be run again after one that was cut off. */
+  /** Each statement here commits separately, so each is safe to run again after an interruption. */
   async function installOn(runner: Runner): Promise<void> {
     const run = async (sql: string) => (await runner.run(sql)).rows
     const found = await version(run)
@@ -44,7 +44,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
   }
 
   async function underLock(connection: MysqlConnection<Native>): Promise<void> {
-    // What somebody has left open here would be committed by the first table that is made.
+    // The first CREATE TABLE would commit a transaction that someone has left open here.
     await connection.run(endings.rollback)
     const { rows } = await connection.run(`SELECT COALESCE(GET_LOCK(${lock}, ${patienceSeconds}), 0)`)
     if (numberIn(rows[0]?.[0]) !== 1)
@@ -57,7 +57,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
 
   return {
     async install() {
-      // The usual case needs no lock and no right to create anything.
+      // The usual case needs no lock and no privilege to create anything.
       if ((await version((sql) => short.read(sql))) === wanted) return
       const connection = await source.checkOut()
       try {

@@ -2,25 +2,25 @@ import { type Cell, numberIn, optionalTextIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { type Addressee, ask } from './runner.ts'
 
-/** What has to be known about a server before a transaction can be opened on it. */
+/** What must be known about a server before a transaction can be opened on it. */
 export interface Server extends Addressee {
   readonly isMariadb: boolean
-  /** A lock timeout undoes the whole transaction instead of the statement (`innodb_rollback_on_timeout`). */
+  /** Whether a lock timeout rolls back the whole transaction instead of the statement (`innodb_rollback_on_timeout`). */
   readonly timeoutsEndTransactions: boolean
   /** The database in which the user's sessions begin, if any. */
   readonly sessionDatabase: string | undefined
 }
 
 /**
- * Asked once for each store. The database of the sessions is the one that the pool is configured with: the session that
- * is asked may have been sent elsewhere. Where a pool does not show it, it is the one of the first session.
+ * Asked once for each store. The database of the sessions is the one that the pool is configured with, because the session
+ * that is asked may be in another one. If the pool does not show it, the database of the first session is used.
  */
 export async function askServer(
   native: Pick<MysqlConnectionShape, 'query'>,
   configured: string | undefined,
 ): Promise<Server> {
   const wanted = configured === undefined ? 'DATABASE()' : `x'${Buffer.from(configured).toString('hex')}'`
-  // By the catalogue: a server that does not tell upper from lower case has its own spelling.
+  // Looked up in the catalog, because a case-insensitive server has its own spelling.
   const { rows } = await ask(
     native,
     `SELECT VERSION(), @@GLOBAL.innodb_rollback_on_timeout, @@SESSION.max_allowed_packet,
@@ -43,7 +43,7 @@ interface PoolWithConfig {
   readonly pool?: PoolWithConfig
 }
 
-/** mysql2 keeps it in the pool with callbacks, which is inside the one with promises. */
+/** mysql2 keeps it in the callback pool, which is inside the promise pool. */
 export function configuredDatabase(pool: object): string | undefined {
   const { config, pool: inner } = pool as PoolWithConfig
   const database = config?.connectionConfig?.database ?? inner?.config?.connectionConfig?.database

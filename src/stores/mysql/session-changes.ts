@@ -2,17 +2,17 @@ import { assignmentsIn, innerStatement } from './set-statement.ts'
 import type { Token } from './statement-tokens.ts'
 import { allReadings, type ControlOptions } from './transaction-control.ts'
 
-/** What the statements of a text change of the session they run in. */
+/** What the statements of a text change in their session. */
 export interface SessionChanges {
   /** System variables, in upper case. */
   readonly variables: readonly string[]
-  /** Names of temporary tables that are made, as written, with the database where it is given. */
+  /** Names of temporary tables that are created, as written, with the database if it is given. */
   readonly temporary: readonly (readonly string[])[]
-  /** Another current database. */
+  /** Whether the current database changes. */
   readonly movesElsewhere: boolean
-  /** It runs what its text does not show: a procedure, or what was prepared before. It may even commit. */
+  /** Whether it runs what its text does not show: a procedure, or a statement prepared earlier. It may even commit. */
   readonly isOpaque: boolean
-  /** There is a savepoint now that a procedure can go back to as well. */
+  /** Whether there is now a savepoint that a procedure can roll back to as well. */
   readonly makesSavepoint: boolean
 }
 
@@ -37,7 +37,7 @@ export function findSessionChanges(sql: string, options: ControlOptions = {}): S
   }
 }
 
-/** What `SET STATEMENT … FOR` sets ends with the statement behind it, which is what counts. */
+/** The variables of `SET STATEMENT … FOR` last only for the statement behind it, which is what counts. */
 function carriedOut(statement: readonly Token[]): readonly Token[] {
   const isWrapped = statement[0]?.word === 'SET' && statement[1]?.word === 'STATEMENT'
   return isWrapped ? carriedOut(innerStatement(statement)) : statement
@@ -47,7 +47,7 @@ function variablesIn(statement: readonly Token[]): string[] {
   return assignmentsIn(statement).flatMap(({ scope, name }) => (scope === 'session' ? [name] : []))
 }
 
-/** Of `CREATE [OR REPLACE] TEMPORARY TABLE [IF NOT EXISTS] a.b`. */
+/** The name in `CREATE [OR REPLACE] TEMPORARY TABLE [IF NOT EXISTS] a.b`. */
 function tableIn(statement: readonly Token[]): string[] {
   const at = statement.findIndex(({ word }) => word === 'TABLE' || word === 'SEQUENCE')
   const from = statement[at + 1]?.word === 'IF' ? at + 4 : at + 1

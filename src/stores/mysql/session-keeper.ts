@@ -2,31 +2,31 @@ import type { Suspension } from './provisional.ts'
 import { findSessionChanges, type SessionChanges } from './session-changes.ts'
 import type { ControlOptions } from './transaction-control.ts'
 
-/** The connection of a transaction: statements are run in the order in which they are given to it. */
+/** The connection of a transaction. Statements run in the order in which they are passed to it. */
 export interface KeptConnection {
   run(sql: string): Promise<unknown>
-  /** More of the session has been changed than the opening of the transaction did. */
+  /** More of the session was changed than by the opening of the transaction. */
   sessionChanged(): void
-  /** The session could not be put right: nobody must get it again. */
+  /** The session could not be restored, so nobody must get it again. */
   sessionLost(): void
 }
 
-/** Known when the transaction is opened, and put back together; see `session.ts`. */
+/** Settings that are known when the transaction is opened, and restored together; see `session.ts`. */
 export interface Baseline {
   readonly names: ReadonlySet<string>
-  /** Statements after which the session is as it was. */
+  /** Statements that restore the session. */
   readonly statements: readonly string[]
 }
 
-/** Told of what a borrower does, by the text of it. */
+/** Follows what a borrower does, by the texts of its statements. */
 export interface Keeper {
-  /** To be called right before a statement of a borrower is sent. */
+  /** Must be called right before a statement of a borrower is sent. */
   before(sql: string, options: ControlOptions): void
-  /** The loan is over. */
+  /** Called when the loan ends. */
   end(): void
 }
 
-/** Suspends what the transaction has claimed before a statement that may commit, whoever's transaction it is. */
+/** Suspends the claims of a transaction, ours or joined, before a statement that may commit. */
 export function suspendFor(suspension: Suspension, sql: string, options: ControlOptions): SessionChanges {
   const changes = findSessionChanges(sql, options)
   if (changes.makesSavepoint) suspension.mayBeUndone()
@@ -34,13 +34,13 @@ export function suspendFor(suspension: Suspension, sql: string, options: Control
   return changes
 }
 
-/** What they say is not what they were set to: each use changes them, or they follow the clock. */
+/** Their values are not what they were set to: each use changes them, or they follow the clock. */
 const fleeting = new Set(['INSERT_ID', 'LAST_INSERT_ID', 'IDENTITY', 'RAND_SEED1', 'RAND_SEED2', 'ERROR_COUNT'])
 
 /**
- * What borrowers of one transaction change of its session. Each change ends with the loan that made it: what a variable
- * was is kept by a statement right before the one that sets it, and put back by one that is sent when the loan ends, so
- * that it comes before anything of the next borrower. Whoever changes nothing pays nothing.
+ * What borrowers of one transaction change in its session. Each change ends with its loan. A statement right before the
+ * change saves the variable, and a statement sent when the loan ends restores it, before anything of the next borrower.
+ * Borrowers that change nothing pay nothing.
  */
 export class SessionKeeper {
   readonly #connection: KeptConnection
@@ -72,11 +72,11 @@ export class SessionKeeper {
     if (name === 'TIMESTAMP') return void this.#variables.set(name, 'DEFAULT')
     const kept = `@justonce_loan_${this.#variables.size}`
     this.#variables.set(name, kept)
-    // There may be no such variable: then the borrower's statement fails as well, and nothing has to be put back.
+    // If there is no such variable, the borrower's statement fails as well, and there is nothing to restore.
     this.#connection.run(`SET ${kept} = @@SESSION.${name}`).catch(() => this.#variables.delete(name))
   }
 
-  /** Puts right what has been changed so far. Nobody needs to wait for it. */
+  /** Restores what has been changed so far. Nobody needs to wait for it. */
   end(): void {
     const statements = this.#temporary.map((name) => `DROP TEMPORARY TABLE IF EXISTS ${name}`)
     if (this.#isChanged) statements.push(...this.#baseline.statements)

@@ -8,7 +8,7 @@ export interface SessionLimits {
   readonly statementTimeoutMs?: number | undefined
 }
 
-/** Settings of the session that our transactions change, by the names they have on the server. */
+/** Session settings that our transactions change, by their names on the server. */
 function ours({ isMariadb }: Server) {
   return {
     autocommit: 'autocommit',
@@ -18,7 +18,7 @@ function ours({ isMariadb }: Server) {
     tableLockWait: 'lock_wait_timeout',
     idle: isMariadb ? 'idle_transaction_timeout' : 'wait_timeout',
     statement: isMariadb ? 'max_statement_time' : 'max_execution_time',
-    // Whoever had the connection before may have left them in a state in which our statements fail or read too little.
+    // The previous user may have left these in a state in which our statements fail or read too little.
     selectLimit: 'sql_select_limit',
     safeUpdates: 'sql_safe_updates',
     uniqueChecks: 'unique_checks',
@@ -26,7 +26,7 @@ function ours({ isMariadb }: Server) {
   }
 }
 
-/** Settings that stay the user's. A handler may change them, or call something that does, and its neighbours must not notice. */
+/** Settings of the user. A handler may change them, or call something that does, and other handlers must not notice. */
 const users = [
   ...['sql_mode', 'foreign_key_checks', 'time_zone', 'default_storage_engine', 'group_concat_max_len'],
   ...['character_set_client', 'character_set_connection', 'character_set_results', 'collation_connection'],
@@ -37,15 +37,15 @@ const keep = (name: string) => `${keptAs(name)} = @@SESSION.${name}`
 const giveBack = (name: string) => `@@SESSION.${name} = ${keptAs(name)}`
 
 /**
- * Keeps what the session had, and sets what our transactions need, in one statement. It fails as a whole, with `elsewhere`, in
- * a session that is in another database than it should be: that cannot be set here, and mostly it need not be.
+ * Saves the settings of the session and sets what our transactions need, in one statement. It fails as a whole, with
+ * `elsewhere`, if the session is in another database than it should be: that cannot be set here, and mostly it need not be.
  */
 export function takeSession(server: Server, limits: SessionLimits): string {
   const kept = [...Object.values(ours(server)), ...users].map(keep)
   return `SET ${[...kept, ...settings(server, limits)].join(', ')}`
 }
 
-/** The number of the error with which a session says that it is in another database: a wrong value. */
+/** The number of the error by which a session reports that it is in another database: a wrong value. */
 export const elsewhere = 1231
 
 function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs }: SessionLimits): string[] {
@@ -55,42 +55,43 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     ? (Math.max(1, statementTimeoutMs ?? 0) / 1000).toFixed(3)
     : Math.max(1, Math.ceil(statementTimeoutMs ?? 0))
   return [
-    // A deadlock ends the transaction. What a handler writes after that must not stand by itself.
+    // A deadlock ends the transaction. What a handler writes after that must not be committed on its own.
     set(autocommit, `IF(${isAtHome(server)}, 0, 7)`),
     set(isolation, `'READ-COMMITTED'`),
     set(readOnly, 0),
     set(lockWait, seconds(lockTimeoutMs)),
-    // That of tables, which others lock to alter them: a day or a year, unless it is set.
+    // The timeout for table locks, which ALTER takes. By default it is a day or a year.
     set(tableLockWait, seconds(lockTimeoutMs)),
     set(idle, seconds(idleTimeoutMs)),
     set(more.selectLimit, '18446744073709551615'),
     set(more.safeUpdates, 0),
     set(more.uniqueChecks, 1),
     set(more.bigSelects, 1),
-    // A clock that somebody has set for the session. Whether it was set cannot be asked, so it is not given back.
+    // Resets a clock that someone has set for the session. Whether it was set cannot be queried, so it is not restored.
     set('timestamp', 'DEFAULT'),
-    // The number that the next row of any table is to have: a row of ours with that number would be taken for the one to park.
+    // Resets the number that the next row of any table gets: a row of ours with that number would be mistaken for the one to
+    // park.
     ...(server.isMariadb ? [set('insert_id', 'DEFAULT')] : []),
     ...(statementTimeoutMs === undefined ? [] : [set(statement, statementLimit)]),
   ]
 }
 
-/** For the rest of a transaction; the session is given back as it was, whatever is set in between. */
+/** For the rest of a transaction. The session is restored at its end, whatever is set in between. */
 export function lockTimeout(ms: number): string {
   return `SET @@SESSION.innodb_lock_wait_timeout = ${seconds(ms)}, @@SESSION.lock_wait_timeout = ${seconds(ms)}`
 }
 
-/** Where the user's sessions have no database there is none to go back to. */
+/** If the user's sessions have no database, there is none to return to. */
 function isAtHome({ sessionDatabase }: Server): string {
   return sessionDatabase === undefined ? 'TRUE' : `DATABASE() <=> x'${Buffer.from(sessionDatabase).toString('hex')}'`
 }
 
-/** As the session was before, for whoever has the connection next. */
+/** Restores the session for the next user of the connection. */
 export function giveSessionBack(server: Server, { all }: { readonly all: boolean }): string {
   return `SET ${[...Object.values(ours(server)), ...(all ? users : [])].map(giveBack).join(', ')}`
 }
 
-/** What `takeSession` has kept and set, and how to have it so again for the next handler in the same transaction. */
+/** What `takeSession` has saved and set, and how to restore it for the next handler in the same transaction. */
 export function baselineOf(server: Server, limits: SessionLimits): Baseline {
   const { sessionDatabase } = server
   const names = [...Object.values(ours(server)), ...users].map((name) => name.toUpperCase())
@@ -103,7 +104,7 @@ export function baselineOf(server: Server, limits: SessionLimits): Baseline {
   }
 }
 
-/** The server knows whole seconds only; 0 would mean "not at all" or "for ever". */
+/** The server accepts only whole seconds; 0 would mean "not at all" or "forever". */
 function seconds(ms: number): number {
   return Math.max(1, Math.min(31_536_000, Math.ceil(ms / 1000)))
 }

@@ -1,7 +1,7 @@
 import type { Token } from './statement-tokens.ts'
 
 export interface Assignment {
-  /** Of the system variable, in upper case. */
+  /** The name of the system variable, in upper case. */
   readonly name: string
   readonly scope: 'session' | 'global'
 }
@@ -21,7 +21,7 @@ const characterSets = [
   'COLLATION_CONNECTION',
 ]
 
-/** The system variables that `SET …` assigns to; variables of the user are nobody's concern. */
+/** The system variables that `SET …` assigns to; user variables are ignored. */
 export function assignmentsIn(statement: readonly Token[]): Assignment[] {
   const found: Assignment[] = []
   let scope: Assignment['scope'] = 'session'
@@ -29,7 +29,7 @@ export function assignmentsIn(statement: readonly Token[]): Assignment[] {
     const { names, isVariable, isUsers } = targetOf(part)
     if (isUsers) continue
     const [first = '', second = ''] = names
-    // `SET GLOBAL a = 1, b = 2`: it holds for what comes after, too.
+    // `SET GLOBAL a = 1, b = 2`: the scope also applies to the assignments after it.
     if (!isVariable && scopes[first] !== undefined) scope = scopes[first]
     const named = scopes[first] === undefined ? first : second
     const of = isVariable ? (scopes[first] ?? 'session') : scope
@@ -42,7 +42,7 @@ export function assignmentsIn(statement: readonly Token[]): Assignment[] {
   return found
 }
 
-/** What `SET STATEMENT … FOR` sets its variables for. A FOR in brackets belongs to a value: `SUBSTRING('a' FROM 1 FOR 1)`. */
+/** The statement inside `SET STATEMENT … FOR`. A FOR in parentheses belongs to a value: `SUBSTRING('a' FROM 1 FOR 1)`. */
 export function innerStatement(statement: readonly Token[]): readonly Token[] {
   let depth = 0
   const at = statement.findIndex(({ kind, text, word }) => {
@@ -53,7 +53,7 @@ export function innerStatement(statement: readonly Token[]): readonly Token[] {
   return at < 0 ? [] : statement.slice(at + 1)
 }
 
-/** Split at the commas that are not inside brackets. */
+/** Splits at the commas outside parentheses. */
 function partsOf(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]]
   let depth = 0
@@ -75,7 +75,7 @@ interface Target {
   readonly isUsers: boolean
 }
 
-/** What stands before the `=`. */
+/** The part before the `=`. */
 function targetOf(part: readonly Token[]): Target {
   const end = part.findIndex(({ kind, text }) => kind === 'mark' && (text === '=' || text === ':'))
   const target = end < 0 ? part : part.slice(0, end)

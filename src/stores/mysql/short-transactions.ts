@@ -7,13 +7,13 @@ import { deadlock, errorNumber, isBadSession } from './errors.ts'
 import type { Answer, Runner } from './runner.ts'
 import type { ConnectionSource } from './source.ts'
 
-/** Enough for any real crowd: each turn, whoever stood in the way has committed. */
+/** Enough for any real contention: on each turn, the transaction that stood in the way has committed. */
 const mostTurns = 20
 
-/** So many sessions in a row may have been left by somebody in a state in which nothing of ours works. */
+/** How many sessions in a row may have been left in a state in which none of our statements work. */
 const mostSessions = 3
 
-/** What the store does for itself, on a connection of its own, without a handler in it. */
+/** Transactions of the store itself, on a separate connection and without a handler. */
 export class ShortTransactions<Native extends MysqlConnectionShape> {
   readonly #source: ConnectionSource<Native>
 
@@ -21,17 +21,17 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
     this.#source = source
   }
 
-  /** One SELECT. */
+  /** Runs one SELECT. */
   read(sql: string): Promise<Answer['rows']> {
     return onGoodSession(() => this.#read(sql))
   }
 
-  /** Commits; a deadlock is nobody's fault and only means to do it again. */
+  /** Commits. After a deadlock, which is nobody's fault, the work is repeated. */
   run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
     return onGoodSession(() => this.#run(work, options))
   }
 
-  /** In a session of ours, too: in whatever state others have left theirs, its clock and its isolation would be asked. */
+  /** Sets up the session here too, because otherwise the clock and the isolation that others have left would apply. */
   async #read(sql: string): Promise<Answer['rows']> {
     const connection = await this.#source.checkOut()
     try {
@@ -59,7 +59,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   }
 }
 
-/** A session in which our statements are refused is thrown away; the next one may be as it should. */
+/** A session in which our statements are refused is discarded; the next one may work. */
 async function onGoodSession<T>(work: () => Promise<T>): Promise<T> {
   for (let turn = 1; ; turn++) {
     try {

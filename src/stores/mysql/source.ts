@@ -5,7 +5,7 @@ import { MysqlConnection } from './connection.ts'
 import { explained } from './errors.ts'
 import { askServer, configuredDatabase, type Server } from './server.ts'
 
-/** The user's pool. After `close` it gives nothing out; what is out already ends in its own time. */
+/** The user's pool. After `close` it hands out no connections; those already handed out end in their own time. */
 export class ConnectionSource<Native extends MysqlConnectionShape> {
   readonly max: number
   readonly #pool: MysqlPromisePoolShape<Native>
@@ -34,7 +34,7 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
     }
   }
 
-  /** What is known about the server, asked if need be. */
+  /** What is known about the server; asks it if necessary. */
   async server(): Promise<Server> {
     const connection = await this.checkOut()
     void connection.giveBack()
@@ -45,7 +45,7 @@ export class ConnectionSource<Native extends MysqlConnectionShape> {
     this.#isClosed = true
   }
 
-  /** Asked on the given connection, where nobody has asked before. */
+  /** Asks on the given connection, unless the answer is already known. */
   async serverBehind(native: Pick<Native, 'query'>): Promise<Server> {
     try {
       this.#server ??= askServer(native, this.#database)
@@ -75,7 +75,7 @@ interface PoolWithConfig {
   readonly pool?: PoolWithConfig
 }
 
-/** mysql2 keeps it in the pool with callbacks, which is inside the one with promises. */
+/** mysql2 keeps it in the callback pool, which is inside the promise pool. */
 function connectionLimitOf(pool: object): number {
   const { config, pool: inner } = pool as PoolWithConfig
   const limit = config?.connectionLimit ?? inner?.config?.connectionLimit

@@ -2,10 +2,10 @@ import type { RecordKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { bytes } from './cells.ts'
 
-/** What the columns for handlers and keys can hold. Checked here, because a server that is not strict would cut them. */
+/** The sizes of the columns for handlers and keys. Checked here, because a server that is not strict would truncate them. */
 export const handlerBytes = 400
 export const keyBytes = 1024
-/** Of the other texts that the contract limits to 300 characters. */
+/** For the other texts, which the contract limits to 300 characters. */
 export const textBytes = 1200
 
 export function handlerValue(handler: string): string {
@@ -20,7 +20,7 @@ export function textValue(text: string | undefined): string {
   return text === undefined ? 'NULL' : fitting(text, textBytes, 'A text')
 }
 
-/** A fact is named after something that may have 300 characters. */
+/** The name of a fact contains a name that may have 300 characters. */
 export function factValue(name: string): string {
   return fitting(name, 1300, 'The name of a fact')
 }
@@ -33,18 +33,18 @@ function fitting(text: string, most: number, what: string): string {
   })
 }
 
-/** A pair that is too long for the columns is nowhere in them. */
+/** A pair that is too long for the columns cannot be in them. */
 function fits({ handler, key }: RecordKey): boolean {
   return Buffer.byteLength(handler) <= handlerBytes && Buffer.byteLength(key) <= keyBytes
 }
 
-/** Those rows, found by the index of the pair: a list of pairs in an IN is not something every server looks up. */
+/** Matches these rows by the index of the pair; not every server uses an index for a list of pairs in an IN. */
 export function isOneOf(keys: readonly RecordKey[]): string {
   const pairs = keys.filter(fits).map(({ handler, key }) => `(handler = ${bytes(handler)} AND \`key\` = ${bytes(key)})`)
   return pairs.length === 0 ? 'FALSE' : `(${pairs.join(' OR ')})`
 }
 
-/** Rows of values as a table, for a statement that changes each row in its own way. */
+/** Rows of values as a table, for a statement that changes each row differently. */
 export function givenRows(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const [first, ...rest] = rows
   const head = `SELECT ${names.map((name, index) => `${first?.[index]} AS ${name}`).join(', ')}`
@@ -52,8 +52,8 @@ export function givenRows(names: readonly string[], rows: readonly (readonly str
 }
 
 /**
- * The rows of a table that have one of the given pairs, found one by one: FORCE INDEX alone would still let the server
- * read all of a small table, and to lock is to wait for whoever holds any of what is read.
+ * The rows of a table that have one of the given pairs, looked up one by one. With FORCE INDEX alone, the server could still
+ * read all of a small table, and a locking read waits for the locks on everything it reads.
  */
 export function foundByKey(table: string, index: string, keys: readonly RecordKey[]): string {
   const rows = keys.map(({ handler, key }) => [bytes(handler), bytes(key)])
@@ -61,7 +61,7 @@ export function foundByKey(table: string, index: string, keys: readonly RecordKe
     ON known.handler = given.handler AND known.\`key\` = given.\`key\``
 }
 
-/** The same by a column that is the primary key. */
+/** Like `foundByKey`, by a column that is the primary key. */
 export function foundByValue(table: string, column: string, values: readonly string[]): string {
   const given = givenRows(
     ['value'],
@@ -70,11 +70,11 @@ export function foundByValue(table: string, column: string, values: readonly str
   return `${given} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY) ON known.${column} = given.value`
 }
 
-/** So much of one statement is below the smallest packet that servers have ever accepted by default, which is 1 MB. */
+/** Below 1 MB, the smallest packet that servers have ever accepted by default. */
 const longestStatement = 900_000
 const mostRows = 500
 
-/** Splits rows of values over statements that are not too long. */
+/** Splits rows of values into statements that are not too long. */
 export function inChunks(rows: readonly string[]): string[][] {
   const chunks: string[][] = []
   let length = 0
@@ -91,7 +91,7 @@ export function inChunks(rows: readonly string[]): string[][] {
   return chunks
 }
 
-/** The same for what is short. */
+/** Like `inChunks`, for short rows. */
 export function inGroups<T>(rows: readonly T[]): T[][] {
   const groups: T[][] = []
   for (let from = 0; from < rows.length; from += mostRows) groups.push(rows.slice(from, from + mostRows))

@@ -1,6 +1,6 @@
 /**
- * A piece of a statement: a bare word, a quoted name, the content of a literal, a number, or one character of
- * punctuation. `"` quotes a literal or a name, as the session has it: it counts as both.
+ * A piece of a statement: a bare word, a quoted name, the content of a literal, a number, or one character of punctuation.
+ * `"` quotes a literal or a name, depending on the session, so it counts as both.
  */
 export interface Token {
   readonly kind: 'word' | 'name' | 'literal' | 'either' | 'number' | 'mark'
@@ -11,7 +11,7 @@ export interface Token {
 }
 
 export interface Reading {
-  /** False in a session with NO_BACKSLASH_ESCAPES. */
+  /** `false` in a session with NO_BACKSLASH_ESCAPES. */
   readonly backslashes: boolean
   /** Whether the inside of a comment that begins with `/*!` and this version is run. */
   runs(version: number): boolean
@@ -21,19 +21,19 @@ const word = /[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y
 const number = /[0-9][\w.$]*/y
 const runnable = /\/\*M?!(\d{5,6})?/y
 
-/** So many tokens tell what a statement is; of those that are listed here every token counts. */
+/** This many tokens identify a statement. Of the statements listed here, every token is read. */
 const longestHead = 8
 const readWhole = new Set(['SET', 'PREPARE', 'EXECUTE', 'DROP', 'CREATE'])
 
-/** The versions in the comments of a text that servers may run, 0 for one without. */
+/** The versions in those comments of a text that servers may run; 0 for a comment without a version. */
 export function versionsIn(sql: string): number[] {
   if (!sql.includes('/*')) return []
   return [...sql.matchAll(/\/\*M?!(\d{5,6})?/g)].map(([, version]) => Number(version ?? 0))
 }
 
 /**
- * The tokens that each statement of a text begins with. It knows comments, literals and quoted names as MySQL and MariaDB
- * read them, and the comments of which the server runs the inside.
+ * The first tokens of each statement of a text. It reads comments, literals and quoted names as MySQL and MariaDB do,
+ * including the comments whose content the server runs.
  */
 export function statementsIn(sql: string, reading: Reading): Token[][] {
   const statements: Token[][] = [[]]
@@ -74,14 +74,14 @@ function matchAt(pattern: RegExp, sql: string, at: number): string | undefined {
 function endOfGap(sql: string, at: number, { runs }: Reading): number {
   const character = sql[at] as string
   if (/\s/.test(character)) return at + 1
-  // As the server has it: two dashes begin a comment only before a space, a control character or the end.
+  // Like the server: two dashes begin a comment only before a space, a control character or the end.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for.
   if (character === '#' || /^--(?:[\s\u0000-\u001f]|$)/.test(sql.slice(at, at + 3))) return endOfLine(sql, at)
   if (sql.startsWith('*/', at)) return at + 2
   if (!sql.startsWith('/*', at)) return at
   runnable.lastIndex = at
   const found = runnable.exec(sql)
-  // Only its brackets are skipped, and the version in it.
+  // Skips only the comment marker and its version.
   if (found !== null && runs(Number(found[1] ?? 0))) return runnable.lastIndex
   const end = sql.indexOf('*/', at + 2)
   return end < 0 ? sql.length : end + 2
@@ -92,7 +92,7 @@ function endOfLine(sql: string, at: number): number {
   return end < 0 ? sql.length : end + 1
 }
 
-/** What the quotes hold, and where they end. */
+/** The quoted content, and where the quotes end. */
 function quotedAt(sql: string, at: number, backslashes: boolean): [string, number] {
   const quote = sql[at] as string
   const parts: string[] = []
@@ -101,7 +101,7 @@ function quotedAt(sql: string, at: number, backslashes: boolean): [string, numbe
     const isEscape = backslashes && sql[next] === '\\'
     if (sql[next] === quote && sql[next + 1] !== quote) return [parts.join('') + sql.slice(from, next), next + 1]
     if (!isEscape && sql[next] !== quote) continue
-    // The character after it stands for itself.
+    // The next character stands for itself.
     parts.push(sql.slice(from, next))
     from = ++next
   }

@@ -7,16 +7,16 @@ const names = [
 
 /** The names of our tables, quoted and ready for a statement. */
 export type Tables = Readonly<Record<(typeof names)[number], string>> & {
-  /** Without quotes, as the catalogue has it. */
+  /** Without quotes, as in the catalog. */
   readonly metaName: string
-  /** The database as a value: the one given, or that of the store's sessions. */
+  /** The database as a value: the given one, or that of the store's sessions. */
   readonly databaseValue: string
   readonly prefix: string
 }
 
 /**
- * Stand in our statements for the database of the store's sessions, which only the server knows, until they are sent. No
- * value can look like them: values are digits and hexadecimal.
+ * Placeholders for the database of the store's sessions, which only the server knows; they are replaced when a statement is
+ * sent. No value can look like them, because values are digits, hexadecimal or base 64.
  */
 const home = '\u0001home\u0001'
 const homeValue = '\u0001home value\u0001'
@@ -35,8 +35,8 @@ export function tableNames(prefix: string, database: string | undefined): Tables
 }
 
 /**
- * The statement with its tables in the database of the store's sessions. Whatever database a session is in now, it says
- * the same; without one, and on paper, it is left to the session.
+ * The statement with its tables in the database of the store's sessions, so that it means the same whatever database a
+ * session is in now. Without such a database, and in printed SQL, the session decides.
  */
 export function atHome(sql: string, database: string | undefined): string {
   if (!sql.includes('\u0001')) return sql

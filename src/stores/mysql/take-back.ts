@@ -5,13 +5,13 @@ import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, inGroups } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
-/** The transaction has been waiting for long enough by then, and so has whoever runs it again. */
+/** By then the transaction has waited long enough, and so has the caller that retries it. */
 const patience = { giveUpAfterMs: 5_000 }
 
 /**
- * Whatever commits without us makes the claims of its whole batch durable: those messages would be taken for duplicates
- * for ever. So the very rows that these claims have made are removed. Rather an effect that happens again than a message
- * that is lost. Where the transaction is still open on a connection that was cut off, this waits for its end.
+ * Anyone who commits without us makes the claims of the whole batch durable: those messages would count as duplicates
+ * forever. So exactly the rows of these claims are removed, because a repeated effect is better than a lost message. If the
+ * transaction is still open on a connection that was cut off, this waits for its end.
  */
 export async function takeBackClaims<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,

@@ -1,24 +1,24 @@
 import { assignmentsIn, innerStatement } from './set-statement.ts'
 import { type Reading, statementsIn, type Token, versionsIn } from './statement-tokens.ts'
 
-/** These begin or end a transaction, or commit it unasked, whatever comes after the word. */
+/** Statements that begin or end a transaction, or commit it implicitly, whatever comes after the word. */
 const always = new Set([
   ...['BEGIN', 'COMMIT', 'XA', 'ALTER', 'TRUNCATE', 'RENAME', 'GRANT', 'REVOKE', 'LOCK', 'UNLOCK', 'FLUSH', 'RESET'],
   ...['ANALYZE', 'OPTIMIZE', 'REPAIR', 'CHECK', 'CACHE', 'INSTALL', 'UNINSTALL', 'START', 'STOP', 'CHANGE', 'IMPORT'],
   ...['BACKUP', 'SHUTDOWN', 'RESTART', 'CLONE', 'PURGE', 'BINLOG'],
-  // It may be our own session that is killed.
+  // It may kill our own session.
   'KILL',
 ])
 
-/** MariaDB runs these outside of procedures, with anything in them. */
+/** MariaDB runs these outside procedures, with anything in them. */
 const compound = new Set(['IF', 'CASE', 'LOOP', 'WHILE', 'REPEAT', 'FOR', 'DECLARE'])
 
-/** `SET` followed by one of these is no assignment. */
+/** `SET` followed by one of these is not an assignment. */
 const neverAfterSet = new Set(['PASSWORD', 'ROLE', 'DEFAULT', 'TRANSACTION', 'RESOURCE'])
 
 const neverAssigned = new Set(['AUTOCOMMIT', 'COMPLETION_TYPE'])
 
-/** One statement that only reads or writes rows, as nearly all are. */
+/** A single statement that only reads or writes rows, as nearly all do. */
 const harmless = /^\s*(?:select|insert|update|delete|replace|with)\s[^;]*;?\s*$/i
 
 export function isHarmless(sql: string): boolean {
@@ -26,11 +26,11 @@ export function isHarmless(sql: string): boolean {
 }
 
 export interface ControlOptions {
-  /** The session has NO_BACKSLASH_ESCAPES. */
+  /** Whether the session has NO_BACKSLASH_ESCAPES. */
   readonly backslashesAreLetters?: boolean
 }
 
-/** Each statement of a text, in every way in which a server may read it: the comments that it runs depend on its version. */
+/** Each statement of a text, in every way a server may read it: which comments it runs depends on its version. */
 export function allReadings(sql: string, { backslashesAreLetters = false }: ControlOptions = {}): Token[][] {
   if (isHarmless(sql)) return []
   const read = (runs: Reading['runs']) => statementsIn(sql, { backslashes: !backslashesAreLetters, runs })
@@ -39,8 +39,8 @@ export function allReadings(sql: string, { backslashesAreLetters = false }: Cont
 }
 
 /**
- * The first words in a text of one or more statements that would begin, end or silently commit a transaction, or
- * undefined. Savepoints and temporary tables are allowed.
+ * Returns the first words in one or more statements that would begin, end or implicitly commit a transaction, or
+ * `undefined`. Savepoints and temporary tables are allowed.
  */
 export function findTransactionControl(sql: string, options: ControlOptions = {}): string | undefined {
   for (const statement of allReadings(sql, options)) {
@@ -55,7 +55,7 @@ function controlIn(given: readonly Token[], options: ControlOptions): string | u
   const [first = '', second = '', third = '', fourth = ''] = statement.map(({ word }) => word)
   const words = `${first} ${second}`.trim()
   if (always.has(first)) return words
-  // A label can stand before nothing else.
+  // A label can only stand before a compound statement.
   if (statement[1]?.text === ':' && statement[2]?.text !== '=') return 'a compound statement'
   if (compound.has(first)) return `${first} as a compound statement`
   switch (first) {
@@ -90,7 +90,7 @@ function controlInSet(statement: readonly Token[], options: ControlOptions): str
   return found && `SET ${found.name}`
 }
 
-/** The text of a dynamic statement is looked at like any other; one that is not there to be seen is refused. */
+/** The text of a dynamic statement is checked like any other; it is refused if it cannot be seen. */
 function controlInDynamic(statement: readonly Token[], options: ControlOptions): string | undefined {
   const [first = '', second = ''] = statement.map(({ word }) => word)
   if (first === 'EXECUTE' && second !== 'IMMEDIATE') return undefined

@@ -15,7 +15,7 @@ import type { ConnectionSource } from './source.ts'
 export interface TransactionParts<Native extends MysqlConnectionShape> {
   readonly source: ConnectionSource<Native>
   readonly transactions: OpenTransactions<Native>
-  /** Takes back claims that somebody has committed without us. */
+  /** Removes claims that someone has committed without us. */
   takeBack(claims: readonly Claims[]): Promise<void>
 }
 
@@ -53,7 +53,7 @@ async function runOn<Native extends MysqlConnectionShape, T>(
     const failure = connection.lost() ?? transaction.broken()
     if (failure !== undefined) throw failure
     watch.throwIfAborted()
-    // Before anything is resumed: outside of the transaction that could be durable at once.
+    // Checked before anything is resumed, because outside the transaction that could be durable at once.
     await watch.until(checkStillOpen(connection))
     await watch.until(transaction.suspension.resume())
     isCommitting = true
@@ -92,7 +92,7 @@ async function begun<Native, T>(work: (tx: Native) => Promise<T>, tx: Native): P
   return await work(tx)
 }
 
-/** What a procedure or an error that nobody let out has ended is not to be committed; this finds out. */
+/** Detects a transaction that a procedure, or an error that the handler swallowed, has ended. It must not be committed. */
 async function checkStillOpen(connection: Runner): Promise<void> {
   try {
     await connection.run(`RELEASE SAVEPOINT ${mark}`)
@@ -105,12 +105,12 @@ export function endedError(cause: unknown): JustonceError {
   return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause })
 }
 
-/** Whoever no longer waits for the answer does not know it either. */
+/** If the wait for the answer is aborted, the outcome is unknown, too. */
 async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
   try {
     await watch.until(connection.run(endings.commit))
   } catch (error) {
-    // A cluster says no with this, and has undone everything. Other answers do not tell for certain.
+    // A cluster refuses with this error, and has rolled everything back. Other errors prove nothing.
     if (errorNumber(error) === deadlock) throw error
     const why =
       errorNumber(error) === undefined || isLostConnection(error)
@@ -121,9 +121,8 @@ async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
 }
 
 /**
- * The connection goes back only if the rollback was seen to work and nobody has anything under way on it. Where the
- * transaction had ended before, the rollback has not undone all of it; and of a connection that was cut off nobody knows
- * what was done on it last.
+ * The connection is returned only if the rollback succeeded and no call is in progress on it. If the transaction had ended
+ * before, the rollback has not undone all of it; after a connection was cut off, nobody knows what was done on it last.
  */
 async function undo<Native extends MysqlConnectionShape>(
   transaction: OpenTransaction<Native>,
@@ -131,7 +130,7 @@ async function undo<Native extends MysqlConnectionShape>(
 ): Promise<'undone' | 'had ended' | 'cut off'> {
   const { connection } = transaction
   try {
-    // There is nobody to ask: what was claimed is suspended wherever a statement could have committed it.
+    // The server cannot be asked, but claims are suspended wherever a statement could have committed them.
     if (connection.lost() !== undefined) {
       connection.discard()
       return 'undone'

@@ -4,12 +4,12 @@ import { textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 
-/** So many names say enough. */
+/** How many tables a warning names. */
 const mostNames = 10
 
 /**
- * Tables whose engine knows no transactions (MyISAM, Aria, MEMORY, ARCHIVE) keep what a failed handler has written. Which
- * of them handlers write to nobody can know; those of the database that they begin in are named.
+ * Tables whose engine has no transactions (MyISAM, Aria, MEMORY, ARCHIVE) keep what a failed handler has written. The store
+ * cannot know which of them handlers write to, so it names those in the database that they begin in.
  */
 export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,

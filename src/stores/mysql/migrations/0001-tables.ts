@@ -2,8 +2,8 @@ import type { Tables } from '../tables.ts'
 import { tableOptions } from './table-options.ts'
 
 /**
- * Names and keys are bytes: no collation takes two of them for one or ignores a space at the end, and none depends on the
- * connection. Times are milliseconds since 1970, so that no time zone of a session can change them.
+ * Names and keys are bytes, so no collation treats two of them as equal or ignores a trailing space, and nothing depends on
+ * the connection. Times are milliseconds since 1970, so that no session time zone can change them.
  */
 export function createTables(tables: Tables): string[] {
   const { inbox, parked, scopes, queue, facts, positions } = tables

@@ -5,12 +5,12 @@ import { createTables } from './0001-tables.ts'
 export type Migrations = readonly ((tables: Tables) => readonly string[])[]
 
 /**
- * Numbered from 1 by their place. What has been released is never changed, only followed by the next. Each is a list of
- * statements that do no harm when they are run again: MySQL commits every one of them by itself.
+ * Numbered from 1 by their position. A released migration is never changed, only followed by the next one. Each is a list of
+ * statements that are safe to run again, because MySQL commits every one of them separately.
  */
 export const migrations: Migrations = [createTables]
 
-/** Where the version, the epoch and the horizon are kept; made before the first migration. */
+/** The table with the version, the epoch and the horizon; created before the first migration. */
 export function createMeta({ meta }: Tables): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${meta} (
@@ -26,7 +26,7 @@ export function createMeta({ meta }: Tables): string[] {
   ]
 }
 
-/** One that was never there before. */
+/** An epoch that has never been used before. */
 export function newEpoch(): string {
   return `x'${Buffer.from(crypto.randomUUID()).toString('hex')}'`
 }

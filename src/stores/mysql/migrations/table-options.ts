@@ -1,2 +1,2 @@
-/** DYNAMIC: with it an index may have 3,072 bytes, and long columns live outside of the row. */
+/** DYNAMIC allows an index of 3,072 bytes and stores long columns outside the row. */
 export const tableOptions = 'ENGINE = InnoDB ROW_FORMAT = DYNAMIC'
