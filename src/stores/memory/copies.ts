@@ -1,6 +1,6 @@
 import type { PackedMessage } from '../../contracts/index.ts'
 
-/** Whoever sent or took a message may change its bytes; what is stored must not notice. */
+/** The sender or receiver of a message may change its bytes; the stored copy must not change with them. */
 export function copyOfMessage({ envelope, body }: PackedMessage): PackedMessage {
   return { envelope: new Uint8Array(envelope), body: new Uint8Array(body) }
 }

@@ -4,7 +4,7 @@ import type { InboxRow, MemoryDatabase } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
 
-/** No two pairs have the same text. */
+/** Unique for each pair. */
 export function rowKey({ handler, key }: RecordKey): string {
   return JSON.stringify([handler, key])
 }

@@ -7,9 +7,9 @@ import { systemTimers } from '../shared/system-timers.ts'
 import { Table } from './table.ts'
 
 export interface MemoryDatabaseOptions {
-  /** What time it is for deadlines, delays and leases. Default: the real time. */
+  /** The time for deadlines, delays and leases. Default: the real time. */
   readonly clock?: Pick<Clock, 'now' | 'timer' | 'monotonicMs'> | undefined
-  /** How long one transaction may keep the others waiting before they fail as a conflict. Default 10 000. */
+  /** How long one transaction may make the others wait before they fail as a conflict. Default 10 000. */
   readonly busyTimeoutMs?: number | undefined
 }
 
@@ -29,9 +29,9 @@ export interface InboxRow extends InboxRecord {
   readonly born: Date | undefined
 }
 
-/** What several memory stores can share, as several processes share a database. */
+/** The data that several memory stores can share, as several processes share a database. */
 export class MemoryDatabase {
-  /** A hot side outlives it, and may serve several. */
+  /** Identifies this database to a hot side, which outlives it and may serve several. */
   readonly id = randomUUID()
   readonly inbox = new Table<InboxRow>()
   readonly parked = new Table<ParkedRow>()
@@ -40,7 +40,7 @@ export class MemoryDatabase {
   readonly values = new Table<{ readonly value: unknown }>()
   readonly epoch = new Table<string>()
   readonly facts = new Table<FactRow>()
-  /** The horizon, and what is known about the clock that it goes by. */
+  /** The horizon, and what is known about the clock it is based on. */
   readonly horizon = new Table<number>()
   readonly positions = new Table<Position>()
   readonly turns: FairMutex
@@ -59,7 +59,7 @@ export class MemoryDatabase {
     return this.#clock.now().getTime()
   }
 
-  /** Never the same again, also when the transaction that asked is undone. */
+  /** Never repeats a number, even if the transaction that asked is rolled back. */
   nextNumber(): number {
     return ++this.#numbers
   }
@@ -80,7 +80,7 @@ export class MemoryDatabase {
     for (const table of this.#tables()) table.undoTo(depth)
   }
 
-  /** The value of one key that is committed, a copy of it. */
+  /** A copy of the committed value of one key. */
   committedValue(key: string): unknown {
     return structuredClone(this.values.committed(key)?.value)
   }

@@ -1,21 +1,21 @@
 import { JustonceError, wrongTx } from '../../errors/index.ts'
 import type { MemoryDatabase } from './memory-database.ts'
 
-/** What handlers write through: names and values that commit together or not at all. Values are copied in and out. */
+/** What handlers write through: keys and values that commit together or not at all. Values are copied in and out. */
 export interface MemoryTx {
   get<Value = unknown>(key: string): Value | undefined
   set(key: string, value: unknown): void
-  /** Resolves to whether there was one. */
+  /** Returns whether the key existed. */
   delete(key: string): boolean
   has(key: string): boolean
-  /** All whose key begins with the prefix, in the order of their keys. */
+  /** All entries whose key begins with the prefix, ordered by key. */
   entries(prefix?: string): [key: string, value: unknown][]
 }
 
 /** One open transaction. */
 export interface MemoryTransaction {
   readonly database: MemoryDatabase
-  /** How many layers there are while no part is open; a part is one more. */
+  /** How many layers there are without an open part, which adds one; `undefined` before the first part. */
   partDepth: number | undefined
   readonly sentTo: Set<string>
   ended: boolean
@@ -23,7 +23,7 @@ export interface MemoryTransaction {
 
 export interface Lent {
   readonly transaction: MemoryTransaction
-  /** Throws when it is over. */
+  /** Throws if the loan is over. */
   check(): void
 }
 
@@ -51,7 +51,7 @@ export function lentTx(lent: Lent): MemoryTx {
   return tx
 }
 
-/** The transaction behind a `tx`, lent on or not; throws when it is over. */
+/** The transaction behind a `tx`, lent or not. Throws if it is over. */
 export function transactionOf(tx: MemoryTx): MemoryTransaction {
   const lent = lents.get(tx)
   if (lent === undefined) throw wrongTx(tx, 'one that a transaction of a memory store gives')

@@ -1,8 +1,8 @@
-/** The value that a row had before it was changed; undefined: there was none. */
+/** The value that each row had before it was changed; `undefined` if there was none. */
 type Layer<Row> = Map<string, Row | undefined>
 
 /**
- * Rows by key, with a stack of layers that remember what was there before: one for the transaction, more for its
+ * Rows by key, with a stack of layers that remember the previous rows: one layer for the transaction, more for its
  * savepoints. Rows are never changed in place, only replaced.
  */
 export class Table<Row> {
@@ -31,7 +31,7 @@ export class Table<Row> {
     return this.#rows.delete(key)
   }
 
-  /** As it was before the open transaction. */
+  /** The row as it was before the open transaction. */
   committed(key: string): Row | undefined {
     const layer = this.#layers.find((each) => each.has(key))
     return layer === undefined ? this.#rows.get(key) : layer.get(key)
@@ -53,7 +53,7 @@ export class Table<Row> {
     this.#layers.push(new Map())
   }
 
-  /** Keeps what was done since there were `depth` layers. */
+  /** Keeps the changes made since there were `depth` layers. */
   keepTo(depth: number): void {
     for (const layer of this.#layers.splice(depth)) {
       const lower = this.#layers.at(-1)
@@ -62,7 +62,7 @@ export class Table<Row> {
     }
   }
 
-  /** Takes it back. */
+  /** Rolls back the changes made since there were `depth` layers. */
   undoTo(depth: number): void {
     for (const layer of this.#layers.splice(depth).reverse()) {
       for (const [key, before] of layer) {

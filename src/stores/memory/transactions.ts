@@ -4,7 +4,7 @@ import { unlessAborted } from '../shared/unless-aborted.ts'
 import type { MemoryDatabase } from './memory-database.ts'
 import { closedTxError, lentTx, type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 
-/** Transactions of one store on a database that it may share; one after another. */
+/** The transactions of one store, one after another, on a database that it may share. */
 export class Transactions {
   readonly database: MemoryDatabase
   readonly #running = new Set<Promise<unknown>>()
@@ -25,12 +25,12 @@ export class Transactions {
     })
   }
 
-  /** One of the store's own. */
+  /** Runs a transaction of the store itself. */
   short<T>(work: (transaction: MemoryTransaction) => T): Promise<T> {
     return this.#turn({}, async (transaction) => work(transaction))
   }
 
-  /** What is committed, without waiting for the transaction that may be open. */
+  /** Reads what is committed, without waiting for an open transaction. */
   async read<T>(look: (database: MemoryDatabase) => T): Promise<T> {
     this.#refuseWhenClosed()
     return look(this.database)
@@ -61,7 +61,7 @@ export class Transactions {
       return await running
     } finally {
       transaction.ended = true
-      // After a commit there is nothing left to undo.
+      // After a commit there is nothing left to roll back.
       database.undoTo(0)
       this.#running.delete(running)
       endTurn()
@@ -89,7 +89,7 @@ export function lend(tx: MemoryTx, { borrower, onLateCall }: LoanOptions): Loan<
   }
   return {
     tx: lentTx({ transaction, check }),
-    // Every call is over before it returns, there is no way to end the transaction, and nothing that could fail.
+    // Every call ends before it returns, nothing can end the transaction, and nothing can fail.
     settled: () => undefined,
     end() {
       ended = true

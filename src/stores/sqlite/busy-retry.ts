@@ -9,9 +9,8 @@ export interface Patience {
 const longestPauseMs = 12
 
 /**
- * SQLite's own busy timeout sleeps inside the call and with it the whole event loop; this one lets go of it between
- * attempts. The pauses stay short: an attempt costs microseconds, and the file is free only for moments when another
- * process writes without a break.
+ * SQLite's own busy timeout blocks the whole event loop while it sleeps; this one yields between attempts. The pauses stay
+ * short: an attempt costs microseconds, and while another process writes without a break, the file is free only for moments.
  */
 export async function retryWhileBusy<T>(attempt: () => T, { patienceMs, signal }: Patience): Promise<T> {
   const begun = performance.now()

@@ -8,27 +8,27 @@ import { closedError, explained } from './sqlite-errors.ts'
 import { statementsOf } from './statements.ts'
 
 /**
- * The seal: while its row is there the deferred foreign key, which points to nothing, lets no COMMIT through. A
- * temporary table costs no write to the file, and violations are counted for the connection as a whole.
+ * The seal: while its row exists, the deferred foreign key, which points to nothing, makes every COMMIT fail. A temporary
+ * table costs no write to the file, and violations are counted for the connection as a whole.
  */
 const createSeal = `CREATE TEMP TABLE IF NOT EXISTS justonce_seal (
   id integer PRIMARY KEY,
   opens integer NOT NULL REFERENCES justonce_seal (id) DEFERRABLE INITIALLY DEFERRED
 )`
 
-/** How to get a connection, and whether it is ours to close and to open again. */
+/** How to get a connection, and whether we may close and reopen it. */
 export type ConnectionSource<Database> =
   | { readonly kind: 'opened'; open(): Database }
   | { readonly kind: 'given'; readonly database: Database }
 
-/** Another connection to the same file, which sees that somebody else has committed. */
+/** Another connection to the same file, which can detect that someone else has committed. */
 export interface Witness {
   dataVersion(): number | undefined
-  /** Closes it, until it is asked again. */
+  /** Closes the connection until it is needed again. */
   letGo(): void
 }
 
-/** The one connection that writes. Whoever uses it must have the turn. */
+/** The only connection that writes. Its user must hold the turn. */
 export class Connection<Database extends SqliteDatabase> {
   readonly #source: ConnectionSource<Database>
   readonly #witness: Witness | undefined
@@ -42,7 +42,7 @@ export class Connection<Database extends SqliteDatabase> {
     this.#witness = witness
   }
 
-  /** Opens it if need be: the file may have been out of reach a moment ago. */
+  /** Opens the connection if necessary: the file may have been unreachable a moment ago. */
   async ready(patience: Patience): Promise<Database> {
     if (this.#database !== undefined && isOpen(this.#database) && this.#isThere()) return this.#database
     const database = this.#open()
@@ -76,7 +76,7 @@ export class Connection<Database extends SqliteDatabase> {
     return database
   }
 
-  /** Breaks the seal and commits; the caller undoes what could not be committed. */
+  /** Breaks the seal and commits. If that fails, the caller rolls back. */
   async commit(database: Database, patience: Patience): Promise<void> {
     const unbroken = inTransaction(database)
     if (!unbroken || statementsOf(database).run('DELETE FROM temp.justonce_seal WHERE id = 1') !== 1) {
@@ -93,14 +93,14 @@ export class Connection<Database extends SqliteDatabase> {
     }
   }
 
-  /** Never throws. A connection that does not let go of its transaction is not used again. */
+  /** Never throws. A connection whose transaction cannot be ended is not used again. */
   undo(database: Database): void {
     transactionEnded(statementsOf(database), 'undone')
     try {
       if (inTransaction(database)) database.exec('ROLLBACK')
       if (!inTransaction(database)) return
     } catch {
-      // Looked at below, like a rollback that did nothing.
+      // Handled below, like a rollback that did nothing.
     }
     this.#database = undefined
     this.#discarded = true
@@ -113,18 +113,18 @@ export class Connection<Database extends SqliteDatabase> {
     this.#discarded = true
   }
 
-  /** A connection to a file that is no longer the one of that name is given up, and its name opened again. */
+  /** If another file now has this name, the connection is closed and the name is opened again. */
   #isThere(): boolean {
     if (this.#file?.isThere() !== false) return true
     if (this.#source.kind === 'given') throw replacedError()
     if (this.#database !== undefined) this.#closeOwn(this.#database)
     this.#database = undefined
-    // Connections of one process share what they know of the log: the next one must not get it from an old one.
+    // Connections of one process share their knowledge of the log, so the next one must not get it from an old one.
     this.#witness?.letGo()
     return false
   }
 
-  /** While we have the lock nobody can commit, and it stays the same. Undefined: it cannot be told. */
+  /** While we hold the lock, nobody else can commit, and the version stays the same. `undefined` if it is unknown. */
   #version(): number | undefined {
     try {
       return this.#witness?.dataVersion()
@@ -151,14 +151,14 @@ export class Connection<Database extends SqliteDatabase> {
     try {
       database.close()
     } catch {
-      // Closed already, or busy with a statement that nobody will finish: dropped either way.
+      // Already closed, or busy with a statement that nobody will finish. It is dropped either way.
     }
   }
 }
 
 /**
- * SQLite's locks are those of the process, so that two copies of SQLite in one process do not keep each other out, and any close
- * of the file gives them up. To commit now would be to overwrite what somebody else has committed meanwhile.
+ * SQLite's locks belong to the process, so two copies of SQLite in one process do not exclude each other, and closing the
+ * file anywhere releases the locks. A commit now would overwrite what someone else has committed in the meantime.
  */
 function lockBroken(): JustonceError {
   return new JustonceError('FILE_LOCK_BROKEN', {

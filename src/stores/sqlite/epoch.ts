@@ -6,13 +6,13 @@ const selectEpoch = `SELECT value FROM main.justonce_meta WHERE name = 'epoch'`
 const setEpoch = `UPDATE main.justonce_meta SET value = ? WHERE name = 'epoch'`
 const hasRecord = `SELECT 1 FROM main.justonce_inbox WHERE handler = ? AND key = ?`
 
-/** What one connection knows of the history of its file. */
+/** What one connection knows about the history of its file. */
 interface Opening {
-  /** Whether the epoch that it brings is committed, or in the transaction that is open. */
+  /** Whether the epoch that this connection brings is yet to be written, written in the open transaction, or committed. */
   epoch: 'to bring' | 'brought' | 'committed'
-  /** Claimed in the transaction that is open. */
+  /** Claimed in the open transaction. */
   claimed: RecordKey | undefined
-  /** The record of a commit that was seen to succeed. */
+  /** A record whose commit was seen to succeed. */
   committed: RecordKey | undefined
 }
 
@@ -29,10 +29,10 @@ export function readEpoch(statements: Statements): string {
 }
 
 /**
- * The epoch as claims of our own transactions answer with it. The row alone would not do: it comes back with a backup. A
- * file has nothing that tells whether it was copied back while nobody had it open, so every connection brings an epoch of
- * its own with its first claim. One that stays open looks for the last record that it has seen committed: if that is
- * gone, the file was overwritten in place.
+ * The epoch that claims in our own transactions return. The row alone is not enough, because it is restored with a backup.
+ * Nothing in a file tells whether it was copied back while nobody had it open, so every connection writes a new epoch with
+ * its first claim. A connection that stays open looks for the last record that it has seen committed: if that is gone, the
+ * file was overwritten in place.
  */
 export function epochOfClaim(statements: Statements, ours: RecordKey | undefined): string {
   const opening = openingOf(statements)

@@ -9,20 +9,20 @@ import { dropTempObjectsSince, mayMakeTempObject, tempObjects } from './temp-obj
 
 export interface GuardOptions {
   readonly database: SqliteDatabase
-  /** Who uses it, as it stands in messages: `the handler 'tag-note'`. */
+  /** The user of the connection as it appears in messages: `the handler 'tag-note'`. */
   readonly borrower: string
   onLateCall?(error: Error): void
-  /** The guard of what was lent on: once that has ended, so has this. */
+  /** The guard of the loan that this one was lent from: when that ends, so does this one. */
   readonly parent?: Guard | undefined
 }
 
-/** Stands before every call that a borrower makes on a connection. */
+/** Checks every call that a borrower makes on a connection. */
 export class Guard {
   readonly database: SqliteDatabase
   readonly #options: GuardOptions
   #openIterators: Set<Iterator<unknown>> | undefined
   #onEnd: (() => void) | undefined
-  /** What was in the temporary schema before the borrower may have added to it. */
+  /** The contents of the temporary schema before the borrower may have added to it. */
   #tempBefore: ReadonlyMap<string, unknown> | undefined
   #savepoints: Savepoints | undefined
   #ended = false
@@ -58,13 +58,13 @@ export class Guard {
     }
   }
 
-  /** A call of the borrower has thrown this. */
+  /** Called with the error that a call of the borrower has thrown. */
   failed(error: unknown): void {
     this.#note(error)
     this.#lookAtEnd(error)
   }
 
-  /** Throws when the text would end the transaction, or change the connection for whoever has it next. */
+  /** Throws if the statement would end the transaction, or change the connection for its next user. */
   checkText(sql: unknown): void {
     if (typeof sql !== 'string') return
     const keyword = findTransactionControl(sql)
@@ -74,27 +74,27 @@ export class Guard {
     if (mayMakeTempObject(sql)) this.#tempBefore ??= tempObjects(this.database)
   }
 
-  /** Throws when the text, which is about to be run, would go back to a savepoint that the borrower has not made. */
+  /** Throws if the statement, which is about to run, would roll back to a savepoint that the borrower has not made. */
   checkSavepoints(sql: string): void {
     this.#savepoints ??= new Savepoints({ sameNameReplaces: false })
     const foreign = this.#savepoints.foreign(sql)
     if (foreign !== undefined) this.refuse(foreign)
   }
 
-  /** For what would end the transaction: after the attempt nothing of it may be committed, even if it was swallowed. */
+  /** For what would end the transaction. After the attempt it must not be committed, even if the handler swallows the error. */
   refuse(what: string): never {
     this.check()
     this.#broken = controlError(this.#options.borrower, what)
     throw this.#broken
   }
 
-  /** For what does not fit a connection that is only lent; it does no harm to go on without it. */
+  /** For what is not allowed on a lent connection but does no harm: the borrower may continue without it. */
   decline(what: string): never {
     this.check()
     throw controlError(this.#options.borrower, what)
   }
 
-  /** An unfinished iterator keeps the connection busy: it is closed with the loan. */
+  /** An unfinished iterator keeps the connection busy, so it is closed with the loan. */
   watch(iterator: Iterator<unknown>): void {
     this.#openIterators ??= new Set()
     this.#openIterators.add(iterator)
@@ -104,7 +104,7 @@ export class Guard {
     this.#openIterators?.delete(iterator)
   }
 
-  /** Nothing of the borrower can reach the connection when it is called. There is one listener. */
+  /** When the listener is called, the borrower can no longer reach the connection. There is only one listener. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener
   }
@@ -114,7 +114,7 @@ export class Guard {
     return this.#broken
   }
 
-  /** What the worst failed call meant. */
+  /** The meaning of the worst failed call. */
   trouble(): StoreTrouble {
     return this.#trouble
   }
@@ -138,7 +138,7 @@ export class Guard {
     this.#dropTempObjects()
   }
 
-  /** Under their names somebody else would undo what the borrower did. */
+  /** Someone else who uses their names would roll back the borrower's work. */
   #releaseSavepoints(): void {
     const left = this.#savepoints?.left ?? []
     if (left.length === 0 || this.#broken !== undefined || !inTransaction(this.database)) return
@@ -151,7 +151,7 @@ export class Guard {
     }
   }
 
-  /** They would hide tables from those who come after the borrower. */
+  /** They would hide tables from later borrowers. */
   #dropTempObjects(): void {
     if (this.#tempBefore === undefined || !inTransaction(this.database)) return
     try {
@@ -174,7 +174,10 @@ export class Guard {
     if (trouble === 'unavailable' || this.#trouble === 'none') this.#trouble = trouble
   }
 
-  /** SQLite ends transactions on its own: ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a full disk. What follows would autocommit. */
+  /**
+   * SQLite ends transactions by itself: ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a full disk. Later statements would
+   * autocommit.
+   */
   #lookAtEnd(cause: unknown): void {
     if (this.#broken !== undefined || inTransaction(this.database)) return
     if (!isOpen(this.database)) this.#broken = closedError(cause)

@@ -1,9 +1,9 @@
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 
-/** Handlers have few different texts; one that puts values into them instead would fill the memory. */
+/** Handlers use few different texts, but one that writes values into its texts would fill the memory. */
 export const mostIdle = 100
 
-/** Where the statements of one text are put down. */
+/** The place for the idle statement of one text. */
 export interface IdlePlace {
   readonly sql: string
   statement: SqliteStatement | undefined
@@ -11,14 +11,15 @@ export interface IdlePlace {
 }
 
 /**
- * What borrowers have prepared and are done with, for the next one who prepares the same: to compile a statement takes
- * longer than to run it. Each has one user at a time, and nobody but `run` was ever called on it, so that it is as good as new.
+ * Statements that borrowers have prepared and no longer use, kept for the next one who prepares the same text, because
+ * compiling a statement takes longer than running it. Each has one user at a time, and only `run` was ever called on it, so
+ * it is as good as new.
  */
 export class IdleStatements {
   readonly #places = new Map<string, IdlePlace>()
   #uses = 0
 
-  /** The place of a text; whoever takes its statement leaves it empty. */
+  /** The place of a text. A caller that takes its statement leaves it empty. */
   placeOf(sql: string): IdlePlace {
     let place = this.#places.get(sql)
     if (place === undefined) {

@@ -22,7 +22,7 @@ interface RecordRow {
   readonly result: string | null
 }
 
-/** Whoever claims has the write lock by then, so no rival can be undecided: there is a record or there is none. */
+/** A claim already holds the write lock, so no other transaction can be undecided: there is a record or there is none. */
 export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): Inbox<Database> {
   return {
     async claim(tx, requests) {
@@ -40,7 +40,7 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
         return inserted === 1 ? undefined : findRecord(statements, { handler, key })
       })
       const ours = requests.find((_, place) => existing[place] === undefined && !tooOld.has(place))
-      // In a transaction of the caller it is of no use: nobody remembers what the caller may still undo.
+      // In a transaction of the caller a new epoch is useless: nobody remembers what the caller may still roll back.
       const epoch = guardOf(tx) === undefined ? readEpoch(statements) : epochOfClaim(statements, ours)
       return { epoch, existing, tooOld }
     },

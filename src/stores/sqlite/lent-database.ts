@@ -9,33 +9,33 @@ type Method = (...values: unknown[]) => unknown
 
 const ending = new Set<PropertyKey>(['close', 'open', 'deserialize', Symbol.dispose])
 
-/** These would outlive the loan, or hand out the connection without its guard. */
+/** Members whose effect would outlive the loan, or that expose the connection without its guard. */
 const declined = new Set<PropertyKey>([
   ...['createTagStore', 'setAuthorizer', 'unsafeMode', 'enableDefensive', 'defaultSafeIntegers'],
   ...['function', 'aggregate', 'table', 'loadExtension', 'enableLoadExtension'],
 ])
 
-/** Methods beside prepare() that are given SQL, and how it begins. */
+/** Methods other than prepare() that take SQL, and the prefix of that SQL. */
 const takesSql = new Map<PropertyKey, string>([
   ['exec', ''],
   ['explain', ''],
   ['pragma', 'PRAGMA '],
 ])
 
-/** Under this name, which nobody else has, a lent connection has its guard. */
+/** A private name under which a lent connection exposes its guard. */
 const guardName = Symbol('guard')
 
-/** The native connection as a borrower sees it: the same members, each behind the guard. */
+/** The native connection as a borrower sees it: the same members, each checked by the guard. */
 export function lentDatabase<Database extends SqliteDatabase>(database: Database, guard: Guard): Database {
   return new LentDatabase(database, guard).lent
 }
 
-/** The guard of a connection that was lent; undefined for a native one. */
+/** The guard of a lent connection; `undefined` for a native one. */
 export function guardOf(tx: object): Guard | undefined {
   return (tx as { readonly [guardName]?: Guard })[guardName]
 }
 
-/** Made for every call of a handler: whatever it needs only sometimes is made only then. */
+/** Created for every call of a handler, so anything that is rarely needed is created on demand. */
 class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Database>, Lending {
   readonly database: Database
   readonly guard: Guard
@@ -86,8 +86,8 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     guard.check()
     const sql = values[0]
     const statements = this.#lentStatements()
-    // Options make it another statement. One who prepares without end must not have them all kept until the end.
-    // One that makes temporary tables is looked at again by each who prepares it.
+    // Options make it a different statement. If a handler prepares without end, not all of its statements may be kept. A
+    // statement that makes temporary tables is checked again each time it is prepared.
     const isPlain =
       typeof sql === 'string' &&
       values.length === 1 &&
@@ -118,8 +118,8 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
   }
 
   /**
-   * The `transaction(fn)` of better-sqlite3 makes functions which use savepoints when a transaction is open. Their
-   * members are frozen, so a proxy of the function itself could not give others.
+   * The `transaction(fn)` of better-sqlite3 returns functions that use savepoints if a transaction is open. Their members
+   * are frozen, so a proxy of the function itself could not replace them.
    */
   #lendFunction(native: Method): unknown {
     return new Proxy(() => {}, {

@@ -4,10 +4,10 @@ import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-data
 
 type Method = (...values: unknown[]) => unknown
 
-/** The members that run it. */
+/** The members that run the statement. */
 const running = new Set<PropertyKey>(['get', 'all', 'iterate'])
 
-/** Gives `map`, `filter` and the like, and makes it iterable. */
+/** Provides `map`, `filter` and the like, and makes the object iterable. */
 const iteratorPrototype: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()))
 
 export interface Lending {
@@ -16,33 +16,33 @@ export interface Lending {
   readonly lent: SqliteDatabase
 }
 
-/** A prepared statement may be kept for longer than the loan lasts, so it has the guard too. */
+/** A prepared statement may be kept longer than the loan lasts, so it is guarded too. */
 export class LentStatement implements ProxyHandler<SqliteStatement> {
   readonly #statement: SqliteStatement
   readonly #lending: Lending
   readonly #place: IdlePlace | undefined
   readonly #savepointText: string | undefined
-  /** Nothing but a `run` that worked was done with it: it does not differ from a new one. */
+  /** Whether only successful calls of `run` were made on it, so that it does not differ from a new statement. */
   #isAsNew = true
   readonly proxy: SqliteStatement
 
-  /** With the place where it goes when it is given back, if that may be. */
+  /** `place` is where the statement goes when it is given back, if it may be reused. */
   constructor(
     statement: SqliteStatement,
     place: IdlePlace | undefined,
     lending: Lending,
-    /** Its text, where that may have to do with savepoints. */
+    /** The text, if it may use savepoints. */
     savepointText?: string | undefined,
   ) {
     this.#savepointText = savepointText
     this.#statement = statement
     this.#place = place
     this.#lending = lending
-    // Not a proxy of the statement itself: that could not answer with another `database`, which is frozen.
+    // Not a proxy of the statement itself, because that could not replace `database`, which is frozen.
     this.proxy = new Proxy(Object.create(statement) as SqliteStatement, this)
   }
 
-  /** The loan is over. */
+  /** Called when the loan ends. */
   giveBack(): void {
     if (this.#isAsNew && this.#place !== undefined) this.#place.statement = this.#statement
   }
@@ -72,7 +72,7 @@ export class LentStatement implements ProxyHandler<SqliteStatement> {
     if (this.#savepointText !== undefined) this.#lending.guard.checkSavepoints(this.#savepointText)
   }
 
-  /** What most handlers do most of the time, so without a closure for every call. */
+  /** This is what most handlers call most of the time, so it creates no closure. */
   #run(values: SqliteValue[]): unknown {
     const { guard } = this.#lending
     guard.check()

@@ -6,23 +6,23 @@ import { statementsOf } from './statements.ts'
 /** The file that a connection has open. */
 export interface OpenFile {
   /**
-   * Whether the connection still writes to the file that has its name, and to the log of that name. Where a backup was put in
-   * its place, or somebody has removed the log, it does not: the connection keeps the old one, which vanishes with it.
-   * Throws while there is no file of that name at all.
+   * Whether the connection still writes to the file and the log that have its names. If a backup was put in place, or the
+   * log was removed, the connection keeps the old files, which vanish with it. Throws while there is no file of that name at
+   * all.
    */
   isThere(): boolean
 }
 
-/** `isAgain`: another one of that name was open before. */
+/** `isAgain`: another file of that name was open before. */
 export function openFileOf(database: SqliteDatabase, isAgain = false): OpenFile {
   const files = statementsOf(database).all<{ name: string; file: string | null }>('PRAGMA database_list')
   const path = files.find(({ name }) => name === 'main')?.file ?? ''
   if (path === '') return { isThere: () => true }
   const opened = fileAt(path)
-  // Whoever looks has a log, and it stays for as long as somebody has the file open.
+  // A read creates the log, which stays for as long as anyone has the file open.
   statementsOf(database).get('SELECT 1 FROM main.sqlite_schema LIMIT 1')
   const log = writesAhead(database) ? fileAt(`${path}-wal`) : undefined
-  // It has got the index of the removed log from another connection of this process, and it would not fit a new one.
+  // The connection got the index of the removed log from another connection of this process. It would not match a new log.
   if (isAgain && log !== undefined && fileAt(`${path}-shm`) === undefined) throw replacedError()
   return {
     isThere() {
@@ -41,7 +41,7 @@ function writesAhead(database: SqliteDatabase): boolean {
   return readPragma(database, 'main.journal_mode') === 'wal'
 }
 
-/** For a connection that is not ours to open again, or that cannot be while others in this process have the old one. */
+/** For a connection that we may not reopen, or cannot reopen while others in this process have the old file open. */
 export function replacedError(): JustonceError {
   return new JustonceError('FILE_REPLACED', {
     message:

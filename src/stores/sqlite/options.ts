@@ -20,8 +20,8 @@ export interface SqliteGivenOptions<Database> extends SqliteTuning {
   /** An open connection of `node:sqlite` or `better-sqlite3`. */
   readonly database: Database
   /**
-   * A promise that nobody else uses this connection from now on: a statement run on it between two steps of a handler
-   * would become part of the handler's transaction, and vanish with it.
+   * A promise that nobody else uses this connection from now on: a statement run on it between two steps of a handler would
+   * become part of the handler's transaction, and be rolled back with it.
    */
   readonly exclusive: true
 }

@@ -8,7 +8,7 @@ const selectOne = `SELECT next, incarnation FROM main.justonce_positions WHERE c
 const setOne = `INSERT INTO main.justonce_positions (consumer, source, part, next, incarnation) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET next = excluded.next, incarnation = excluded.incarnation`
 
-/** Whoever moves has the write lock by then, so a look is as good as a compare-and-set. */
+/** A move already holds the write lock, so a read is as good as a compare-and-set. */
 export function sqlitePositions<Database extends SqliteDatabase>(reader: Reader): Positions<Database> {
   return {
     load: (group, partitions) =>

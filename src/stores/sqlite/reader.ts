@@ -7,21 +7,21 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { closedError, explained } from './sqlite-errors.ts'
 import { type Statements, statementsOf } from './statements.ts'
 
-/** Sees what is committed, without waiting for the transaction that may be open. */
+/** Reads what is committed, without waiting for an open transaction. */
 export interface Reader {
   read<T>(look: (statements: Statements) => T): Promise<T>
-  /** Changes when another connection has committed; undefined while that cannot be told. */
+  /** Changes when another connection has committed; `undefined` if that cannot be determined now. */
   dataVersion(): number | undefined
   close(): void
 }
 
 /** Reads through a second connection to the same file. */
 export interface ConnectedReader extends Reader {
-  /** Its connection is closed, and opened again when it is needed. */
+  /** Closes the connection, which is reopened when it is needed. */
   letGo(): void
 }
 
-/** A second connection to the same file. */
+/** Opens a second connection to the same file. */
 export function connectedReader(open: () => SqliteDatabase, patience: Patience): ConnectedReader {
   let database: SqliteDatabase | undefined
   let file: OpenFile | undefined
@@ -61,7 +61,7 @@ export function connectedReader(open: () => SqliteDatabase, patience: Patience):
   }
 }
 
-/** For a database in memory, and for a connection that the user gave: there is no second one, so reads take turns. */
+/** For a database in memory, and for a connection given by the user: there is no second connection, so reads take turns. */
 export function sharedReader<Database extends SqliteDatabase>(
   connection: Connection<Database>,
   turns: FairMutex,
@@ -78,7 +78,7 @@ export function sharedReader<Database extends SqliteDatabase>(
       }
     },
     dataVersion() {
-      // Inside a transaction the version stands still.
+      // Inside a transaction the version does not change.
       return turns.idle && connection.current !== undefined ? dataVersionOf(connection.current) : undefined
     },
     close() {},

@@ -15,7 +15,7 @@ const removeSome = (condition: string): string =>
 const removeBorn = `${removeSome('born < ?')} RETURNING born`
 const removeTimeless = removeSome(`born IS NULL AND state <> 'parked' AND processed_at < ?`)
 
-/** Few enough that whoever waits for the write lock meanwhile hardly notices. */
+/** Few enough that anyone who waits for the write lock hardly notices. */
 const chunk = 200
 
 export function sqliteRetention<Database extends SqliteDatabase>(
@@ -67,7 +67,7 @@ export function horizonIn(statements: Statements): Date | undefined {
   return time === undefined ? undefined : new Date(time)
 }
 
-/** With the records goes what says up to where they are gone: a repair of the horizon must not fall behind it. */
+/** Stored together with the removal, because a repair of the horizon must not lower it below the removed records. */
 function removeChunk(statements: Statements, bornBefore: number): number {
   const before = Math.min(bornBefore, timeIn(statements, 'horizon') ?? Number.NEGATIVE_INFINITY)
   if (before === Number.NEGATIVE_INFINITY) return 0

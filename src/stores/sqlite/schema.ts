@@ -6,13 +6,13 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Statements } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
-/** The first is version 1. What has been released is never changed; the next change is a new one at the end. */
+/** The first is version 1. A released migration is never changed; the next change is a new migration at the end. */
 export const migrations: readonly string[] = [tables]
 
 const setVersion = `INSERT INTO main.justonce_meta (name, value) VALUES ('schema_version', ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
-/** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
+/** Only tests pass other migrations, to check how today's tables get to the next version. */
 export function sqliteSchema<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
   reader: Reader,

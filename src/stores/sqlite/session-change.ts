@@ -2,19 +2,19 @@ import { sqlTokens } from '../sql/sql-tokens.ts'
 
 const anySessionWord = /\b(?:attach|detach|pragma)\b/i
 
-/** Pragmas whose argument only says what to look at, and those whose value is part of the file and of the transaction. */
+/** Pragmas whose argument only selects what to read, and those whose value is part of the file and of the transaction. */
 const harmless = new Set([
   ...['TABLE_INFO', 'TABLE_XINFO', 'TABLE_LIST', 'INDEX_LIST', 'INDEX_INFO', 'INDEX_XINFO', 'FOREIGN_KEY_LIST'],
   ...['FOREIGN_KEY_CHECK', 'INTEGRITY_CHECK', 'QUICK_CHECK', 'INCREMENTAL_VACUUM', 'USER_VERSION', 'APPLICATION_ID'],
 ])
 
-/** EXPLAIN does not keep a pragma from taking effect: SQLite carries out many of them while it compiles. */
+/** EXPLAIN does not prevent the effect of a pragma: SQLite executes many of them while it compiles. */
 const explaining = new Set(['EXPLAIN', 'QUERY', 'PLAN'])
 const schemas = new Set(['MAIN', 'TEMP'])
 
 /**
- * The first thing in a text of one or more statements that would change the connection for whoever has it next, as it
- * is to be named in an error, or undefined.
+ * Returns the first thing in one or more statements that would change the connection for its next user, as it should appear
+ * in an error, or `undefined`.
  */
 export function findSessionChange(sql: string): string | undefined {
   if (!anySessionWord.test(sql)) return undefined

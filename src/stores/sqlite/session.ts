@@ -3,20 +3,20 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { statementsOf } from './statements.ts'
 
 /**
- * FULL makes every commit durable before it is acknowledged; some builds default to NORMAL. Nothing is written before the
- * commit: to others that would look as if somebody had committed.
+ * FULL makes every commit durable before it is acknowledged; some builds default to NORMAL. Nothing is written to the file
+ * before the commit, because to others that would look like a commit.
  */
 const settings = `PRAGMA busy_timeout = 0; PRAGMA query_only = OFF; PRAGMA foreign_keys = ON;
   PRAGMA main.synchronous = FULL; PRAGMA main.locking_mode = NORMAL; PRAGMA cache_spill = OFF`
 
-/** Before every transaction: whoever else has the connection may have changed what a commit of ours depends on. */
+/** Run before every transaction, because another user of the connection may have changed what our commit depends on. */
 export function putSessionRight(database: SqliteDatabase): void {
   database.exec(settings)
 }
 
 /**
- * With write-ahead logs a commit over several files is atomic in each of them, not in all: killed inside it, the record
- * would stand without the effect.
+ * With write-ahead logs, a commit over several files is atomic in each file but not across all of them: after a crash in the
+ * middle, the record could exist without the effect.
  */
 export function checkNothingAttached(database: SqliteDatabase, code: 'FILES_ATTACHED' | 'OPTION_INVALID'): void {
   const files = statementsOf(database).all<{ name: string; file: string }>('PRAGMA database_list')

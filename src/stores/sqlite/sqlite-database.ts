@@ -13,7 +13,7 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-/** The members that the two libraries name differently. */
+/** Members that the two libraries name differently. */
 interface Flags {
   readonly isTransaction?: boolean
   readonly inTransaction?: boolean
@@ -21,7 +21,7 @@ interface Flags {
   readonly open?: boolean | (() => void)
 }
 
-/** False also for a closed database, of which one library says so and the other throws. */
+/** `false` also for a closed database: one library reports that, the other throws. */
 export function inTransaction(database: SqliteDatabase): boolean {
   const flags = database as Flags
   try {

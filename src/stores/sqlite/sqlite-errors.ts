@@ -14,12 +14,12 @@ const codes: Readonly<Record<string, number>> = {
   PROTOCOL: 15,
   NOTADB: 26,
 }
-/** Of a virtual table, such as a full-text index that disagrees with its content: one table, and not the file. */
+/** For a virtual table, such as a full-text index that disagrees with its content. It concerns one table, not the file. */
 const corruptVirtualTable = { errcode: 267, code: 'SQLITE_CORRUPT_VTAB' }
 const conflicts = new Set(['BUSY', 'LOCKED', 'PROTOCOL'])
 const nameOf = new Map(Object.entries(codes).map(([name, code]) => [code, name]))
 
-/** The name of SQLite's primary result code, for those that mean something to a store. */
+/** The name of SQLite's primary result code, if it matters to a store. */
 function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errcode } = error as { code?: unknown; errcode?: unknown }
@@ -34,7 +34,7 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && conflicts.has(code)
 }
 
-/** better-sqlite3 looks for the folder itself, before SQLite does. */
+/** better-sqlite3 checks the folder itself before SQLite does. */
 function isOutOfReach(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Cannot open database because')
 }
@@ -44,7 +44,7 @@ function isClosed(error: unknown): boolean {
 }
 
 export function classify(error: unknown): StoreTrouble {
-  // Whoever attached the files must detach them; until then no message is to blame.
+  // Until the files are detached, or the right file is in place, no message is to blame.
   if (isJustonceError(error, 'FILES_ATTACHED') || isJustonceError(error, 'FILE_REPLACED')) return 'unavailable'
   if (isJustonceError(error)) return ownTrouble(error)
   if (isBusy(error)) return 'conflict'
@@ -52,7 +52,7 @@ export function classify(error: unknown): StoreTrouble {
   return sqliteCode(error) !== undefined || isClosed(error) || isOutOfReach(error) ? 'unavailable' : 'none'
 }
 
-/** Gives the errors of the store's own statements a code of ours where there is one; others stay as they are. */
+/** Gives errors of the store's own statements a code of ours if there is one; other errors stay as they are. */
 export function explained(error: unknown): unknown {
   const code = sqliteCode(error)
   const reason = error instanceof Error ? error.message : String(error)

@@ -1,7 +1,7 @@
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts'
 import { explained } from './sqlite-errors.ts'
 
-/** Milliseconds since 1970 by the clock of the database. */
+/** Milliseconds since 1970 by the database's clock. */
 export const now = `cast(round(unixepoch('subsec') * 1000) as integer)`
 
 /** The store's own statements on one connection, each prepared once. */
@@ -13,7 +13,7 @@ export class Statements {
     this.#database = database
   }
 
-  /** How many rows it changed. */
+  /** Returns how many rows it changed. */
   run(sql: string, ...values: SqliteValue[]): number {
     try {
       return Number(this.#prepare(sql).run(...values).changes)
@@ -56,7 +56,7 @@ export class Statements {
   }
 }
 
-/** A connection of the user's may have other defaults: rows as arrays, integers as bigint. */
+/** A connection given by the user may have other defaults: rows as arrays, integers as bigint. */
 function plain(statement: SqliteStatement): SqliteStatement {
   const settings = statement as {
     setReturnArrays?(on: boolean): void
@@ -80,7 +80,7 @@ export function statementsOf(database: SqliteDatabase): Statements {
   return statements
 }
 
-/** better-sqlite3 answers with a Buffer, which looks different wherever it is compared or printed. */
+/** better-sqlite3 returns a Buffer, which looks different wherever it is compared or printed. */
 export function bytes(value: Uint8Array): Uint8Array {
   if (value.constructor === Uint8Array) return value
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)

@@ -9,18 +9,18 @@ interface TempObject {
   readonly name: string
 }
 
-/** Guessing yes costs a look at a short list, so that it need not understand the statement. */
+/** A false positive only costs a look at a short list, so the statement need not be parsed. */
 export function mayMakeTempObject(sql: unknown): boolean {
   return typeof sql === 'string' && mayMakeOne.test(sql)
 }
 
-/** What is in the temporary schema, by name: it belongs to the connection and comes before the tables of the file. */
+/** The objects in the temporary schema, by name. They belong to the connection and hide the tables of the file. */
 export function tempObjects(database: SqliteDatabase): Map<string, TempObject> {
   const rows = statementsOf(database).all<TempObject>(selectAll)
   return new Map(rows.map((row) => [`${row.type} ${row.name}`, row]))
 }
 
-/** Triggers go first, and indexes with their table. Throws when something cannot be removed. */
+/** Drops triggers first, and indexes before their tables. Throws if something cannot be removed. */
 export function dropTempObjectsSince(database: SqliteDatabase, before: ReadonlyMap<string, unknown>): void {
   const made = [...tempObjects(database)].filter(([id]) => !before.has(id)).map(([, object]) => object)
   const statements = statementsOf(database)

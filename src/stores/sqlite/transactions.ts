@@ -8,7 +8,7 @@ import { guardOf, lentDatabase } from './lent-database.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { type Statements, statementsOf } from './statements.ts'
 
-/** Everything that writes goes through here, one transaction after another. */
+/** Runs everything that writes, one transaction after another. */
 export class Transactions<Database extends SqliteDatabase> {
   readonly #connection: Connection<Database>
   readonly #turns: FairMutex
@@ -20,7 +20,7 @@ export class Transactions<Database extends SqliteDatabase> {
     this.#busyTimeoutMs = busyTimeoutMs
   }
 
-  /** The work gets the connection behind a guard, so that what it leaves running cannot reach the next transaction. */
+  /** The work gets a guarded connection, so that anything it leaves running cannot reach the next transaction. */
   async run<T>(work: (tx: Database) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#turn(options, async (database, patience) => {
       const guard = new Guard({ database, borrower: 'the transaction' })
@@ -37,7 +37,7 @@ export class Transactions<Database extends SqliteDatabase> {
     })
   }
 
-  /** A transaction of the store's own, of statements without a pause between them. */
+  /** A transaction of the store itself, with no pause between its statements. */
   async short<T>(work: (statements: Statements) => T): Promise<T> {
     return this.#turn({}, async (database, patience) => {
       const value = work(statementsOf(database))
@@ -59,7 +59,7 @@ export class Transactions<Database extends SqliteDatabase> {
       try {
         return await work(database, patience)
       } finally {
-        // After a commit there is nothing to undo.
+        // After a commit there is nothing to roll back.
         this.#connection.undo(database)
       }
     } finally {
@@ -68,7 +68,7 @@ export class Transactions<Database extends SqliteDatabase> {
   }
 }
 
-/** The store's own statements on the connection of an open transaction, whoever opened it; throws when it is over. */
+/** The store's own statements on the connection of an open transaction, whoever opened it. Throws if it is over. */
 export function statementsIn(tx: SqliteDatabase): Statements {
   const guard = guardOf(tx)
   guard?.check()

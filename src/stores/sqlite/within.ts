@@ -53,6 +53,6 @@ function undo(database: SqliteDatabase, name: string): void {
   try {
     statementsOf(database).exec(`ROLLBACK TO ${name}; RELEASE ${name}`)
   } catch {
-    // The savepoint is gone, perhaps with its transaction: the error of the work says more.
+    // The savepoint is gone, perhaps with its transaction. The error of the work says more.
   }
 }

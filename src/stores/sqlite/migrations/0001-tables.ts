@@ -1,4 +1,4 @@
-/** Columns that can be long come last: to reach what stands behind one, SQLite has to read all of it. */
+/** Columns that can be long come last, because SQLite must read all of a column to reach the ones behind it. */
 export const tables = `
 CREATE TABLE main.justonce_meta (
   name text PRIMARY KEY,
