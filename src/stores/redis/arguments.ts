@@ -1,8 +1,8 @@
 import { JustonceError } from '../../errors/index.ts'
 
 /**
- * What is to be sent, as it was when it was given. Client libraries refuse other values only when they send them, which
- * would be with the commit of a whole batch, or turn them into a text that nobody meant.
+ * Copies the arguments as they are now and checks them. Client libraries refuse other values only when they send them, which
+ * would be with the commit of a whole batch, or convert them into an unintended text.
  */
 export function checkedArguments(args: readonly unknown[]): (string | Uint8Array)[] {
   return args.map((value, place) => {
@@ -17,7 +17,7 @@ export function checkedArguments(args: readonly unknown[]): (string | Uint8Array
   })
 }
 
-/** Beyond 2^53 a number is perhaps not the one that was meant. */
+/** Beyond 2^53 a number may not be the intended one. */
 function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 }

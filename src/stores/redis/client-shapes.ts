@@ -14,24 +14,24 @@ export interface IoredisClient {
   call(command: string, args: (string | Buffer | number)[]): Promise<unknown>
 }
 
-/** A connected client of the user's; it stays theirs. */
+/** A connected client of the user. The store never closes it. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | IoredisClient
 
-/** What a command may be given. Bytes are sent as they are. */
+/** The arguments a command accepts. Bytes are sent unchanged. */
 export type RedisArgument = string | number | bigint | Uint8Array
 
-/** Sends one command to where the key lives. */
+/** Sends one command to the node that has the key. */
 export type Send = (key: string, args: readonly (string | Uint8Array)[]) => Promise<unknown>
 
 export interface OpenedClient {
   readonly send: Send
-  /** Every key of a transaction has to be in one slot. */
+  /** Whether every key of a transaction must be in one slot. */
   readonly isCluster: boolean
-  /** The database that the client was told to use; undefined: it does not say. A cluster has only one. */
+  /** The database that the client is configured for; `undefined` if it does not tell. A cluster has only one. */
   readonly database: number | undefined
 }
 
-/** Undefined: it has none of the known shapes. */
+/** `undefined` if the client has none of the known shapes. */
 export function openClient(client: unknown): OpenedClient | undefined {
   if (typeof client !== 'object' || client === null) return undefined
   const shape = client as Partial<NodeRedisCluster & IoredisClient> & {
@@ -46,7 +46,7 @@ export function openClient(client: unknown): OpenedClient | undefined {
       send: (key, args) => cluster.sendCommand(key, false, args as string[]),
     }
   }
-  // ioredis has a sendCommand of its own, which wants an object: it is known by its call.
+  // ioredis also has a `sendCommand`, which expects an object, so it is recognized by its `call`.
   if (typeof shape.call === 'function') {
     const { call } = client as IoredisClient
     const send: Send = (_, [name, ...args]) => call.call(client, name as string, args as (string | Buffer)[])
@@ -54,7 +54,7 @@ export function openClient(client: unknown): OpenedClient | undefined {
   }
   if (typeof shape.sendCommand !== 'function') return undefined
   const single = client as NodeRedisClient
-  // One that has options, but no database in them, is in the first.
+  // A client that has options without a database uses the first one.
   const database = shape.options === undefined ? undefined : numberIn(shape.options.database ?? 0)
   return { isCluster: false, database, send: (_, args) => single.sendCommand(args as string[]) }
 }

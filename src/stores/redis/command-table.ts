@@ -5,7 +5,7 @@ import { hashTagOf } from './names.ts'
 import { outOfStep } from './question.ts'
 
 interface CommandInfo {
-  /** With the name; negative: at least so many. */
+  /** How many arguments it takes, including the name; if negative, at least that many. */
   readonly arity: number
   readonly flags: ReadonlySet<string>
   readonly keys: { readonly first: number; readonly last: number; readonly step: number }
@@ -14,12 +14,12 @@ interface CommandInfo {
 
 const removing = new Set(['FLUSHALL', 'FLUSHDB', 'SWAPDB'])
 
-/** Lua hands at most so many values to a command. */
+/** The most values that Lua can pass to a command. */
 const mostArguments = 7_000
 
 /**
- * What the server says about its commands, asked once for each: a command that cannot work is refused when it is queued,
- * and not found out at the commit, when the commands before it have been applied.
+ * What the server says about its commands, asked once for each. So a command that cannot work is refused when it is queued,
+ * instead of failing at the commit, when the commands before it have been applied.
  */
 export class CommandTable {
   readonly #connection: Connection
@@ -31,7 +31,7 @@ export class CommandTable {
     this.#hashTag = hashTag
   }
 
-  /** Rejects with why the command may not be queued. */
+  /** Rejects with the reason if the command may not be queued. */
   async check(args: readonly RedisArgument[]): Promise<void> {
     const name = String(args[0]).toUpperCase()
     const command = await this.#infoOf(name)
@@ -62,7 +62,7 @@ export class CommandTable {
     }
   }
 
-  /** Also where a handler queues many commands at once, without waiting for the first. */
+  /** Asks once, even if a handler queues many commands at once without waiting for the first. */
   #infoOf(name: string): Promise<CommandInfo | undefined> {
     const known = this.#infos.get(name)
     if (known !== undefined) return known
@@ -74,7 +74,7 @@ export class CommandTable {
 
   async #ask(name: string): Promise<CommandInfo | undefined> {
     const [reply] = (await this.#connection.send('COMMAND', 'INFO', name)) as unknown[]
-    // It is asked only once: an answer to something else must not be kept for this.
+    // The answer is cached, so an answer to another question must not be kept.
     if (reply !== null && !Array.isArray(reply)) throw outOfStep()
     return readInfo(reply)
   }

@@ -8,12 +8,12 @@ import type { Step, Transaction } from './transaction.ts'
 
 interface ClaimedRecord {
   readonly fingerprint: Uint8Array | undefined
-  /** Undefined: it was given up. */
+  /** `undefined` if the claim was given up. */
   state: RecordState | undefined
   result: string | undefined
 }
 
-/** The transaction as the arguments of the commit script; undefined: it has nothing to do there. */
+/** The transaction as the arguments of the commit script; `undefined` if there is nothing to commit. */
 export function commitArguments(transaction: Transaction, recordTtlMs: number): ScriptArgument[] | undefined {
   const { token, steps, held, locks, groups } = transaction
   const lifeOf = (state: RecordState): number => (state === 'parked' ? 0 : Math.ceil(recordTtlMs))
@@ -31,7 +31,7 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
     switch (step.kind) {
       case 'claim': {
         const { fingerprint } = step.request
-        // A record that is there already is changed, not made.
+        // An existing record is updated, not created.
         if (!step.isPartly) claims.set(rowName(step.request), { fingerprint, state: 'processed', result: undefined })
         break
       }
@@ -94,7 +94,7 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
   return [token, at, held.size, ...records, locks.size, ...locks, ...actions]
 }
 
-/** The claim of this same transaction that the step changes. */
+/** The claim of the same transaction that the step changes. */
 function claimedBy(step: Step, claims: ReadonlyMap<string, ClaimedRecord>): ClaimedRecord | undefined {
   if (step.kind === 'release' || step.kind === 'forget') return claims.get(step.name)
   return step.kind === 'update' ? claims.get(rowName(step.change)) : undefined
@@ -113,7 +113,7 @@ function editArguments(edit: ParkedEdit): ScriptArgument[] {
   return [edit.kind]
 }
 
-/** A lane has the messages of one key in one queue. */
+/** A lane contains the messages of one key in one queue. */
 function sendArguments(queue: string, { message, key }: MessageToQueue): ScriptArgument[] {
   const lane = key === undefined ? [] : [hash('sha256', pairName(queue, key), 'base64url').slice(0, 22)]
   return [queue, base64(message.envelope), base64(message.body), message.body.byteLength, ...lane]

@@ -4,7 +4,7 @@ import type { OpenedClient } from './client-shapes.ts'
 import { asStoreError, isReply, queuedError } from './errors.ts'
 import { answering, answerTo, nextQuestion } from './question.ts'
 
-/** A Lua script with the hash that the server knows it by. */
+/** A Lua script, with the hash by which the server knows it. */
 export interface Script {
   readonly text: string
   readonly sha: string
@@ -17,10 +17,10 @@ export function script(...texts: readonly string[]): Script {
 
 export type ScriptArgument = string | number | bigint | Uint8Array
 
-/** A single command, as a script, so that it finds the database of the store. */
+/** Runs a single command as a script, so that it uses the database of the store. */
 const callScript = script('return redis.call(unpack(ARGV, 2))')
 
-/** Fewer than Lua hands to one command. */
+/** Below the limit of what Lua passes to one command. */
 const mostThings = 1_000
 
 export interface ConnectionSettings {
@@ -28,10 +28,10 @@ export interface ConnectionSettings {
   readonly commandTimeoutMs: number
 }
 
-/** The user's client with a limit to its patience: most of them keep commands for later while the server is away. */
+/** The user's client with a timeout, because most clients keep commands for later while the server is unreachable. */
 export class Connection {
   readonly isCluster: boolean
-  /** Begins the name of every key of this store. */
+  /** The prefix of every key of this store. */
   readonly prefix: string
   readonly #client: OpenedClient
   readonly #timeoutMs: number
@@ -48,7 +48,7 @@ export class Connection {
     if (database !== undefined) this.#place = selecting(database)
   }
 
-  /** For what does not matter which database is selected. */
+  /** For commands that do not depend on the selected database. */
   send(...args: readonly ScriptArgument[]): Promise<unknown> {
     return this.#send(args)
   }
@@ -66,12 +66,12 @@ export class Connection {
     return reply
   }
 
-  /** One command in the database of the store. */
+  /** Runs one command in the database of the store. */
   call(...args: readonly ScriptArgument[]): Promise<unknown> {
     return this.run(callScript, ...args)
   }
 
-  /** One command with any number of things at its end, which answers with one value for each. */
+  /** Runs one command with any number of arguments at its end, for each of which it returns one value. */
   async callEach(head: readonly string[], things: readonly string[]): Promise<unknown[]> {
     const replies: unknown[] = []
     for (let from = 0; from < things.length; from += mostThings)
@@ -79,12 +79,15 @@ export class Connection {
     return replies
   }
 
-  /** Its first argument is always the prefix of the keys. The declared keys only tell a cluster where to go, and what is asked. */
+  /**
+   * The first argument of a script is always the prefix of the keys. The declared keys only tell a cluster where to go, and
+   * which question is asked.
+   */
   run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
     return this.runWith(script, args)
   }
 
-  /** The same for any number of arguments: a call of JavaScript takes about a hundred thousand. */
+  /** Like `run`, for any number of arguments: a call in JavaScript takes about a hundred thousand. */
   async runWith(script: Script, args: readonly ScriptArgument[]): Promise<unknown> {
     const { sha, text } = this.#pinned.get(script) ?? (await this.#pin(script))
     const question = nextQuestion(this.prefix)
@@ -102,9 +105,9 @@ export class Connection {
   }
 
   /**
-   * Records that are looked for where they are not would not be found, and everything would run again. Whoever else uses the
-   * connection may have selected another database: each script selects that of the store, which ends with the script. In a
-   * cluster it makes sure that all keys of the slot are on this node.
+   * If records were looked up in the wrong database, they would not be found, and everything would run again. Another user
+   * of the connection may have selected another database, so each script selects that of the store, until the script ends.
+   * In a cluster it makes sure that all keys of the slot are on this node.
    */
   async #pin(unpinned: Script): Promise<Script> {
     this.#place ??= this.isCluster ? wholeSlot : selecting(await this.#learnDatabase(), whereItIs)
@@ -123,7 +126,7 @@ export class Connection {
     return current ?? told ?? 0
   }
 
-  /** Undefined: the server does not tell. */
+  /** `undefined` if the server does not tell. */
   async #currentDatabase(): Promise<number | undefined> {
     try {
       const found = / db=(\d+)/.exec(text(await this.send('CLIENT', 'INFO')))?.[1]
@@ -137,7 +140,7 @@ export class Connection {
   async #inTime<T>(answer: Promise<T>, what: string): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     const giveUp = (): void => reject(new Error(`no answer to ${what} within ${this.#timeoutMs} ms`))
-    // One more turn: where this process itself was busy, the answer may have been waiting for it.
+    // Waits one more turn: if this process itself was busy, the answer may already have arrived.
     const timer = setTimeout(() => setImmediate(giveUp), this.#timeoutMs)
     try {
       return await Promise.race([answer, promise])
@@ -147,7 +150,7 @@ export class Connection {
   }
 }
 
-/** A user who may not select cannot have left the database in which the connection was made. */
+/** A user who may not call SELECT cannot have left the database in which the connection was made. */
 const whereItIs = ["can't run this command", 'ACL failure in script']
   .map((text) => `and not string.find(selected.err, "${text}", 1, true)`)
   .join(' ')
@@ -158,18 +161,18 @@ if selected.err ${unless} then return selected end`
 }
 
 /**
- * While a slot moves, its keys are on two nodes, and the new one answers for those that have not come yet as if there were
- * none. Two keys at once that are not there, which these never are, make either node refuse.
+ * While a slot migrates, its keys are on two nodes, and the new node answers as if those that have not arrived yet did not
+ * exist. A command with two missing keys makes either node refuse, and these keys are always missing.
  */
 const wholeSlot = "redis.call('EXISTS', ARGV[1] .. 'never', ARGV[1] .. 'there')"
 
-/** What a server says to every command while a MULTI is open on the connection. */
+/** The server's reply to every command while a MULTI is open on the connection. */
 function isQueued(reply: unknown): boolean {
   if (typeof reply === 'string') return reply === 'QUEUED'
   return reply instanceof Uint8Array && text(reply) === 'QUEUED'
 }
 
-/** A reply as text, also from a client that answers in bytes. */
+/** A reply as text, even from a client that returns bytes. */
 export function text(reply: unknown): string {
   return typeof reply === 'string' ? reply : String(reply)
 }

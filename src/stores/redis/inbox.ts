@@ -67,7 +67,7 @@ function isPartly(value: string | undefined): boolean {
   return value?.startsWith(partlyLetter) ?? false
 }
 
-/** What it means that no record says what became of a message; a claim that is ours is noted down. */
+/** Decides what it means that no record tells the outcome of a message. A claim that is ours is added to the transaction. */
 function decide(
   transaction: Transaction,
   earlier: ClaimRequest | undefined,

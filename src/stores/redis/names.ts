@@ -1,6 +1,6 @@
 import type { RecordKey } from '../../contracts/index.ts'
 
-/** No two pairs have the same text. */
+/** Unique for each pair. */
 export function pairName(handler: string, key: string): string {
   return JSON.stringify([handler, key])
 }

@@ -18,7 +18,7 @@ export class OpenCalls {
       if (this.count === 0) this.#tell((waiter) => waiter.resolve())
     }
     const running = run()
-    // One that nobody awaits is told by settled(), and must not end the process.
+    // If nobody awaits the call, settled() reports its error, and it must not end the process.
     running.catch(() => {})
     return running
   }

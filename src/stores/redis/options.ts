@@ -3,22 +3,22 @@ import { type OpenedClient, openClient, type RedisClient } from './client-shapes
 import type { RedisWarning } from './schema.ts'
 
 interface CommonOptions {
-  /** A connected client of node-redis or ioredis, single or cluster. It stays yours: `close()` does not end it. */
+  /** A connected client of node-redis or ioredis, single or cluster. `close()` does not end it. */
   readonly client: RedisClient
-  /** Every key of this store has it in braces, so that a cluster keeps them in one slot. Default `justonce`. */
+  /** Every key of this store contains it in braces, so that a cluster keeps them in one slot. Default `justonce`. */
   readonly hashTag?: string | undefined
   /**
-   * The number of the database that the store and its handlers write to, whatever anybody else selects on the connection.
+   * The number of the database that the store and its handlers write to, whatever else is selected on the connection.
    * Default: the one that the client was made for. Not in a cluster, which has only one.
    */
   readonly database?: number | undefined
-  /** How long a claim outlives a process that has died with it. Default 30 000. */
+  /** How long a claim outlives a process that died while holding it. Default 30 000. */
   readonly leaseMs?: number | undefined
-  /** How long to wait for an answer of the server before it counts as unreachable. Default 5 000. */
+  /** How long to wait for an answer from the server before it counts as unreachable. Default 5 000. */
   readonly commandTimeoutMs?: number | undefined
   /**
-   * Told at `schema.install()` and `schema.check()` about settings of the server that endanger records; an app emits them
-   * as events of the kind `warning` besides. Default: a process warning.
+   * Called at `schema.install()` and `schema.check()` with server settings that endanger records; an app also emits them as
+   * events of the kind `warning`. Default: a process warning.
    */
   readonly onWarning?: ((warning: RedisWarning) => void) | undefined
 }
@@ -27,8 +27,8 @@ export interface IsolatedOptions extends CommonOptions {
   /** `isolated`: handlers write to Redis through `tx`. `lease`: their effects live elsewhere, and a crash may repeat them. */
   readonly mode: 'isolated'
   /**
-   * How long records are kept. A copy of a message that comes later than this runs again, so it has to be longer than
-   * anything that may still redeliver.
+   * How long records are kept. A copy of a message that arrives later than this runs again, so it must be longer than
+   * anything may still be redelivered.
    */
   readonly recordTtlMs: number
 }
@@ -36,7 +36,7 @@ export interface IsolatedOptions extends CommonOptions {
 export interface LeaseOptions extends CommonOptions {
   /** See `isolated`. */
   readonly mode: 'lease'
-  /** How long it is remembered that a message was handled. Default 30 days. */
+  /** How long the store remembers that a message was handled. Default 30 days. */
   readonly keepMs?: number | undefined
 }
 

@@ -5,17 +5,17 @@ const asker = randomBytes(12).toString('base64url')
 let asked = 0
 
 /**
- * The name of one question, which its answer repeats. Clients know answers by their order alone, and other users of a
- * connection can put that out: node-redis with RESP 2 does so once somebody has subscribed on it. It is a key of the store, because
- * keys are the one thing besides its arguments that a script is given.
+ * The name of one question, which its answer repeats. Clients match answers by their order alone, and other users of a
+ * connection can disturb it: node-redis with RESP 2 does so once someone has subscribed on it. It is a key of the store,
+ * because besides its arguments a script is given only keys.
  */
 export function nextQuestion(prefix: string): string {
   return `${prefix}asked:${asker}:${++asked}`
 }
 
 /**
- * For scripts that count or take something. A client that lost the connection may send the same question again, and whoever
- * asked gets only the second answer: it has to be that of the first.
+ * For scripts that count or take something. A client that lost the connection may send the same question again, and the
+ * caller gets only the second answer, which must equal the first.
  */
 export const repeatingLua = `
 local function answeredBefore()
@@ -28,7 +28,7 @@ local function remember(answer)
 end
 `
 
-/** The script, answering with the question as well. Errors are left as they are. */
+/** The script, returning the question with its answer. Errors are returned unchanged. */
 export function answering(lua: string): string {
   return `local function answer()
 ${lua}

@@ -2,32 +2,32 @@ import type { InboxRecord, RecordState } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 
 /**
- * A record is one string: a letter for its state, when it was processed, its fingerprint, and the result if there is
- * one. A claim that is not decided yet is `C` and the token of its transaction.
+ * A record is one string: a letter for its state, when it was processed, its fingerprint, and the result if there is one. An
+ * undecided claim is `C` and the token of its transaction.
  */
 export const stateLetters = { processed: 'p', parked: 'k', expired: 'e', discarded: 'd' } as const satisfies Record<
   RecordState,
   string
 >
 
-/** A command of its handler has failed after others were applied. */
+/** A command of the handler has failed after others were applied. */
 export const partlyLetter = 'x'
 
 const states = new Map<string, RecordState>([
   ...Object.entries(stateLetters).map(([state, letter]) => [letter, state as RecordState] as const),
-  // It failed, and whoever meets it has to park it.
+  // It failed, and the next process that finds it must park it.
   [partlyLetter, 'parked'],
 ])
 
-/** What every record that is decided begins with, as Lua says it. */
+/** A Lua pattern for the beginning of every decided record. */
 export const recordPattern = `^[${[...states.keys()].join('')}]%d+ %S`
 
-/** Begins the value of a claim; what follows is the token. */
+/** The first letter of a claim; the token follows. */
 export const claimLetter = 'C'
 
 /**
- * Undefined: there is none, or it is not decided yet. What cannot be read is neither: nobody knows whether its message
- * was handled.
+ * `undefined` if there is no record, or an undecided one. Throws if it cannot be read, because then nobody knows whether its
+ * message was handled.
  */
 export function readRecord(value: string | undefined, name: string): InboxRecord | undefined {
   if (value === undefined || value.startsWith(claimLetter)) return undefined
@@ -42,7 +42,7 @@ export function readRecord(value: string | undefined, name: string): InboxRecord
   }
 }
 
-/** What follows the state and the time. */
+/** What follows the state and the time in a record. */
 export function recordTail(fingerprint: Uint8Array | undefined, result: string | undefined): string {
   const print = fingerprint === undefined ? '-' : `=${Buffer.from(fingerprint).toString('base64')}`
   return result === undefined ? ` ${print}` : ` ${print} ${result}`

@@ -8,10 +8,10 @@ import { rowName } from './names.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What handlers write through: commands that are kept and applied together at the commit. There is no answer to read. */
+/** What handlers write through: commands that are queued and applied together at the commit. They return no results. */
 export interface RedisTx {
   /**
-   * Resolves when the command is queued; rejects when the server has no such command, or it cannot be part of a
+   * Resolves when the command is queued. Rejects if the server has no such command, or if it cannot be part of a
    * transaction.
    *
    * @example
@@ -20,10 +20,10 @@ export interface RedisTx {
   command(name: string, ...args: RedisArgument[]): Promise<void>
 }
 
-/** The effects of a lease store live elsewhere: there is nothing to write through. */
+/** The effects of a lease store live elsewhere, so there is nothing to write through. */
 export type NoTx = Readonly<Record<never, never>>
 
-/** Of the transaction, and of the session in which the store itself works. */
+/** Commands that control the transaction, or the session that the store itself uses. */
 const control = new Set([
   ...['MULTI', 'EXEC', 'DISCARD', 'WATCH', 'UNWATCH', 'RESET', 'QUIT'],
   ...['SELECT', 'AUTH', 'HELLO', 'CLIENT'],
@@ -31,16 +31,16 @@ const control = new Set([
 
 interface Lent {
   readonly transaction: Transaction
-  /** Throws when it is over. */
+  /** Throws if the loan is over. */
   check(): void
 }
 
-/** Makes what is handed out as `tx`, and knows its transaction again. */
+/** Creates each `tx`, and finds its transaction. */
 export class TxFactory<Tx extends object> {
   readonly #lents = new WeakMap<object, Lent>()
   readonly #table: CommandTable | undefined
 
-  /** Without a table there are no commands. */
+  /** Without a table, a `tx` has no commands. */
   constructor(table: CommandTable | undefined) {
     this.#table = table
   }
@@ -55,7 +55,7 @@ export class TxFactory<Tx extends object> {
     return this.#make({ transaction, check }, 0, new OpenCalls(), note)
   }
 
-  /** The transaction behind a `tx`, lent on or not; throws when it is over. */
+  /** The transaction behind a `tx`, lent or not. Throws if it is over. */
   transactionOf(tx: Tx): Transaction {
     const lent = this.#lents.get(tx)
     if (lent === undefined) throw wrongTx(tx, 'one that a transaction of this Redis store gives')
@@ -100,7 +100,7 @@ export class TxFactory<Tx extends object> {
         const checked = checkedArguments(args)
         const name = String(checked[0]).toUpperCase()
         if (control.has(name)) throw new JustonceError('TX_CONTROL', { message: `tx.command was called with ${name}.` })
-        // Queued first: what is called later must not be applied earlier because its name was known already.
+        // Queued before the check, so that a later call whose command is already known is not applied earlier.
         const step = { kind: 'command', group, args: checked } as const
         transaction.steps.push(step)
         try {

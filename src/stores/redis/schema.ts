@@ -7,16 +7,16 @@ export interface RedisWarning extends StoreWarning {
   readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
 }
 
-/** Raised when keys change their meaning. */
+/** Increased when keys change their meaning. */
 const format = '1'
 
 export interface SchemaOptions {
-  /** Whether handlers write through commands, which the server is asked about. */
+  /** Whether handlers write through commands, about which the server must be asked. */
   readonly hasCommands: boolean
   readonly onWarning: (warning: RedisWarning) => void
 }
 
-/** There are no tables; what has to fit is what the user may do, the format of the keys, and how the server is set up. */
+/** There are no tables. The checks cover the user's permissions, the format of the keys, and the server's settings. */
 export function redisSchema(connection: Connection, { hasCommands, onWarning }: SchemaOptions): Schema {
   const checkRights = async (): Promise<void> => {
     const denied = texts(await connection.run(rightsScript, hasCommands ? 1 : 0))
@@ -46,7 +46,7 @@ export function redisSchema(connection: Connection, { hasCommands, onWarning }: 
   }
 }
 
-/** Empty: as far as the server tells, records are safe with it. */
+/** Empty if records are safe on this server, as far as it tells. */
 export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined
@@ -71,7 +71,7 @@ function warningOf(code: RedisWarning['code'], message: string): RedisWarning {
   return { code, message: new JustonceError(code, { message }).message }
 }
 
-/** Clients answer with an array or, newer ones, with an object or a map. */
+/** Clients return an array or, newer ones, an object or a map. */
 async function setting(connection: Connection, name: string): Promise<string | undefined> {
   const reply = await connection.send('CONFIG', 'GET', name)
   if (Array.isArray(reply)) return reply[1] === undefined ? undefined : text(reply[1])

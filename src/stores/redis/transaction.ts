@@ -5,7 +5,7 @@ import type { FactRow } from '../../facts/index.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import { rowName } from './names.ts'
 
-/** What a transaction is to do at its commit, in the order in which it was asked for. */
+/** What a transaction does at its commit, in the order of the calls. */
 export type Step =
   | { readonly kind: 'claim'; readonly request: ClaimRequest; readonly isPartly: boolean }
   | { readonly kind: 'release'; readonly name: string }
@@ -27,25 +27,26 @@ export type Step =
     }
 
 /**
- * One open transaction: a list of what its commit will do. Nothing of it is sent before, so to undo a part is to forget
- * the end of the list. Only claims and locks are taken at once, under the token, for as long as their lease is renewed.
+ * One open transaction: a list of what its commit will do. Nothing in it is sent earlier, so a part is rolled back by
+ * dropping the end of the list. Only claims and locks are taken at once, under the token, for as long as their lease is
+ * renewed.
  */
 export class Transaction {
   readonly token = randomBytes(12).toString('base64url')
   readonly lockTimeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** Records claimed on the server, by name, whatever is to become of them. */
+  /** The names of the records claimed on the server, whatever becomes of them. */
   readonly held = new Set<string>()
   readonly locks = new Set<string>()
-  /** What was ever asked for: an answer that comes after the end must not leave anything taken. */
+  /** Everything that was ever asked for: an answer that arrives after the end must not leave anything locked. */
   readonly asked = { claims: new Set<string>(), locks: new Set<string>() }
-  /** By the name of a record: the loan through which its handler works. */
+  /** The loan through which a record's handler works, by the name of the record. */
   readonly groups = new Map<string, number>()
   steps: Step[] = []
   /** Where the open part begins. */
   partStart: number | undefined
   ended = false
-  /** Somebody has tried to end it from inside: then nothing of it may be committed. */
+  /** Someone has tried to end the transaction from inside, so it must not be committed. */
   broken: Error | undefined
   #groups = 0
 
@@ -62,7 +63,7 @@ export class Transaction {
     this.steps.length = length
   }
 
-  /** What this very transaction has claimed and not given up since, by name. */
+  /** What this transaction has claimed and not released since, by name. */
   claimed(): Map<string, ClaimRequest> {
     const claimed = new Map<string, ClaimRequest>()
     for (const step of this.steps) {

@@ -46,7 +46,8 @@ export class Transactions<Tx extends object> {
     } catch (error) {
       transaction.ended = true
       const givenUp = this.#giveUp(transaction)
-      // One that does not answer is told, and not waited for again: those who hold everything until it is back should know.
+      // If the server does not answer, the error is thrown without another wait, because callers hold everything until it is
+      // back.
       if (classify(error) !== 'unavailable') await givenUp
       throw error
     } finally {
@@ -61,7 +62,7 @@ export class Transactions<Tx extends object> {
     if (answer === 'lost') {
       throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours when it was to be committed.` })
     }
-    // Found out before anything was applied: it may be tried again.
+    // Detected before anything was applied, so it may be retried.
     if (answer === 'denied')
       throw new JustonceError('STORE_CANNOT', {
         message: `The user of the connection may not call ${rest[0]} with the keys that tx.command was given.`,
@@ -83,13 +84,13 @@ export class Transactions<Tx extends object> {
     }
   }
 
-  /** Never rejects. What cannot be given up now runs out by itself; a commit that arrives after this finds nothing that is its own. */
+  /** Never rejects. What cannot be released now expires; a commit that arrives later finds that nothing is its own. */
   async #giveUp({ token, asked: { claims, locks } }: Transaction): Promise<void> {
     if (claims.size + locks.size === 0) return
     try {
       await this.connection.run(releaseScript, token, claims.size, ...claims, ...locks)
     } catch {
-      // There is an error already, and this one would hide it.
+      // There is already an error, and this one would hide it.
     }
   }
 
@@ -98,12 +99,12 @@ export class Transactions<Tx extends object> {
     try {
       await this.connection.run(renewScript, token, this.leaseMs, held.size, ...held, ...locks)
     } catch {
-      // The commit will find out.
+      // The commit will detect it.
     }
   }
 }
 
-/** Pairs of the group and what went wrong. */
+/** `failures` are pairs of a group and its error. */
 function partlyApplied(transaction: Transaction, failures: readonly string[]): JustonceError {
   const failed = new Set(failures.filter((_, place) => place % 2 === 0).map(Number))
   const errors = failures.filter((_, place) => place % 2 === 1)

@@ -5,8 +5,8 @@ import type { Transaction } from './transaction.ts'
 const longestPauseMs = 40
 
 /**
- * Asks until every item has its answer. `ask` is given those that are left and answers the first of them, up to one that a
- * rival holds. What was answered stays ours while we wait for the rest.
+ * Asks until every item has its answer. `ask` gets the items that are left and answers the first of them, up to one that
+ * another transaction holds. Answered items stay ours while we wait for the rest.
  */
 export async function answersInOrder<Item, Answer>(
   transaction: Transaction,
@@ -16,7 +16,8 @@ export async function answersInOrder<Item, Answer>(
   const answers: Answer[] = []
   const giveUpAt = performance.now() + transaction.lockTimeoutMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    // Before each question: what is taken for a transaction that has given up stays taken until its lease runs out.
+    // Checked before each question, because what is taken for a transaction that has given up stays locked until its lease
+    // expires.
     transaction.signal?.throwIfAborted()
     if (transaction.ended) throw new JustonceError('TX_CLOSED', { message: 'The transaction ended while it waited.' })
     answers.push(...(await ask(items.slice(answers.length))))
@@ -26,7 +27,7 @@ export async function answersInOrder<Item, Answer>(
       throw new JustonceError('CLAIM_HELD', {
         message: `A rival has not finished within the ${transaction.lockTimeoutMs} ms that were given.`,
       })
-    // Not all at the same moment, so that none of those who wait is always the last to ask.
+    // Randomized, so that no waiting transaction is always the last to ask.
     await pause(Math.min(leftMs, pauseMs * (0.5 + Math.random())))
   }
 }

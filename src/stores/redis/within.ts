@@ -30,7 +30,7 @@ export interface Joining<Tx extends object> {
   readonly guarantee: JoinedStore<Tx>['guarantee']
 }
 
-/** The caller's transaction is one of this store: Redis knows no other. */
+/** The caller's transaction is always one of this store, because Redis has no other kind. */
 export function joinedStore<Tx extends object>(tx: Tx, joining: Joining<Tx>): JoinedStore<Tx> {
   const { factory, inbox, name, guarantee } = joining
   const transaction = factory.transactionOf(tx)
