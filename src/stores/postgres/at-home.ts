@@ -3,7 +3,7 @@ import type { ConnectionSource } from './connection.ts'
 import type { Home } from './home.ts'
 import type { PostgresStore } from './postgres-store.ts'
 
-/** A store that finds out at its first use where its tables are. The sketch is of one that does not know. */
+/** A store that looks up where its tables are at its first use. `sketch` is a store that does not know it. */
 export function atHome<Tx>(
   sketch: PostgresStore<Tx>,
   home: Home<Tx, PostgresStore<Tx>>,
@@ -28,13 +28,13 @@ export function atHome<Tx>(
     facts: part('facts'),
     positions: part('positions'),
     retention: part('retention'),
-    // News have no table.
+    // Notifications need no table.
     queue: { ...part('queue'), ...picked(sketch.queue) },
     schema: { ...sketch.schema, check: () => (home.known ?? sketch).schema.check() },
     ping: async () => await (home.known ?? (await home.find())).ping(),
   }
 
-  /** The caller may hold the only connection, so it is the one that is asked. */
+  /** Asks on the caller's connection, because it may be the only one. */
   function joining(tx: Tx): JoinedStore<Tx> {
     const joined = sketch.within(tx)
     const found = async (): Promise<JoinedStore<Tx>> => (await home.find(source.join(tx))).within(tx)
@@ -57,7 +57,7 @@ function picked<Tx>({ listen, announce }: Queue<Tx>): Partial<Queue<Tx>> {
 
 type Method = (...values: unknown[]) => unknown
 
-/** The same members, each of which is asynchronous and waits until it is known whose they are. */
+/** The same members, each asynchronous, waiting until the real part is known. */
 function later<Part extends object>(sketch: Part, known: () => unknown, find: () => Promise<unknown>): Part {
   const members = Object.entries(sketch).map(([name, member]) => {
     if (typeof member !== 'function') return [name, member]

@@ -1,4 +1,4 @@
-/** What goes over the wire, in both directions: text. So neither type parsers nor serializers of the user's client matter. */
+/** Values travel as text in both directions, so type parsers and serializers of the user's client do not matter. */
 export type Cell = string | null
 
 export function textArray(values: readonly (string | undefined)[]): string {
@@ -16,7 +16,7 @@ export function numberArray(values: readonly (number | string | undefined)[]): s
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export function hexOf(bytes: Uint8Array): string {
-  // The few bytes of a fingerprint live in the heap, and a Buffer would have to move them out of it first.
+  // The few bytes of a fingerprint live in the heap, and a Buffer would first have to copy them out of it.
   if (bytes.length <= 16) return bytes.reduce((text, byte) => text + hexOfByte[byte], '')
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
@@ -30,12 +30,12 @@ export function textIn(cell: Cell | undefined): string {
   return cell
 }
 
-/** Selected as `encode(…, 'hex')`, because what a bare `bytea` looks like is a setting. */
+/** Selected as `encode(…, 'hex')`, because the text format of a bare `bytea` depends on a setting. */
 export function bytesIn(cell: Cell | undefined): Uint8Array {
   return Buffer.from(textIn(cell), 'hex')
 }
 
-/** Milliseconds since 1970, as the statements here select times. */
+/** Reads milliseconds since 1970, which is how our statements select times. */
 export function dateIn(cell: Cell | undefined): Date {
   return new Date(Number(textIn(cell)))
 }

@@ -1,6 +1,6 @@
 import { JustonceError, whatWasGiven, wrapperName, wrongTx } from '../../errors/index.ts'
 
-/** Refuses what would fail in some odd way, or not at all, when it is used as a client of pg. */
+/** Rejects what would fail in an odd way, or not at all, if it were used as a client of pg. */
 export function checkedPgClient<Client>(tx: Client): Client {
   const { query, totalCount } = (tx ?? {}) as { query?: unknown; totalCount?: unknown }
   const isPool = totalCount !== undefined
@@ -8,20 +8,23 @@ export function checkedPgClient<Client>(tx: Client): Client {
   throw wrongTx(tx, 'the client of pg on which the transaction was begun')
 }
 
-/** The same for postgres.js. That its sql has no connection of its own cannot be seen: the database says it. */
+/**
+ * Like `checkedPgClient`, for postgres.js. Whether its sql has its own connection cannot be seen here; the database reports
+ * that.
+ */
 export function checkedSql<Sql>(tx: Sql): Sql {
   if (typeof (tx as { unsafe?: unknown } | undefined)?.unsafe === 'function') return tx
   throw wrongTx(tx, 'the sql that sql.begin() or sql.reserve() of postgres.js gives')
 }
 
-/** Refuses a client where an object with the client in it is wanted. */
+/** Rejects a client where an object that contains the client is expected. */
 export function checkNotBare(options: unknown): void {
   const given = whatWasGiven(options)
   const name = { 'a pool of pg': 'pool', 'the sql of postgres.js': 'sql' }[given]
   if (name !== undefined) throw invalid(`postgresStore() was given ${given} itself: write postgresStore({ ${name} }).`)
 }
 
-/** For options that have neither a pool nor a sql that could be used. */
+/** For options with neither a usable pool nor a usable sql. */
 export function wrongClient({ pool, sql }: { readonly pool?: unknown; readonly sql?: unknown }): JustonceError {
   if (pool !== undefined && sql === undefined)
     return invalid(`pool is ${whatWasGiven(pool)}, but must be a Pool of pg: new pg.Pool().`)

@@ -9,7 +9,7 @@ export interface PgClientShape {
   release(destroy?: boolean): void
 }
 
-/** A `Pool` of `pg`, by shape: any version, and whatever is built like it. */
+/** A `Pool` of `pg`, by shape: any version, and anything built like it. */
 export interface PgPoolShape<Client extends PgClientShape> {
   connect(): Promise<Client>
   // biome-ignore lint/suspicious/noExplicitAny: only here so that Client is inferred from the overload above.

@@ -15,18 +15,18 @@ export interface Call {
   readonly values: readonly Cell[]
 }
 
-/** Runs our statements inside a transaction, be it our own or the caller's. */
+/** Runs our statements inside a transaction, ours or the caller's. */
 export interface Runner {
   run(statement: Statement, values: readonly Cell[]): Promise<Answer>
-  /** Several in one round trip where the client can do that, each only if those before have succeeded. One answer each. */
+  /** Runs several statements, in one round trip if the client can, each only if those before succeeded. One answer each. */
   runInTurn(calls: readonly Call[]): Promise<readonly Answer[]>
-  /** Statements without values in one round trip, each only if those before have succeeded; resolves to the last one's tag. */
+  /** Runs statements without values in one round trip, each only if those before succeeded. Resolves to the last one's tag. */
   runAll(statements: readonly Statement[]): Promise<string>
-  /** The same for a text that is not worth preparing. */
+  /** Like `runAll`, for a text that is not worth preparing. */
   script(text: string): Promise<string>
 }
 
-/** The first statements of a transaction. They travel together, and with what is run first. */
+/** The first statements of a transaction. They are sent together, and with the statement that is run first. */
 export interface Opening {
   readonly begin: Statement
   readonly seal: Statement
@@ -34,40 +34,43 @@ export interface Opening {
   readonly settingValues: readonly Cell[]
 }
 
-/** A client that is ours alone, from `checkOut` until `release` or `discard`. */
+/** A client that is exclusively ours, from `checkOut` until `release` or `discard`. */
 export interface Connection<Tx> extends Runner {
   readonly tx: Tx
   /**
-   * Begins a transaction ahead of every later call; resolves to what the settings have answered, when it was seen to
-   * work. The first statement that is run may travel with it; whatever else is run waits until then. A statement that
-   * the server has forgotten by its name is no failure of the opening: it is opened again without names.
+   * Begins a transaction ahead of every later call. When that has succeeded, resolves to what the settings returned. The
+   * first statement may travel with it; everything else waits until then. If the server has forgotten a named statement, the
+   * opening does not fail: it is repeated without names.
    */
   open(opening: Opening): Promise<Answer>
-  /** Where it is sure, calls of the native client included, that nothing takes effect outside the opened transaction. */
+  /** Whether it is certain that nothing, even a call of the native client, takes effect outside the opened transaction. */
   readonly holdsBack: boolean
-  /** When the opening fails, the server does not even look at what travels with it. */
+  /** Whether the server skips what travels with the opening if the opening fails. */
   readonly skipsAfterFailure: boolean
-  /** Set when the connection is known to be gone; after that nothing may be run on it. */
+  /** The error if the connection is known to be gone; after that nothing may be run on it. */
   lost(): Error | undefined
-  /** False when the client has seen that no transaction is open; undefined when it cannot tell. */
+  /** `false` if the client has seen that no transaction is open; `undefined` if it cannot tell. */
   inTransaction(): boolean | undefined
-  /** What was run last was run inside a transaction. False also where the client cannot tell. */
+  /** Whether the last statement was run inside a transaction. `false` also if the client cannot tell. */
   isInside(): boolean
-  /** Back to the pool, for a connection that is known to be without a transaction. */
+  /** Returns a connection that is known to have no open transaction to the pool. */
   release(): void
-  /** Never to be used again; what runs on it is cut off, here and in the server. */
+  /** The connection is never used again. What runs on it is cut off, here and in the server. */
   discard(): void
 }
 
 export interface LendOptions extends LoanOptions {
   isOver(): boolean
-  /** The statements that put right what a borrower has changed of the session; absent where that is its own affair. */
+  /**
+   * Returns the statements that restore the session settings a borrower has changed. Absent if the borrower must restore
+   * them.
+   */
   restore?(names: readonly string[]): readonly string[]
-  /** What is to be asked before these are changed, to be able to put them right. */
+  /** The query to run before these settings are changed, so that they can be restored. */
   lookBefore?(names: readonly string[]): LookBefore | undefined
-  /** Something may be changed by every call, whatever its text says. */
+  /** Whether any call may change session settings, whatever its text says. */
   readonly changesUnseen?: boolean
-  /** Something is about to be made that belongs to the session. */
+  /** Called before something is created that belongs to the session. */
   onLeft?(): void
 }
 
@@ -76,17 +79,17 @@ export interface LookBefore {
   found(row: readonly Cell[]): void
 }
 
-/** The user's pool, whichever client it is of. */
+/** The user's pool, of either client library. */
 export interface ConnectionSource<Tx> {
-  /** How many connections it may have. */
+  /** The maximum number of connections. */
   readonly max: number
   checkOut(options: CheckOutOptions): Promise<Connection<Tx>>
-  /** One statement in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   runAlone(statement: Statement, values: readonly Cell[]): Promise<Answer>
-  /** The caller's client, with a transaction that the caller has opened. */
+  /** Uses the caller's client, with a transaction that the caller has opened. */
   join(tx: Tx): Runner
-  /** `connection` is absent where the transaction is the caller's. */
+  /** `connection` is absent if the transaction is the caller's. */
   lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): LedgerLoan<Tx>
-  /** Calls back for every notification and after every (re)connection, when some may have been missed. */
+  /** Calls back for every notification, and after every (re)connection, because some may have been missed. */
   listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
 }

@@ -1,11 +1,10 @@
 import type { Tables } from './tables.ts'
 
 /**
- * The epoch as claims answer with it. The row alone would not do: it comes back with a backup, and then it says that
- * nothing has changed. What cannot come back is the moment at which this server was started, and no data folder is put in
- * place, and no standby takes over, without another one. Dumps are restored into a running server: by then the table is
- * another one, or has another file. Its path also names the database: in a copy of that, made from a template, all the
- * rest is as it was.
+ * The epoch that claims return. The row alone is not enough: it is restored with a backup, and then says that nothing has
+ * changed. The start time of the server cannot be restored, and no data folder is put in place, and no standby takes over,
+ * without a new one. Dumps are restored into a running server: then the table is a different one, or has another file. The
+ * path of that file also names the database: in a copy made from a template, everything else is the same.
  */
 export function epochText({ meta }: Tables, { knowsStart }: { readonly knowsStart: boolean }): string {
   const start = `, extract(epoch FROM pg_catalog.pg_postmaster_start_time())`

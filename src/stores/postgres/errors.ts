@@ -11,7 +11,7 @@ export function sqlState(error: unknown): string | undefined {
     : undefined
 }
 
-/** What the client libraries and Node itself say when there is no connection; none of them is a SQLSTATE. */
+/** The codes that the client libraries and Node report when there is no connection; none of them is a SQLSTATE. */
 const lostCodes = new Set([
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECTION_ENDED', 'CONNECT_TIMEOUT'],
   ...networkCodes,
@@ -32,11 +32,11 @@ export function classify(error: unknown): StoreTrouble {
 }
 
 function stateTrouble(state: string): StoreTrouble {
-  // Deadlock, serialization failure, lock timeout. 57014 too: a statement_timeout or a cancel says that it took too
-  // long this time, mostly behind somebody's lock; whoever runs it again does so a bounded number of times.
+  // Deadlock, serialization failure, lock timeout. Also 57014: a statement_timeout or a cancel means that it took too long
+  // this time, mostly because it waited for a lock; it is retried a limited number of times.
   if (['40P01', '40001', '55P03', '57014'].includes(state)) return 'conflict'
-  // 08 connection, 53 resources (connections, disk, memory), 57P0x shutdown and the idle timeouts, 25P03 the idle
-  // timeout in a transaction, 58 the server's disk, 25006 a standby after a failover.
+  // 08 connection, 53 resources (connections, disk, memory), 57P0x shutdown and idle timeouts, 25P03 the idle timeout in a
+  // transaction, 58 the server's disk, 25006 a standby after a failover.
   return /^(?:08|53[0-3]|57P0|58|25P03|25006)/.test(state) ? 'unavailable' : 'none'
 }
 
@@ -48,8 +48,8 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * The server does not know a prepared statement (any more) that it was asked to run, has another one of that name, or
- * cannot run it as it was prepared: `DISCARD ALL`, `DEALLOCATE ALL`, a pooler, a change of the tables.
+ * Whether the server does not know the prepared statement (any more), has another one of that name, or cannot run it as it
+ * was prepared: `DISCARD ALL`, `DEALLOCATE ALL`, a pooler, a change of the tables.
  */
 export function isVanished(error: unknown): boolean {
   const state = sqlState(error)
@@ -61,8 +61,8 @@ export function isVanished(error: unknown): boolean {
 }
 
 /**
- * Somebody has left the session in a state in which ours cannot be done (`SET ROLE`, `default_transaction_read_only`), or
- * so it looks: another connection may be as it should.
+ * Whether someone seems to have left the session in a state in which our statements fail (`SET ROLE`,
+ * `default_transaction_read_only`). Another connection may work.
  */
 export function isBadSession(error: unknown): boolean {
   let each = error
@@ -73,15 +73,15 @@ export function isBadSession(error: unknown): boolean {
   return false
 }
 
-/** What a handler has thrown may be the cause of itself. */
+/** An error thrown by a handler may be its own cause. */
 const causesRead = 10
 
-/** The commit of somebody else has run into the seal. */
+/** Whether someone else's commit has run into the seal. */
 export function isBrokenSeal(error: unknown): boolean {
   return sqlState(error) === '22P02' && messageOf(error).includes(sealMark)
 }
 
-/** Says of a failed statement of ours what is behind it, where that is not plain. */
+/** Explains the cause of a failed statement of ours, if it is not obvious. */
 export function explained(error: unknown): unknown {
   switch (sqlState(error)) {
     case '42P01':

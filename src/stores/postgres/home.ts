@@ -11,8 +11,8 @@ const look = statement(
 )
 
 /**
- * The schema of the tables, where no option says it: the first of the search_path that has them, looked up once. From then
- * on statements name it, whatever somebody makes of the search_path of a session.
+ * The schema of the tables if no option names it: the first one in the search_path that has them, looked up once. From then
+ * on statements name it, whatever anyone does to the search_path of a session.
  */
 export class Home<Tx, Made> {
   readonly #source: Pick<ConnectionSource<Tx>, 'runAlone'>
@@ -26,12 +26,12 @@ export class Home<Tx, Made> {
     this.#make = make
   }
 
-  /** What was made for it; undefined until it is found. */
+  /** What was made for the schema; `undefined` until the schema is found. */
   get known(): Made | undefined {
     return this.#made
   }
 
-  /** With the runner of a caller who may hold the only connection. */
+  /** `runner` is that of a caller who may hold the only connection. */
   async find(runner: Pick<Runner, 'run'> = { run: this.#source.runAlone }): Promise<Made> {
     if (this.#made !== undefined) return this.#made
     const { rows } = await runner.run(look, [this.#tables.metaName])

@@ -1,7 +1,7 @@
-/** How often prepared statements may vanish before they are given up for good: behind a pooler they always will. */
+/** How often prepared statements may vanish before they are abandoned for good: behind a pooler they always vanish. */
 const patience = 5
 
-/** Whether statements are still sent by their names. Shared by all connections of a pool. */
+/** Whether statements are still sent by name. Shared by all connections of a pool. */
 export class Names {
   #isUsed: boolean
   #losses = 0
@@ -14,7 +14,7 @@ export class Names {
     return this.#isUsed
   }
 
-  /** The server did not know one of them. */
+  /** Called when the server did not know a named statement. */
   lost(): void {
     this.#losses++
     if (this.#losses >= patience) this.#isUsed = false

@@ -2,7 +2,7 @@ import type { ConnectionSource } from './connection.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
-/** Reads our table and asks whether it could be written: after a failover a standby answers everything but that. */
+/** Reads our table and checks whether the server accepts writes: after a failover, a standby answers everything else. */
 export async function ping<Tx>(source: Pick<ConnectionSource<Tx>, 'checkOut'>, { meta }: Tables): Promise<void> {
   const look = statement(`SELECT current_setting('transaction_read_only') FROM ${meta} LIMIT 1`)
   const connection = await source.checkOut({})
@@ -11,7 +11,7 @@ export async function ping<Tx>(source: Pick<ConnectionSource<Tx>, 'checkOut'>, {
     if (rows[0]?.[0] !== 'off') throw new Error('Postgres takes no writes here: a standby, or read only by a setting.')
     connection.release()
   } catch (error) {
-    // Should somebody have made only this session read only, the next probe gets another one.
+    // If someone has made only this session read-only, the next probe gets another one.
     connection.discard()
     throw error
   }

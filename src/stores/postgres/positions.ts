@@ -15,7 +15,7 @@ export function postgresPositions<Tx>(
      FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (source, part, place)
      JOIN ${positions} AS known ON consumer = $1::text AND known.source = wanted.source AND known.part = wanted.part`,
   )
-  // Both halves wait for a rival's undecided move; the update then looks again at what is there.
+  // Both halves wait for another transaction's undecided move; the update then checks the current row again.
   const move = prepared(
     'move_positions',
     `WITH given AS MATERIALIZED (

@@ -7,14 +7,15 @@ import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import { beginAnew } from './transactions/left-open.ts'
 
-/** The migrations are given only by tests of what is to come: how the tables of today get to the next version. */
+/** Only tests pass other migrations, to check how today's tables get to the next version. */
 export function postgresSchema<Tx>(
   source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
   tables: Tables,
   steps: readonly Migration[] = migrations,
 ): Schema {
   const wanted = steps.length
-  // From the catalogue itself: to_regclass() may remember what was not there before somebody else installed it.
+  // Reads the catalog itself, because to_regclass() may have cached that a table did not exist before another process
+  // installed it.
   const look = statement(
     `SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace AS home ON home.oid = relnamespace
                     WHERE relname = $1::text AND nspname = ANY (coalesce($2::text[], current_schemas(false)))),
@@ -22,10 +23,10 @@ export function postgresSchema<Tx>(
   )
   const lookValues = [tables.metaName, tables.schemaName === undefined ? null : textArray([tables.schemaName])]
   const readVersion = statement(`SELECT version FROM ${tables.meta}`)
-  // In the transaction, so that it also works behind a pooler. Two 32-bit halves of a name, as Postgres hashes it.
+  // Inside the transaction, so that it also works behind a pooler. The key is two 32-bit hashes of names, computed by Postgres.
   const lock = statement(`SELECT pg_advisory_xact_lock(hashtext('justonce'), hashtext($1::text))`)
 
-  /** 0: there are no tables yet. */
+  /** 0 if there are no tables yet. */
   async function version(runner: Pick<Runner, 'run'>): Promise<number> {
     const { rows } = await runner.run(look, lookValues)
     if (rows[0]?.[0] !== 't') return 0
@@ -47,7 +48,7 @@ export function postgresSchema<Tx>(
 
   return {
     async install() {
-      // The usual case needs no lock and no right to create anything.
+      // The usual case needs no lock and no privilege to create anything.
       if ((await version({ run: source.runAlone })) === wanted) return
       const connection = await source.checkOut({})
       try {

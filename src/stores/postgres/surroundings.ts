@@ -2,18 +2,18 @@ import type { ConnectionSource } from './connection.ts'
 import { statement } from './statement.ts'
 import { setsSomething, settingsIn } from './transactions/unseen-settings.ts'
 
-/** What the database around our tables is like. */
+/** What must be known about the database around our tables. */
 export interface Surroundings {
-  /** Whether this role may ask when the server was started; anybody may, unless it was revoked. */
+  /** Whether this role may ask when the server was started; every role may, unless that was revoked. */
   readonly knowsStart: boolean
   /**
-   * The settings that functions of the database change, by their sources: no text of a handler shows whether one of them
-   * ran, be it called by another or as a trigger. Undefined: there is no such function.
+   * The settings that functions of the database change, found in their sources. No text of a handler shows whether such a
+   * function ran, called by another one or as a trigger. `undefined` if there is no such function.
    */
   readonly unseen: readonly string[] | undefined
 }
 
-// Functions of extensions put right themselves what they set.
+// Functions of extensions restore what they set themselves.
 const look = statement(
   `SELECT pg_catalog.has_function_privilege('pg_catalog.pg_postmaster_start_time()', 'EXECUTE'),
      (SELECT pg_catalog.json_agg(source) FROM (
@@ -25,7 +25,7 @@ const look = statement(
      (SELECT pg_catalog.json_agg(pg_catalog.lower(name)) FROM pg_catalog.pg_settings WHERE context <> 'user')`,
 )
 
-/** Asked once. */
+/** Asks only once. */
 export function surroundings<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>): () => Promise<Surroundings> {
   let asked: Promise<Surroundings> | undefined
   const ask = async (): Promise<Surroundings> => {
@@ -43,7 +43,7 @@ export function surroundings<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>)
   }
 }
 
-/** What only a superuser may set we could not put back. */
+/** We could not restore what only a superuser may set. */
 function unseenIn(sources: readonly string[], refused: ReadonlySet<string>): readonly string[] | undefined {
   if (sources.length === 0) return undefined
   return settingsIn(sources.join(';\n')).filter((name) => !refused.has(name))

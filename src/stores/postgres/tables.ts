@@ -5,28 +5,28 @@ export interface Tables {
   readonly inbox: string
   /** The part of the inbox for ids without a time. */
   readonly timeless: string
-  /** The part of the inbox that has this name among its parts. */
+  /** The part of the inbox with this name. */
   part(name: string): string
   readonly parked: string
   readonly queue: string
   readonly facts: string
   readonly positions: string
   readonly meta: string
-  /** Of an index or a constraint, which lives in the schema of its table. */
+  /** The name of an index or a constraint, which lives in the schema of its table. */
   index(name: string): string
   readonly schema: string | undefined
-  /** Without quotes, as the catalogue has them. */
+  /** Without quotes, as in the catalog. */
   readonly schemaName: string | undefined
   readonly metaName: string
-  /** What the names of all parts of the inbox begin with. */
+  /** The prefix of the names of all parts of the inbox. */
   readonly partPrefix: string
   /** The channel of NOTIFY, as plain text. */
   readonly channel: string
-  /** The same for everyone who installs the same tables; for an advisory lock. */
+  /** For an advisory lock; the same for everyone who installs the same tables. */
   readonly lockName: string
 }
 
-/** `home` is where the tables are, if that was looked up; what processes agree on by name depends on the option alone. */
+/** `home` is the schema of the tables, if it was looked up. Names that processes agree on depend only on the option. */
 export function tableNames(prefix: string, schema: string | undefined, home = schema): Tables {
   checkPlainName('prefix', prefix, longestPrefix)
   if (schema !== undefined) checkPlainName('schema', schema, 63)
@@ -51,7 +51,7 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
   }
 }
 
-/** What stands before the first space of the name of a fact, as an index has it. */
+/** The first word of the name of a fact, as an expression that matches an index. */
 export function kindOf(name: string): string {
   return `split_part(${name}, ' ', 1)`
 }

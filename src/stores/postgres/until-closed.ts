@@ -1,7 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
 import type { ConnectionSource } from './connection.ts'
 
-/** The same source until `close`; from then on it gives nothing out. What is out already ends in its own time. */
+/** The same source until `close`, after which it hands out no connections. Those already handed out end in their own time. */
 export function untilClosed<Tx>(open: ConnectionSource<Tx>): { source: ConnectionSource<Tx>; close(): void } {
   let isClosed = false
   const check = (): void => {

@@ -11,7 +11,7 @@ const secured = statement(
   'SELECT name FROM unnest($1::text[]) AS given (name) WHERE row_security_active(to_regclass(name))',
 )
 
-/** These hold every text: SQL_ASCII takes bytes as they come. */
+/** Encodings that hold every text: SQL_ASCII accepts any bytes. */
 const holdsAll = new Set(['UTF8', 'SQL_ASCII'])
 
 export async function postgresWarnings<Tx>(

@@ -2,8 +2,8 @@ import { kindOf, type Tables } from '../tables.ts'
 import { createInbox } from './inbox-tables.ts'
 
 /**
- * Columns of fixed width come first, so that no byte is lost to alignment. Names and keys are compared byte by byte
- * ("C"): that is what the contract asks for, and it is faster. What messages bring is stored as bytes.
+ * Columns of fixed width come first, so that no byte is lost to alignment. Names and keys are compared byte by byte ("C"),
+ * which the contract requires and which is faster. The contents of messages are stored as bytes.
  */
 export function createTables(tables: Tables): string {
   const { parked, queue, facts, positions, index } = tables

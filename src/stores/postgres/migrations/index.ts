@@ -3,10 +3,10 @@ import { createTables } from './0001-tables.ts'
 
 export type Migration = (tables: Tables) => string
 
-/** Numbered from 1 by their place. What has been released is never changed, only followed by the next. */
+/** Numbered from 1 by their position. A released migration is never changed, only followed by the next one. */
 export const migrations: readonly Migration[] = [createTables]
 
-/** Where the version and the epoch are kept; made once, before the first migration. */
+/** The table with the version and the epoch; created once, before the first migration. */
 export function createMeta({ meta }: Tables): string {
   return `
 CREATE TABLE ${meta} (
@@ -22,7 +22,7 @@ INSERT INTO ${meta} (version, epoch) VALUES (0, ${newEpoch});
 `.trim()
 }
 
-/** One that was never there before. */
+/** An epoch that has never been used before. */
 export const newEpoch = 'md5(random()::text || clock_timestamp()::text)'
 
 export function setVersion({ meta }: Tables, version: number): string {
