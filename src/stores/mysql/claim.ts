@@ -134,8 +134,7 @@ export async function look(
       for (const row of rows) {
         const key = { handler: textIn(row[0]), key: textIn(row[1]) }
         const isOpen = textIn(row[2]) === 'open'
-        // Not abandoned: this transaction has claimed it, and has suspended it for as long as others might commit the
-        // transaction.
+        // Not abandoned: this transaction has claimed it, and has suspended it while others might commit.
         if (isOpen && own?.has(tokenIn(row[6]))) records.set(nameOf(key), { ...recordIn(row, 2), state: 'processed' })
         else if (isOpen) abandoned.set(nameOf(key), key)
         else records.set(nameOf(key), recordIn(row, 2))

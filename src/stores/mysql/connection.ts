@@ -56,10 +56,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     }
   }
 
-  /**
-   * Settles like the promise, or rejects if the connection is discarded, because mysql2 never settles what is in progress
-   * then.
-   */
+  /** Settles like the promise, or rejects if the connection is discarded, because mysql2 then never settles it. */
   untilGone<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)

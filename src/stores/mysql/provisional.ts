@@ -69,10 +69,7 @@ export class Suspension {
     this.#isSuspended = false
   }
 
-  /**
-   * A borrower has a savepoint. Rolling back to it also rolls back the suspension, and inside a procedure nobody can detect
-   * that.
-   */
+  /** A borrower has a savepoint. Rolling back to it also rolls back the suspension, undetected if done inside a procedure. */
   mayBeUndone(): void {
     this.#mayBeUndone = true
   }

@@ -69,8 +69,7 @@ function settings(server: Server, { lockTimeoutMs, idleTimeoutMs, statementTimeo
     set(more.bigSelects, 1),
     // Resets a clock that someone has set for the session. Whether it was set cannot be queried, so it is not restored.
     set('timestamp', 'DEFAULT'),
-    // Resets the number that the next row of any table gets: a row of ours with that number would be mistaken for the one to
-    // park.
+    // Resets the number that the next row of any table gets: our row with it would be mistaken for the one to park.
     ...(server.isMariadb ? [set('insert_id', 'DEFAULT')] : []),
     ...(statementTimeoutMs === undefined ? [] : [set(statement, statementLimit)]),
   ]

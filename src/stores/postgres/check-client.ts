@@ -8,10 +8,7 @@ export function checkedPgClient<Client>(tx: Client): Client {
   throw wrongTx(tx, 'the client of pg on which the transaction was begun')
 }
 
-/**
- * Like `checkedPgClient`, for postgres.js. Whether its sql has its own connection cannot be seen here; the database reports
- * that.
- */
+/** Like `checkedPgClient`, for postgres.js. Whether its sql has its own connection, only the database can tell. */
 export function checkedSql<Sql>(tx: Sql): Sql {
   if (typeof (tx as { unsafe?: unknown } | undefined)?.unsafe === 'function') return tx
   throw wrongTx(tx, 'the sql that sql.begin() or sql.reserve() of postgres.js gives')

@@ -61,10 +61,7 @@ export interface Connection<Tx> extends Runner {
 
 export interface LendOptions extends LoanOptions {
   isOver(): boolean
-  /**
-   * Returns the statements that restore the session settings a borrower has changed. Absent if the borrower must restore
-   * them.
-   */
+  /** Returns the statements that restore what a borrower has changed in the session. Absent if the session is the caller's. */
   restore?(names: readonly string[]): readonly string[]
   /** The query to run before these settings are changed, so that they can be restored. */
   lookBefore?(names: readonly string[]): LookBefore | undefined

@@ -14,8 +14,7 @@ export function postgresSchema<Tx>(
   steps: readonly Migration[] = migrations,
 ): Schema {
   const wanted = steps.length
-  // Reads the catalog itself, because to_regclass() may have cached that a table did not exist before another process
-  // installed it.
+  // Reads the catalog itself, because to_regclass() may have cached that the table did not exist.
   const look = statement(
     `SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace AS home ON home.oid = relnamespace
                     WHERE relname = $1::text AND nspname = ANY (coalesce($2::text[], current_schemas(false)))),

@@ -4,10 +4,7 @@ export interface Statement {
   /** The name under which the server keeps it; empty if the server does not keep it. */
   readonly name: string
   readonly text: string
-  /**
-   * Whether it may be sent with the opening of a transaction, before that has succeeded: without one it does nothing, or
-   * only reads.
-   */
+  /** Whether it may be sent before the opening of the transaction has succeeded: without one it does nothing, or only reads. */
   readonly goesAlong?: boolean
 }
 

@@ -27,8 +27,8 @@ export interface IsolatedOptions extends CommonOptions {
   /** `isolated`: handlers write to Redis through `tx`. `lease`: their effects live elsewhere, and a crash may repeat them. */
   readonly mode: 'isolated'
   /**
-   * How long records are kept. A copy of a message that arrives later than this runs again, so it must be longer than
-   * anything may still be redelivered.
+   * How long records are kept. A copy of a message that arrives later than this runs again, so keep them for longer
+   * than a message may still be redelivered.
    */
   readonly recordTtlMs: number
 }

@@ -46,8 +46,7 @@ export class Transactions<Tx extends object> {
     } catch (error) {
       transaction.ended = true
       const givenUp = this.#giveUp(transaction)
-      // If the server does not answer, the error is thrown without another wait, because callers hold everything until it is
-      // back.
+      // If the server does not answer, throws without another wait: callers hold everything until it is back, and must know soon.
       if (classify(error) !== 'unavailable') await givenUp
       throw error
     } finally {

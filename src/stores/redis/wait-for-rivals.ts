@@ -16,8 +16,7 @@ export async function answersInOrder<Item, Answer>(
   const answers: Answer[] = []
   const giveUpAt = performance.now() + transaction.lockTimeoutMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    // Checked before each question, because what is taken for a transaction that has given up stays locked until its lease
-    // expires.
+    // Checked before each question: what a transaction takes after it has given up stays locked until its lease expires.
     transaction.signal?.throwIfAborted()
     if (transaction.ended) throw new JustonceError('TX_CLOSED', { message: 'The transaction ended while it waited.' })
     answers.push(...(await ask(items.slice(answers.length))))

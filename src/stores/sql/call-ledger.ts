@@ -9,10 +9,7 @@ export interface LedgerOptions extends LoanOptions {
   /** The error if the connection is lost. */
   lost?(): Error | undefined
   onCall?(): void
-  /**
-   * Returns the statements that restore the session settings a borrower has changed. Absent if the borrower must restore
-   * them.
-   */
+  /** Returns the statements that restore what a borrower has changed in the session. Absent if the session is the caller's. */
   restore?(names: readonly string[]): readonly string[]
   /** Called before a statement that changes these settings is sent. */
   beforeChange?(names: readonly string[]): void
@@ -75,10 +72,7 @@ export class CallLedger {
     this.#savepoints = new Savepoints(rules.savepoints)
   }
 
-  /**
-   * Returns why a call with this text may not be made now. If the call is allowed, returns `undefined` and records its
-   * effects.
-   */
+  /** Returns why a call with this text may not be made now, or `undefined` if it may. Then its effects are recorded. */
   refusal(sql: string | undefined): Error | undefined {
     const refusal = this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
     if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#options.onLeft?.()

@@ -28,10 +28,7 @@ export function lentClient<Native extends object>(native: Native, lending: Lendi
   })
   return tx
 
-  /**
-   * Calls the member with the native client as `this`. If the member returns the native client for chaining, `tx` is
-   * returned instead.
-   */
+  /** Calls the member with the native client as `this`. If it returns that for chaining, `tx` is returned instead. */
   function onNative(member: Method): Method {
     return (...values) => {
       const result = Reflect.apply(member, native, values)

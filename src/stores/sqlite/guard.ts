@@ -174,10 +174,7 @@ export class Guard {
     if (trouble === 'unavailable' || this.#trouble === 'none') this.#trouble = trouble
   }
 
-  /**
-   * SQLite ends transactions by itself: ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a full disk. Later statements would
-   * autocommit.
-   */
+  /** SQLite ends transactions by itself: ON CONFLICT ROLLBACK, RAISE(ROLLBACK), a full disk. What follows would autocommit. */
   #lookAtEnd(cause: unknown): void {
     if (this.#broken !== undefined || inTransaction(this.database)) return
     if (!isOpen(this.database)) this.#broken = closedError(cause)

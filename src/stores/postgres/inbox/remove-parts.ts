@@ -43,8 +43,7 @@ export function partRemoval<Tx>(
      ORDER BY 1`,
   )
 
-  // The row decides: if a repair has lowered the horizon meanwhile, nothing is marked; after the mark, no repair can lower
-  // it below.
+  // The row decides: if a repair has lowered the horizon, nothing is marked; after the mark, none can lower it below.
   const mark = statement(
     `UPDATE ${meta} SET removed_until = greatest(removed_until, $1::timestamptz) WHERE horizon >= $1::timestamptz`,
   )

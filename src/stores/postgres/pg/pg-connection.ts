@@ -85,8 +85,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#opening = trip
     this.#opened = answer
     this.tx.query(trip)
-    // The first statement joins this round trip, however many promises are in between; but a native call must not wait
-    // forever for it.
+    // The first statement joins this round trip, even some promises later; but a native call must not wait forever for it.
     setImmediate(() => this.#write(trip))
     return answer
   }

@@ -5,7 +5,7 @@ const left = new RegExp(
 )
 
 /**
- * Whether a statement may create something that no end of a transaction removes: permanent temporary tables, locks and
+ * Whether a statement may create something that no end of a transaction removes: temporary tables that stay, locks and
  * cursors of the session, prepared statements, LISTEN. A false positive only costs a new connection, so the statement need
  * not be parsed.
  */
