@@ -7,7 +7,7 @@ import type { Transactions } from './transactions.ts'
 
 const atOnce = 500
 
-/** Locks those that fit and are as they were found; the commit edits them. */
+/** Locks the rows that match and have not changed since they were found; the commit edits them. */
 export async function editRows<Tx extends object>(
   { connection, leaseMs }: Pick<Transactions<Tx>, 'connection' | 'leaseMs'>,
   transaction: Transaction,
@@ -39,7 +39,7 @@ export async function editRows<Tx extends object>(
   return edited
 }
 
-/** What this very transaction has made of a row, and nobody else can see yet. */
+/** Applies the edits that this transaction has made to a row and nobody else can see yet. */
 function ownEdits({ steps }: Transaction): (row: SearchedRow) => SearchedRow | undefined {
   const own = new Map<string, ParkedEdit[]>()
   for (const step of steps) if (step.kind === 'edit') own.set(step.name, [...(own.get(step.name) ?? []), step.edit])

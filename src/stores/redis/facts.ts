@@ -42,7 +42,7 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
       return answers.map((revision) => (Number(revision) === 0 ? undefined : Number(revision)))
     },
     async remove(tx, which) {
-      // What is over is over for everybody, whatever becomes of the transaction.
+      // An expired fact has expired for everyone, whatever becomes of the transaction.
       if ('overOf' in which) await connection.run(sweepFactsScript, which.overOf)
       else if (tx === undefined) await connection.run(removeFactsScript, ...which)
       else factory.transactionOf(tx).steps.push({ kind: 'remove-facts', names: which })
@@ -50,7 +50,7 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
   }
 }
 
-/** Decided by what is there now; the commit is refused where that is no longer so. */
+/** Decides by the current facts; the commit is refused if they have changed by then. */
 async function changeAtCommit(
   connection: Connection,
   transaction: Transaction,
@@ -69,7 +69,7 @@ async function changeAtCommit(
   })
 }
 
-/** What this very transaction has made of facts, and nobody else can see yet. */
+/** The changes that this transaction has made to facts and nobody else can see yet. */
 function ownFacts({ steps }: Transaction): ReadonlyMap<string, FactRow | undefined> {
   const own = new Map<string, FactRow | undefined>()
   for (const step of steps) {
@@ -81,7 +81,7 @@ function ownFacts({ steps }: Transaction): ReadonlyMap<string, FactRow | undefin
 
 const shape = /^(\d+) (\d+) (\d+) (.*)$/s
 
-/** Where it is kept as never ending, both times are 0. */
+/** For a fact that never ends, both times are stored as 0. */
 function factIn(kept: string): FactRow | undefined {
   const [, revision, forMs, endsAt, value = ''] = shape.exec(kept) ?? []
   if (revision === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { NewParkedMessage, StoredParkedMessage } from '../../contracts/index.ts'
 import { text } from './connection.ts'
 
-/** Those that a search may look at, and the place of the row. */
+/** The fields that a search may read, and the position of the row. */
 export const searchedFields = [
   'sequence',
   'handler',
@@ -24,7 +24,7 @@ export const searchedFields = [
 
 export type SearchedRow = Readonly<Partial<Record<(typeof searchedFields)[number], string>>>
 
-/** A new row as names and values; what is counted and timed is added by the server. */
+/** A new row as names and values. The server adds counters and times. */
 export function rowFields(message: NewParkedMessage): (string | number)[] {
   const { handler, key, messageId, type, source, state, attempts, reason, errors, shape, independent, orderKey } =
     message
@@ -36,7 +36,7 @@ export function rowFields(message: NewParkedMessage): (string | number)[] {
   return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order]
 }
 
-/** A row from the flat answer of the server; undefined: it is gone. */
+/** A row from the flat answer of the server; `undefined` if it is gone. */
 export function readRow(reply: unknown): StoredParkedMessage | undefined {
   const flat = (reply as unknown[]).map(text)
   const row = new Map(Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] as string, flat[i * 2 + 1] ?? '']))

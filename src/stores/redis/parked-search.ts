@@ -6,9 +6,9 @@ import { fits } from './parked-filter.ts'
 import { readRow, type SearchedRow, searchedFields } from './parked-row.ts'
 import { fieldsScript, rowsScript, scanScript } from './scripts/parking.ts'
 
-/** So many at a time: other clients are served between two pages. */
+/** How many rows are read at a time: other clients are served between two pages. */
 const page = 500
-/** Whole rows carry their messages, so fewer. */
+/** Fewer, because whole rows include their messages. */
 const wholePage = 100
 
 export async function listRows(
@@ -60,7 +60,7 @@ export async function tallyFound<By extends TallyColumn>(
   return tallyRows(found, by, limit)
 }
 
-/** Without a look at the rows, where nothing but the state is asked for. */
+/** Counts without reading the rows, if the filter asks only for the state. */
 async function countByState(connection: Connection, { state, ...rest }: ParkedFilter): Promise<number | undefined> {
   if (Object.values(rest).some((value) => value !== undefined)) return undefined
   const size = async (list: string) => Number(await connection.call('ZCARD', connection.prefix + list))
@@ -69,7 +69,10 @@ async function countByState(connection: Connection, { state, ...rest }: ParkedFi
   return state === 'waiting' ? all - dead : all
 }
 
-/** In the order in which they were parked. `seen` may say what has become of a row; nothing: it is gone. */
+/**
+ * Yields rows in the order in which they were parked. `seen` may replace a row by its current state; `undefined` if it is
+ * gone.
+ */
 export async function* search(
   connection: Connection,
   filter: ParkedFilter,
@@ -77,7 +80,7 @@ export async function* search(
   seen: (row: SearchedRow) => SearchedRow | undefined = (row) => row,
 ): AsyncGenerator<SearchedRow> {
   const isWanted = fits(filter)
-  // Error histories are long, and seldom asked for.
+  // Error histories are long and seldom asked for.
   const fields = searchedFields.filter((name) => name !== 'errors' || filter.errorText !== undefined)
   for await (const replies of pages(connection, filter, after, fields)) {
     for (const each of replies) {
@@ -120,7 +123,7 @@ async function* pages(
   }
 }
 
-/** The shortest that has all that can fit. */
+/** The shortest list that contains every row that can match. */
 function listOf({ redrive, state }: ParkedFilter): string {
   if (redrive !== undefined) return `redrive:${redrive}`
   return state === 'dead' ? 'parked-dead' : 'parked-all'

@@ -53,7 +53,7 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
       const rows = await answersInOrder(transaction, scopes, async (left) => {
         const asked = left.flatMap((scope) => [nameOf(scope), scope.pastDead ? 1 : 0])
         for (const scope of left) transaction.asked.locks.add(`scope:${nameOf(scope)}`)
-        // One more than this transaction itself may have taken away.
+        // One more than this transaction itself may have removed.
         const howMany = own.gone.size + own.dead.size + 1
         const answers = (await connection.run(
           blockedScript,
@@ -97,7 +97,7 @@ interface OwnChanges {
   readonly scopes: ReadonlyMap<string, 'waiting' | 'dead'>
 }
 
-/** What this very transaction has done to rows, and nobody else can see yet. */
+/** The changes that this transaction has made to rows and nobody else can see yet. */
 function ownChanges({ steps }: Transaction): OwnChanges {
   const gone = new Set<string>()
   const dead = new Set<string>()

@@ -4,10 +4,10 @@ import { countScript, hideScript, takeScript } from './scripts/queue.ts'
 import type { Step } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
 
-/** A ticket is the name of the row. There is nothing to listen to: subscribing would take a connection of its own. */
+/** A ticket is the name of the row. There is no `listen`, because a subscription would need a separate connection. */
 export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Queue<Tx> {
   const { connection, factory } = transactions
-  // Also alone it is a commit: a client that sends it again after a lost connection sends no message twice.
+  // Even a single change is a commit, so a client that repeats it after a lost connection sends no message twice.
   const add = async (tx: Tx | undefined, steps: readonly Step[]): Promise<void> => {
     if (tx === undefined) return transactions.run((own) => add(own, steps))
     const transaction = factory.transactionOf(tx)

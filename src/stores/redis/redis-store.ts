@@ -13,7 +13,7 @@ import { redisSchema, serverWarnings } from './schema.ts'
 import { Transactions } from './transactions.ts'
 import { joinedStore, redisParts } from './within.ts'
 
-/** Effects are commands that are applied with the record; see `Guarantee`. */
+/** Effects are commands that are applied together with the record; see `Guarantee`. */
 export interface IsolatedRedisStore extends Store<RedisTx> {
   readonly guarantee: 'isolated'
   readonly parts: Parts<RedisTx>
@@ -57,7 +57,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
   return {
     name,
     guarantee,
-    // What a lease store's handlers do cannot be undone, so a failure must not make its neighbours run again.
+    // What handlers of a lease store do cannot be rolled back, so one failure must not make the other messages run again.
     capabilities: { revocable: guarantee === 'isolated', connections: 100 },
     transaction: (work, options) => transactions.run(work, options),
     lend: (tx, options) => factory.lend(tx, options),
@@ -69,7 +69,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
     warnings: () => serverWarnings(connection),
     classify,
-    // A real write: a server whose memory is full, or that has become a replica, answers to PING all the same.
+    // A real write, because a server whose memory is full, or that has become a replica, still answers to PING.
     ping: async () => void (await connection.call('SET', `${connection.prefix}pinged`, '1', 'PX', 60_000)),
     close: async () => connection.close(),
   }

@@ -2,8 +2,8 @@ import { script } from '../connection.ts'
 import { preludeLua } from './shared.ts'
 
 /**
- * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that.
- * Where the server does not tell it, no epoch is the same as another, and nothing is remembered.
+ * A failover changes the replication id: what was acknowledged just before it may be lost, and caches must not hide that. If
+ * the server does not report the id, every epoch is different, and nothing is remembered.
  */
 const epochLua = `
 local function epoch()
@@ -19,8 +19,8 @@ end
 `
 
 /**
- * Arguments: token, lease, then the names of records. Takes them in order up to the first that a rival has claimed.
- * Answers the epoch, then for each one taken or known what is there now: our claim, or the record.
+ * Arguments: token, lease, then the names of records. Takes them in order up to the first that another transaction has
+ * claimed. Returns the epoch, then for each one taken or known what is there now: our claim, or the record.
  */
 export const claimScript = script(
   preludeLua,
@@ -42,7 +42,7 @@ return answers
 `,
 )
 
-/** Arguments: token, how many claims, their names, then the names of locks. Gives up those that are still ours. */
+/** Arguments: token, how many claims, their names, then the names of locks. Releases those that are still ours. */
 export const releaseScript = script(
   `
 local P = ARGV[1]
@@ -55,7 +55,7 @@ end
 `,
 )
 
-/** The same with the lease before the number: makes those that are still ours last longer. */
+/** Like `releaseScript`, with the lease before the number of claims: extends those that are still ours. */
 export const renewScript = script(
   `
 local P = ARGV[1]

@@ -6,13 +6,13 @@ import { deniedLua } from './rights.ts'
 import { preludeLua, rowsLua } from './shared.ts'
 
 /**
- * Everything a transaction does, in one go. Arguments: token; the time for error histories; how many claims, then five for each:
- * name, letter of the state (empty: given up), life, the rest of the record, the group it belongs to; how many locks, then
- * their names; then what is to be done, each as its kind, how many arguments it has, and these.
+ * Everything a transaction does, in one step. Arguments: token; the time for error histories; how many claims, then five for
+ * each: name, letter of the state (empty: released), life, the rest of the record, the group it belongs to; how many locks,
+ * then their names; then the actions, each as its kind, the number of its arguments, and these.
  *
- * Nothing is written before every claim, lock and row of a queue is seen to be ours, every command to be allowed, every record that is
- * changed to be one, and every fact to be as it was seen. After that a command that fails cannot undo those
- * before it: the records of its group are marked, so that nobody runs their messages again.
+ * Nothing is written before it is checked that every claim, lock and row of a queue is ours, that every command is allowed,
+ * that every changed record is one, and that every fact is as it was seen. After that, a failing command cannot roll back
+ * those before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
   preludeLua,

@@ -3,8 +3,8 @@ import { repeatingLua } from '../question.ts'
 import { preludeLua } from './shared.ts'
 
 /**
- * A fact is a field of one hash: revision, how long it was to stand and when it ends (both 0: never), and the value. Those that
- * end are also in a sorted set, by when, and those of a kind in one by their revision.
+ * A fact is a field of one hash: revision, how long it lasts and when it ends (both 0: never), and the value. Those that end
+ * are also in a sorted set by that time, and those of a kind in one by their revision.
  */
 export const keepFactLua = `
 local facts, ends = P .. 'facts', P .. 'facts-ending'
@@ -31,7 +31,7 @@ end
 local function stands(fact) return fact and (fact.endsAt == 0 or fact.endsAt > now) end
 `
 
-/** Arguments: names. Answers revision and value of each; nothing twice for one that is not there. */
+/** Arguments: names. Returns the revision and the value of each, or two nulls if it does not exist. */
 export const readFactsScript = script(
   preludeLua,
   factLua,
@@ -48,8 +48,8 @@ return answers
 )
 
 /**
- * Arguments: name, expected revision or nothing, value, and how long it stands or nothing; of each. Answers the revision of each
- * that was changed, or 0.
+ * Arguments, for each fact: name, expected revision or nothing, value, and how long it lasts or nothing. Returns the
+ * revision of each that was changed, or 0.
  */
 export const changeFactsScript = script(
   preludeLua,
@@ -83,7 +83,7 @@ return remember(answers)
 `,
 )
 
-/** Arguments: names. Answers the time, then each as it is kept. */
+/** Arguments: names. Returns the time, then each fact as it is stored. */
 export const lookAtFactsScript = script(
   preludeLua,
   `
@@ -93,7 +93,7 @@ return answers
 `,
 )
 
-/** Arguments: kind, limit. Answers name, revision and value of each. */
+/** Arguments: kind, limit. Returns the name, the revision and the value of each. */
 export const listFactsScript = script(
   preludeLua,
   factLua,

@@ -38,7 +38,7 @@ if before then return rowsOf(before) end
 
 /**
  * Arguments: limit, for how long, how many bytes, how many are wanted, pairs of handler and type (after an equals sign, or
- * nothing for all), then the handlers that go past dead letters. Answers rows.
+ * nothing for all), then the handlers that go past dead letters. Returns rows.
  */
 export const reserveScript = script(
   preludeLua,
@@ -90,7 +90,7 @@ return reserve(ids, tonumber(ARGV[3]), tonumber(ARGV[4]))
 `,
 )
 
-/** Arguments: row, revision, limit, for how long, how many bytes, whether it goes past dead letters. Answers rows. */
+/** Arguments: row, revision, limit, for how long, how many bytes, whether it goes past dead letters. Returns rows. */
 export const reserveBehindScript = script(
   preludeLua,
   rowsLua,
@@ -111,7 +111,7 @@ return reserve(ids, tonumber(ARGV[5]), tonumber(ARGV[6]))
 `,
 )
 
-/** Arguments: for how long, then row, revision and how many have begun of each. Answers their revisions, 0 for others. */
+/** Arguments: for how long, then row, revision and how many have begun of each. Returns their revisions, 0 if not ours. */
 export const rebookScript = script(
   preludeLua,
   rowsLua,
@@ -136,7 +136,7 @@ return remember(answers)
 `,
 )
 
-/** Arguments: token, lease, then pairs of row and revision. Answers 1 for each that is ours now, 0 for others. */
+/** Arguments: token, lease, then pairs of row and revision. Returns 1 for each that is ours now, 0 for the others. */
 export const takeScript = script(
   preludeLua,
   pairsOf,
@@ -155,8 +155,8 @@ return answers
 )
 
 /**
- * Arguments: token, lease, how many rows to name, then pairs of scope and whether it goes past dead letters. Locks them in
- * order up to the first that a rival holds, and answers for each locked one the first rows in it.
+ * Arguments: token, lease, how many rows to name, then pairs of scope and whether it goes past dead letters. Locks the
+ * scopes in order up to the first that another transaction holds, and returns the first rows of each locked one.
  */
 export const blockedScript = script(
   preludeLua,
@@ -174,7 +174,7 @@ return answers
 `,
 )
 
-/** Arguments: of which list, after which place, how many, then names of fields. Answers their values, row by row. */
+/** Arguments: which list, after which position, how many, then names of fields. Returns their values, row by row. */
 export const scanScript = script(
   `
 local ids = redis.call('ZRANGEBYSCORE', ARGV[1] .. ARGV[2], '(' .. ARGV[3], '+inf', 'LIMIT', 0, ARGV[4])
@@ -184,7 +184,7 @@ return rows
 `,
 )
 
-/** Arguments: how many fields, their names, then rows. Answers their values, row by row. */
+/** Arguments: how many fields, their names, then rows. Returns their values, row by row. */
 export const fieldsScript = script(
   `
 local last = 2 + tonumber(ARGV[2])
@@ -194,7 +194,7 @@ return rows
 `,
 )
 
-/** Arguments: how many bytes, then rows. Answers all their fields; nothing for one that is gone. */
+/** Arguments: how many bytes, then rows. Returns all their fields; an empty list for a row that is gone. */
 export const rowsScript = script(
   `
 local rows, bytes = {}, 0

@@ -1,10 +1,10 @@
 /**
- * Needs the prelude. A message is a hash, `queued:` and the name of its row: its number, and for one that has a key a colon
- * and the lane, which stands for the queue and the key. So its lane is known even when the server has evicted the hash.
+ * Needs the prelude. A message is a hash, `queued:` and the name of its row: its number and, if it has a key, a colon and
+ * the lane, which stands for the queue and the key. So its lane is known even if the server has evicted the hash.
  *
- * `queue-all:` has the rows of a queue, oldest first; `queue-later:` those that are hidden, by when that ends; `queue-ready:`
- * what can be taken. `queue-lane:` has all rows of one lane, and only the first of them can be ready: whoever takes never
- * wades through what stands behind a hidden one. `queues` has the names of those that have messages.
+ * `queue-all:` has the rows of a queue, oldest first; `queue-later:` the hidden ones, by when they become visible;
+ * `queue-ready:` what can be taken. `queue-lane:` has all rows of one lane, of which only the first can be ready, so a take
+ * never scans the rows behind a hidden one. `queues` has the names of the queues that have messages.
  */
 export const queueLua = `
 local function listOf(kind, queue) return P .. 'queue-' .. kind .. ':' .. queue end

@@ -3,7 +3,7 @@ import { repeatingLua } from '../question.ts'
 import { queueLua } from './queue-rows.ts'
 import { preludeLua } from './shared.ts'
 
-/** Arguments: queue, limit, for how long, the most bytes of bodies. Answers row, deliveries, envelope and body of each. */
+/** Arguments: queue, limit, for how long, the most bytes of bodies. Returns row, deliveries, envelope and body of each. */
 export const takeScript = script(
   preludeLua,
   queueLua,
@@ -65,7 +65,7 @@ return contentsOf(taken)
 `,
 )
 
-/** Arguments: queue, for how long they are hidden, 1 to have them untaken, then row and deliveries of each. */
+/** Arguments: queue, for how long they are hidden, 1 if they count as not taken, then row and deliveries of each. */
 export const hideScript = script(
   preludeLua,
   queueLua,
@@ -84,7 +84,7 @@ end
 `,
 )
 
-/** Arguments: queue. Answers how many there are, how many of them are hidden, and the age of the oldest. */
+/** Arguments: queue. Returns how many there are, how many of them are hidden, and the age of the oldest. */
 export const countScript = script(
   preludeLua,
   queueLua,

@@ -1,6 +1,6 @@
 import { script } from '../connection.ts'
 
-/** What scripts of the store call, with as many arguments as it takes to be looked at. */
+/** The commands that the store's scripts call, with enough arguments for the permission check. */
 const commands = [
   ...['GET', 'SET x', 'MGET', 'DEL', 'EXISTS', 'INCR', 'PEXPIRE 1', 'PTTL'],
   ...['HSET x x', 'HGET x', 'HMGET x', 'HGETALL', 'HINCRBY x 1', 'HDEL x', 'HSTRLEN x'],
@@ -12,8 +12,8 @@ const commands = [
 })
 
 /**
- * Needs `P`. Answers with the commands that the user of the connection may not call. What is refused in the middle of a script
- * leaves everything before it applied. Servers before Redis 7 cannot be asked.
+ * Needs `P`. Returns the commands that the user of the connection may not call. A refusal in the middle of a script leaves
+ * everything before it applied. Servers before Redis 7 cannot be asked.
  */
 export const deniedLua = `
 local function denied(asked)
@@ -26,10 +26,10 @@ end
 local own = { ${commands.join(', ')} }
 `
 
-/** What a store sends beside its scripts, or may have to. */
+/** What a store sends in addition to its scripts, or may have to. */
 const alsoSent = "{ 'TIME' }, { 'EVAL', 'return 0', '0' }"
 
-/** Arguments: 1 if handlers have commands. Answers the names of commands that the store needs and is refused. */
+/** Arguments: 1 if handlers have commands. Returns the names of the commands that the store needs and may not call. */
 export const rightsScript = script(
   'local P = ARGV[1]',
   deniedLua,

@@ -1,4 +1,4 @@
-/** Begins every script: `P` begins every key, `now` is the server's time. */
+/** Begins every script: `P` is the prefix of every key, `now` is the server's time. */
 export const preludeLua = `
 local P = ARGV[1]
 local clock = redis.call('TIME')
@@ -12,10 +12,10 @@ end
 `
 
 /**
- * How parked rows are found. A row is a hash. `parked-all` has them in the order in which they were parked, `parked-dead` the dead ones, `steps:` those
- * of one message, `scope:` those of one order key (`scope-waiting:` without dead ones). `due:` and `due-past-dead:` of a
- * handler hold only rows that nothing stands before: whoever looks for due ones never wades through a pile. `redrive:` has those that
- * were selected for a redrive.
+ * How parked rows are found. A row is a hash. `parked-all` has them in the order in which they were parked, `parked-dead`
+ * the dead ones, `steps:` those of one message, `scope:` those of one order key (`scope-waiting:` without dead ones). `due:`
+ * and `due-past-dead:` of a handler hold only rows with nothing before them, so a search for due rows never scans a backlog.
+ * `redrive:` has those that were selected for a redrive.
  */
 export const rowsLua = `
 local function rowKey(id) return P .. 'parked:' .. id end
