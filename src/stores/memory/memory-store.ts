@@ -27,7 +27,7 @@ export type MemoryStoreOptions =
 const known = ['clock', 'busyTimeoutMs', 'database']
 
 /**
- * A store for tests and examples: real transactions, kept in memory and gone with the process.
+ * A store for tests and examples. Its transactions are real, but its data is in memory and gone with the process.
  *
  * @example
  * const store = memoryStore()

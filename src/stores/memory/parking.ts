@@ -8,7 +8,7 @@ import type { MemoryDatabase, ParkedRow } from './memory-database.ts'
 import { type MemoryTx, transactionOf } from './memory-tx.ts'
 import type { Transactions } from './transactions.ts'
 
-/** There is one transaction at a time, so whatever it looks at is locked. */
+/** There is only one transaction at a time, so everything it reads is locked. */
 export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
   return {
     async park(tx, messages) {
@@ -128,7 +128,7 @@ function editRow(database: MemoryDatabase, row: ParkedRow, edit: ParkedEdit): vo
   }
 }
 
-/** Every change of a row but its mark goes through here. */
+/** Every change of a row, except of its redrive mark, goes through here. */
 function changeRow(database: MemoryDatabase, row: ParkedRow, changes: Partial<ParkedRow>): ParkedRow {
   const changed = { ...row, ...changes, revision: row.revision + 1 }
   database.parked.set(rowKey(row), changed)

@@ -77,7 +77,7 @@ function stillTaken(database: MemoryDatabase, queue: string, taken: readonly Que
   })
 }
 
-/** From the first on, and always the first. */
+/** As many as fit, from the first on, and always the first. */
 function fitting(rows: readonly QueueRow[], maxBytes: number): readonly QueueRow[] {
   let bytes = 0
   const end = rows.findIndex(({ message }, place) => {
@@ -87,7 +87,7 @@ function fitting(rows: readonly QueueRow[], maxBytes: number): readonly QueueRow
   return end < 0 ? rows : rows.slice(0, end)
 }
 
-/** Behind a hidden message nothing of its key can be taken. Rows are given in the order in which they were sent. */
+/** Nothing behind a hidden message of the same key can be taken. `rows` are in the order in which they were sent. */
 function takeable(rows: readonly QueueRow[], now: number): QueueRow[] {
   const held = new Set<string>()
   return rows.filter(({ key, visibleAt }) => {

@@ -10,7 +10,7 @@ import type { Tables } from './tables.ts'
 
 const columns = 'known.name, known.value, known.revision, known.for_ms, known.ends_at'
 
-/** Every statement meets its rows in one order, so that two processes never wait for each other. */
+/** Every statement visits its rows in the same order, so that two processes never wait for each other. */
 export function mysqlFacts<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
   transactions: OpenTransactions<Native>,
@@ -45,7 +45,7 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
       if (changes.length === 0) return []
       const inOrder = changes.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
       const changeAll = async (runner: Runner) => {
-        // One that is over, so that there is a row to lock: whoever has locked it decides alone.
+        // Inserts an expired fact, so that there is a row to lock. The transaction that has locked it decides alone.
         const made = inOrder.flatMap(({ name, from }) =>
           from === undefined ? `(${factValue(name)}, ${bytes('')}, 0, 0, 0)` : [],
         )

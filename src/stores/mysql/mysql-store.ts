@@ -26,9 +26,9 @@ import { runTransaction } from './transaction.ts'
 import { mysqlWarnings } from './warnings.ts'
 
 export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
-  /** A pool of `mysql2` or of `mysql2/promise`. It stays yours: the store does not end it. */
+  /** A pool of `mysql2` or of `mysql2/promise`. The store does not end it. */
   readonly pool: MysqlPoolShape<Connection>
-  /** Every table's name begins with it. Default `justonce_`. */
+  /** The prefix of every table name. Default `justonce_`. */
   readonly prefix?: string | undefined
   /** The database of the tables, which must exist. Default: that of the connection. */
   readonly database?: string | undefined

@@ -9,7 +9,7 @@ export const laterMs = (ms: number) => `${nowMs} + ${integer(ms)}`
 export const insertColumns = `handler, \`key\`, message_id, type, source, state, reason, errors, shape, attempts, step,
   independent, order_key, revision, parked_at, changed_at, next_at, envelope, \`body\``
 
-/** The revision begins with the time, so that a row which is parked again has none of the row before. */
+/** The revision begins with the time, so that a message parked again never gets a revision of its earlier row. */
 export function parkedValues(message: NewParkedMessage): string {
   const { handler, key, messageId, type, source, state, reason, errors, shape, attempts, step, independent } = message
   return `(${[
@@ -35,7 +35,7 @@ export function parkedValues(message: NewParkedMessage): string {
   ].join(', ')})`
 }
 
-/** What is due, those due longest first; the scan of the index ends at the limit, so that nothing else is locked. */
+/** The due rows, longest overdue first. The index scan ends at the limit, so nothing else is locked. */
 export function selectDue({ parked }: Tables, options: DueOptions): string {
   return `SELECT id, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
     WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
@@ -44,8 +44,8 @@ export function selectDue({ parked }: Tables, options: DueOptions): string {
 }
 
 /**
- * Those of the locked rows that nothing stands before. To be asked in a statement of its own: one that locks sees rows as
- * they are now, but what stands before them as it was when the statement began, which may be before both were parked.
+ * The locked rows that have nothing before them. This must be a separate statement: a locking one sees its rows as they are
+ * now, but the rows before them as of its start, which may be before both were parked.
  */
 export function selectFirst({ parked }: Tables, options: DueOptions, locked: readonly number[]): string {
   return `SELECT id, ${size} FROM ${parked} AS due WHERE due.id IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
@@ -71,14 +71,14 @@ function waitsForNoStep(parked: string): string {
 
 const size = 'LENGTH(due.envelope) + LENGTH(due.`body`)'
 
-/** Those behind a row of an order key, in their order: id, bytes, and 1 for what is due and waits for no earlier step. */
+/** The rows behind a row of an order key, in order: id, bytes, and 1 if it is due and waits for no earlier step. */
 export function selectBehind({ parked }: Tables, scope: string, limit: number): string {
   return `SELECT id, ${size}, due.next_at <= ${nowMs} AND ${waitsForNoStep(parked)}
     FROM ${parked} AS due FORCE INDEX (parked_order)
     WHERE ${scope} AND due.state = 'waiting' ORDER BY due.id LIMIT ${integer(limit)}`
 }
 
-/** The first dead letter behind it. */
+/** The first dead letter behind that row. */
 export function selectDeadBehind({ parked }: Tables, scope: string): string {
   return `SELECT MIN(due.id) FROM ${parked} AS due FORCE INDEX (parked_order) WHERE ${scope} AND due.state = 'dead'`
 }
@@ -125,7 +125,7 @@ export function updateChanged({ parked }: Tables, rows: readonly (readonly strin
         known.begun = 0, known.revision = known.revision + 1`
 }
 
-/** One column for each scope, in their order. */
+/** Returns one column for each scope, in their order. */
 export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[]): string {
   const answers = scopes.map(
     ({ handler, orderKey, pastDead }) =>
@@ -136,7 +136,7 @@ export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[])
   return `SELECT ${answers.join(', ')}`
 }
 
-/** Found by the primary key, as `edit` has locked them. */
+/** Finds the rows by the primary key, as `edit` has locked them. */
 export function editSql(parked: string, edit: ParkedEdit, ids: readonly string[]): string {
   const found = foundByValue(parked, 'id', ids)
   const changed = 'known.revision = known.revision + 1'
@@ -148,7 +148,7 @@ export function editSql(parked: string, edit: ParkedEdit, ids: readonly string[]
     case 'release':
       return `UPDATE ${found} SET known.is_released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
         known.next_at = ${nowMs}, known.changed_at = ${nowMs}, ${changed}`
-    // In one table, and from left to right, as MySQL does it there: the body that goes is the one that is kept.
+    // In one table MySQL assigns from left to right, so the old body is saved before it is replaced.
     case 'replace':
       return `UPDATE ${parked} SET original_body = COALESCE(original_body, \`body\`), envelope = ${bytes(edit.message.envelope)},
         \`body\` = ${bytes(edit.message.body)}, revision = revision + 1 WHERE id IN (${ids.join(', ')})`

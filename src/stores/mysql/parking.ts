@@ -35,7 +35,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
   tables: Tables,
 ): Parking<Native> {
   const { parked } = tables
-  /** Rows by their ids, and no others: whoever reads them all locks them all, if only for a moment. */
+  /** Finds rows only by their ids, because a statement that reads all rows locks them all, if only for a moment. */
   const known = (rows: readonly { readonly id: number }[]) =>
     foundByValue(
       parked,
@@ -81,7 +81,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     async reserve(options) {
       if (options.behind !== undefined) return await reserveBehind(options)
       if (options.limit <= 0 || options.wanted.length === 0) return []
-      // Without a lock and without a transaction while there is nothing to do.
+      // While there is nothing to do, this needs no lock and no transaction.
       if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
       return await short.run(async (runner) => {
         const locked = idsIn(await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`))
@@ -127,7 +127,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       if (scopes.length === 0) return []
       const runner = transactions.get(tx)
       await lockScopes(runner, tables, scopes)
-      // A statement after the lock, so that it sees what whoever held it has committed.
+      // A separate statement after the lock, so that it sees what the previous holder has committed.
       const answers: boolean[] = []
       for (let from = 0; from < scopes.length; from += 500) {
         const { rows } = await runner.run(selectBlocked(tables, scopes.slice(from, from + 500)))
@@ -153,14 +153,14 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     },
     async edit(tx, filter, edit, limit) {
       const runner = transactions.runner(tx)
-      // Where no narrow index serves, by the primary key: only there does InnoDB pass over what others hold and what does not fit.
+      // If no narrow index applies, uses the primary key: only there does InnoDB skip rows that others hold or that do not match.
       const index = filter.redrive === undefined && filter.keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
       const { rows } = await runner.run(
         `SELECT id, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(filter)}
          ORDER BY id LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
       )
       const ids = rows.map(([id]) => textIn(id))
-      // A message is long, and one statement holds no more than a packet.
+      // Messages are long, and one statement must fit into a packet.
       for (const group of edit.kind === 'replace' ? ids.map((id) => [id]) : inGroups(ids))
         await runner.run(editSql(parked, edit, group))
       return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
@@ -172,7 +172,7 @@ function idsIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): numbe
   return rows.map(([id]) => numberIn(id))
 }
 
-/** Of a statement that answers id, bytes and perhaps whether it is next. */
+/** Reads the rows of a statement that returns id, bytes and possibly whether the row is next. */
 function sizedIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }) {
   return rows.map(([id, bytes, isNext]) => ({
     id: numberIn(id),
@@ -181,7 +181,7 @@ function sizedIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }) {
   }))
 }
 
-/** Those that are still as they were read and that nobody else holds. */
+/** Locks the rows that are unchanged since they were read and that nobody else holds. */
 async function lockUnchanged(
   runner: Runner,
   parked: string,

@@ -2,7 +2,7 @@ import { textIn } from './cells.ts'
 import type { Answer } from './runner.ts'
 import type { Tables } from './tables.ts'
 
-/** The values that mean no: 0, or OFF on servers with more values than on and off (MariaDB 12 and later). */
+/** What `read_only` says on a writable server: 0, or OFF where it has more values than on and off (MariaDB 12 and later). */
 const takesWrites = new Set(['0', 'OFF'])
 
 /** Reads our table and checks whether the server accepts writes: after a failover, a replica answers everything else. */

@@ -14,15 +14,15 @@ import type { Tables } from './tables.ts'
 
 interface Due {
   readonly seq: number
-  /** As text: a hash may be larger than a number can hold. */
+  /** As text, because a hash may be larger than a number can hold. */
   readonly lane: string | undefined
   readonly bytes: number
 }
 
-/** Whoever waits for no time must not wait for a clock that was ahead when it was stored. */
+/** A message without a delay must not wait for a clock that was ahead when it was stored. */
 const atOnce = 0
 
-/** There is no way to hear of what others have sent, so whoever takes polls. */
+/** MySQL cannot notify anyone of messages that others have sent, so takers poll. */
 export function mysqlQueue<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
   transactions: OpenTransactions<Native>,
@@ -30,7 +30,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
 ): Queue<Native> {
   const inOne = <T>(tx: Native | undefined, work: (runner: Runner) => Promise<T>): Promise<T> =>
     tx === undefined ? short.run(work) : work(transactions.runner(tx))
-  // Leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
+  // Skips messages behind a hidden one of their lane, so that a long row of them does not use up the limit.
   const due = (queue: string, limit: number) =>
     `SELECT seq, lane, LENGTH(\`body\`) FROM ${table} AS visible FORCE INDEX (queue_order)
      WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
@@ -132,7 +132,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     )
   }
 
-  /** Leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since. */
+  /** Leaves out messages behind one that another process is taking: that one was skipped, or has changed since. */
   async function withoutBroken(runner: Runner, queue: string, found: readonly Due[]): Promise<readonly Due[]> {
     const lanes = [...new Set(found.flatMap(({ lane }) => (lane === undefined ? [] : [lane])))]
     if (lanes.length === 0) return found
@@ -147,7 +147,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
   }
 }
 
-/** From the first on, and always the first. */
+/** As many as fit, from the first on, and always the first. */
 function fitting(found: readonly Due[], maxBytes: number): readonly Due[] {
   let total = 0
   const end = found.findIndex(({ bytes: size }, place) => {

@@ -11,8 +11,8 @@ const later = (ms: string) => `${now} + ${ms}::float8 * interval '1 millisecond'
 const stands = `(known.ends_at IS NULL OR known.ends_at > ${now})`
 
 /**
- * By the clock at the moment itself: a statement that has waited for a rival must not go by the time it began. Every statement
- * meets its rows in one order, so that two processes never wait for each other.
+ * Uses the clock at the moment itself, because a statement that has waited for another transaction must not use the time at
+ * which it began. Every statement visits its rows in the same order, so that two processes never wait for each other.
  */
 export function postgresFacts<Tx>(
   source: Pick<ConnectionSource<Tx>, 'runAlone'>,
@@ -94,7 +94,7 @@ function factStatements(facts: string) {
        FROM given JOIN held USING (name) WHERE known.name = given.name AND known.revision = given.was AND ${stands}
        RETURNING known.name, known.revision`,
     ),
-    // None ends later than its length from now, unless the clock was ahead when it was made.
+    // No fact ends later than its length from now, unless the clock was ahead when it was written.
     shorten: statement(
       `WITH ${held(`name = ANY ($1::text[]) AND ends_at > ${later('for_ms')}`)}
        UPDATE ${facts} AS known SET ends_at = ${later('for_ms')} FROM held WHERE known.name = held.name`,

@@ -30,23 +30,23 @@ import { untilClosed } from './until-closed.ts'
 import { postgresWarnings } from './warnings.ts'
 
 export interface PostgresStoreOptions {
-  /** Every table's name begins with it. Default `justonce_`. */
+  /** The prefix of every table name. Default `justonce_`. */
   readonly prefix?: string | undefined
-  /** The Postgres schema of the tables. Default: the first of the connection's search_path. */
+  /** The Postgres schema of the tables. Default: the first one in the connection's search_path. */
   readonly schema?: string | undefined
-  /** Uses named prepared statements. Default true; false behind a pooler that does not know them. */
+  /** Whether to use named prepared statements. Default true; set it to false behind a pooler that does not support them. */
   readonly prepare?: boolean | undefined
-  /** Hears of queued messages by LISTEN, on a connection of its own. Default true; false behind a pooler. */
+  /** Whether to learn of queued messages by LISTEN, on a separate connection. Default true; set it to false behind a pooler. */
   readonly listen?: boolean | undefined
 }
 
 export interface PgStoreOptions<Client extends PgClientShape> extends PostgresStoreOptions {
-  /** A `Pool` of `pg`. It stays yours: the store does not end it. */
+  /** A `Pool` of `pg`. The store does not end it. */
   readonly pool: PgPoolShape<Client>
 }
 
 export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends PostgresStoreOptions {
-  /** What `postgres()` of postgres.js returns. It stays yours: the store does not end it. */
+  /** What `postgres()` of postgres.js returns. The store does not end it. */
   readonly sql: PostgresJsClientShape<Sql>
 }
 
@@ -80,7 +80,7 @@ export function postgresStore(
   throw wrongClient({ pool, sql })
 }
 
-/** A single client has a `connect` as well, and would serve one transaction before everything waits for ever. */
+/** A single client also has a `connect`, but after one transaction everything would wait forever. */
 function isPool(pool: PgPoolShape<PgClientShape> | undefined): pool is PgPoolShape<PgClientShape> {
   return typeof pool?.connect === 'function' && !('connectionParameters' in pool)
 }
@@ -91,7 +91,7 @@ function storeOn<Tx>(
 ): PostgresStore<Tx> {
   const { source, close } = untilClosed(open)
   const tables = tableNames(prefix, schema)
-  // It takes a connection for good: of two there would be one left for everything, and whoever works in it may need another.
+  // Listening occupies a connection permanently. With two, only one would be left, and work that holds it may need another.
   const news = listen && source.max > 2 ? queueNews(source, tables.channel) : undefined
   const sketch = storeWith({ source, close, news }, tables)
   if (schema !== undefined) return sketch

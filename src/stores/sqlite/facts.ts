@@ -11,7 +11,7 @@ const setOne = `INSERT INTO main.justonce_facts (name, value, revision, for_ms, 
   ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = excluded.revision, for_ms = excluded.for_ms,
     ends_at = excluded.ends_at`
 const deleteOne = `DELETE FROM main.justonce_facts WHERE name = ?`
-/** As the index has it. */
+/** The expression that the index uses. */
 const kind = `substr(name, 1, instr(name || ' ', ' ') - 1)`
 const selectKind = `SELECT name, value, revision FROM main.justonce_facts
   WHERE ${kind} = ? AND (ends_at IS NULL OR ends_at > ${now}) ORDER BY revision DESC, name DESC LIMIT ?`
@@ -24,7 +24,7 @@ interface Row {
   readonly ends_at: number | null
 }
 
-/** Whoever changes has the write lock by then, so a look is as good as a compare-and-set. */
+/** A change already holds the write lock, so a read is as good as a compare-and-set. */
 export function sqliteFacts<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
   reader: Reader,

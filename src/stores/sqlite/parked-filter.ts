@@ -2,7 +2,7 @@ import type { ParkedFilter } from '../../contracts/index.ts'
 import { equalColumns, wantedInErrors } from '../sql/parked-filter.ts'
 import type { SqliteValue } from './sqlite-database.ts'
 
-/** A condition on rows of justonce_parked, and what its question marks stand for. */
+/** A condition on rows of justonce_parked, and the values of its question marks. */
 export interface Condition {
   readonly sql: string
   readonly values: readonly SqliteValue[]
@@ -18,7 +18,7 @@ export function conditionOf(filter: ParkedFilter): Condition {
     parts.push(sql)
     values.push(value)
   }
-  // Spelled out rather than bound: only then can the indexes of one state be used.
+  // Spelled out rather than bound, because only then can the partial indexes by state be used.
   if (filter.state !== undefined) parts.push(filter.state === 'dead' ? `state = 'dead'` : `state = 'waiting'`)
   for (const [column, wanted] of equalColumns(filter)) add(`${column} = ?`, wanted)
   add('redrive = ?', filter.redrive)

@@ -25,7 +25,7 @@ const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
     AND earlier.source = due.source AND earlier.step < due.step AND earlier.type = due.type`
-// The plus keeps the handler out of the choice of an index: what is due is few rows, what a handler has can be many.
+// The plus keeps SQLite from choosing an index by handler: few rows are due, but a handler can have many.
 const size = `length(envelope) + length(body)`
 const selectDue = `SELECT sequence, ${size} AS bytes FROM main.justonce_parked AS due WHERE state = 'waiting' AND next_at <= ${now}
   AND (+handler IN (SELECT value FROM json_each(?))
@@ -49,7 +49,7 @@ const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = 
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
 
-/** Whoever takes has the write lock until the transaction ends, so whatever is looked at is locked. */
+/** A transaction holds the write lock until it ends, so everything it reads is locked. */
 export function sqliteParking<Database extends SqliteDatabase>(
   transactions: Transactions<Database>,
   reader: Reader,
@@ -64,7 +64,7 @@ export function sqliteParking<Database extends SqliteDatabase>(
         return transactions.short((statements) =>
           behind(statements, options).map(({ sequence }) => reserved(statements, sequence, options)),
         )
-      // Mostly nothing is due, and then nobody should have to wait for the write lock.
+      // Mostly nothing is due, and then nobody should wait for the write lock.
       if ((await reader.read((statements) => due(statements, { ...options, limit: 1 }))).length === 0) return []
       return transactions.short((statements) =>
         due(statements, options).map(({ sequence }) => reserved(statements, sequence, options)),
@@ -94,7 +94,7 @@ export function sqliteParking<Database extends SqliteDatabase>(
     list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) =>
       reader.read((statements) => {
         const { sql, values } = conditionOf(filter)
-        // First which, then all of it: bodies are nothing to sort.
+        // Selects the rows first and reads them afterwards, because bodies should not be sorted.
         const page = `SELECT sequence, ${size} + coalesce(length(original_body), 0) AS bytes
           FROM main.justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
         const which = `SELECT sequence FROM
@@ -128,7 +128,7 @@ interface Found {
   readonly bytes: number
 }
 
-/** Those due longest first. */
+/** Longest overdue first. */
 function due(statements: Statements, { wanted, pastDead, limit, maxBytes }: DueOptions): Found[] {
   const { whole, pairs } = splitWanted(wanted)
   const [names, typed, past] = [whole, pairs, pastDead].map((list) => JSON.stringify(list)) as [string, string, string]
@@ -163,7 +163,7 @@ function editSql(edit: ParkedEdit): [sql: string, values: readonly SqliteValue[]
            changed_at = ${now}, next_at = ${now}`,
         [],
       ]
-    // The right sides are as the row was, so the body that goes is the one that is kept, unless an earlier one is kept already.
+    // The right-hand sides see the old row, so the replaced body is kept, unless an earlier body is kept already.
     case 'replace':
       return [
         `${update} revision = revision + 1, original_body = coalesce(original_body, body), envelope = ?, body = ?`,

@@ -1,6 +1,6 @@
 import type { Reader } from './reader.ts'
 
-/** Tells listeners that something may have been sent to their queue. */
+/** Notifies listeners that something may have been sent to their queue. */
 export interface QueueWatch {
   listen(queue: string, wake: () => void): Promise<() => Promise<void>>
   announce(queue: string): void
@@ -15,8 +15,8 @@ interface Listener {
 const lookEveryMs = 25
 
 /**
- * SQLite cannot notify other processes, but a connection sees cheaply (no lock, no read of the file) that another one
- * has committed. So it looks often; what was sent through this store is announced at once.
+ * SQLite cannot notify other processes, but a connection can cheaply (no lock, no read of the file) detect that another one
+ * has committed. So it checks often. What was sent through this store is announced at once.
  */
 export function queueWatch(reader: Reader): QueueWatch {
   const listeners = new Set<Listener>()
@@ -27,7 +27,7 @@ export function queueWatch(reader: Reader): QueueWatch {
     try {
       return reader.dataVersion()
     } catch {
-      // Out of reach for now: the polls of the transport will find that out.
+      // The file is unreachable for now; the transport's polls will detect that.
       return undefined
     }
   }

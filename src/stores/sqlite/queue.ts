@@ -13,7 +13,7 @@ const visible = `SELECT ticket, length(body) AS size FROM main.justonce_queue AS
   AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
     AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
   ORDER BY ticket LIMIT ?`
-// From the oldest on, as many as fit, so that of each key it is an unbroken row.
+// As many as fit, from the oldest on, so that the messages of each key are consecutive.
 const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY ticket) AS total,
   row_number() OVER (ORDER BY ticket) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
@@ -24,7 +24,7 @@ const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now}
   WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
   ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
-// From one name to the next: a plain DISTINCT would read every message.
+// Steps from one name to the next, because a plain DISTINCT would read every message.
 const queueNames = `WITH RECURSIVE names (queue) AS (
     SELECT min(queue) FROM main.justonce_queue
     UNION ALL SELECT (SELECT min(queue) FROM main.justonce_queue WHERE queue > names.queue) FROM names WHERE queue IS NOT NULL)
@@ -54,7 +54,7 @@ export function sqliteQueue<Database extends SqliteDatabase>(
   return {
     send: (tx, queue, messages) => inside(tx, (statements) => insertAll(statements, queue, messages)),
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
-      // Mostly there is nothing to take, and then nobody should have to wait for the write lock.
+      // Mostly there is nothing to take, and then nobody should wait for the write lock.
       if (!(await reader.read((statements) => hasVisible(statements, queue)))) return []
       const rows = await transactions.short((statements) =>
         statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes)),
@@ -82,7 +82,7 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     },
     queues: () => reader.read((statements) => statements.all<{ queue: string }>(queueNames).map(({ queue }) => queue)),
     listen: (queue, wake) => watch.listen(queue, wake),
-    // What another connection commits is seen by those who listen without being announced.
+    // Listeners detect commits of other connections without an announcement.
     announce: async (queue, tx) => (tx === undefined ? watch.announce(queue) : undefined),
   }
 }

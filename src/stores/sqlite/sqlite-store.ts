@@ -79,12 +79,12 @@ export function sqliteStore(
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),
     classify,
-    // A real write: a full or read-only disk lets a transaction begin, but not commit.
+    // A real write, because on a full or read-only disk a transaction can begin but not commit.
     ping: () =>
       transactions.short((statements) => {
         if (!hasTables(statements)) return
         statements.run(touch)
-        // A full file has room for that still, and for nothing that a message brings.
+        // A full file may still have room for that write, but not for a message.
         statements.exec('SAVEPOINT justonce_ping')
         statements.run(`INSERT INTO main.justonce_meta (name, value) VALUES ('room', zeroblob(1048576))`)
         statements.exec('ROLLBACK TO justonce_ping')
@@ -101,10 +101,10 @@ export function sqliteStore(
 const touch = `INSERT INTO main.justonce_meta (name, value) VALUES ('pinged_at', ${now})
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
-/** Each connection to one of these would have a database of its own. */
+/** Each connection to one of these would have its own database. */
 const inMemory = /^:memory:$|^file::memory:|^file:.*[?&]mode=memory(?:&|$)/
 
-/** Connections are opened when they are needed, and by then the process may be in another folder. */
+/** Connections are opened when they are needed, and the process may be in another folder by then. */
 function pathOf({ path }: SqlitePathOptions): string {
   return path === ':memory:' || path.startsWith('file:') ? path : resolve(path)
 }
@@ -131,7 +131,7 @@ function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateC
   const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, parent })
   return {
     tx: lentDatabase(database, guard),
-    // Every call is over before it returns.
+    // Every call ends before it returns.
     settled: () => undefined,
     end() {
       guard.end()

@@ -6,11 +6,11 @@ import { keyArrays } from '../inbox/record-cells.ts'
 export interface FilterSql {
   /** A condition on the bare columns of the parked table. */
   readonly where: string
-  /** The values that came before, and those of the condition behind them. */
+  /** The given values, followed by those of the condition. */
   readonly values: readonly Cell[]
 }
 
-/** Only what is given becomes part of the statement, so that the planner sees which index serves it. */
+/** Only given conditions become part of the statement, so that the planner can choose the right index. */
 export function filterSql(filter: ParkedFilter, before: readonly Cell[] = []): FilterSql {
   const values: Cell[] = [...before]
   const conditions: string[] = []

@@ -23,7 +23,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
              WHERE earlier.source = ${row}.source AND earlier.message_id = ${row}.message_id
                AND earlier.type = ${row}.type AND earlier.step < ${row}.step)`
   const bytes = 'octet_length(envelope) + octet_length(body)'
-  // By its bytes: not every database can even be asked for any type.
+  // Compared as bytes, because not every database encoding can represent every type.
   const isWanted = `(handler = ANY ($3::text[])
     OR (handler, convert_to(type, 'UTF8')) IN (SELECT * FROM unnest($6::text[], $7::bytea[])))`
   const reserved = `SELECT place, id
@@ -31,8 +31,8 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
                            AND known.revision = read.revision
     FOR UPDATE OF known SKIP LOCKED`
-  // The first row from here on in the order of its index. Asked with `=` for a row of this key, the planner may well
-  // read the whole table instead: where most of it is a pile of one key, it expects a row of any key to come soon.
+  // The first row from here on in the order of its index. With `=`, the planner may read the whole table instead: if most
+  // rows belong to one key, it expects to find a row of any key soon.
   const first = (answer: string, scope: string, state: string) =>
     `(SELECT ${answer} FROM ${parked} AS first
       WHERE order_key IS NOT NULL
@@ -53,9 +53,9 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),
-    // Among those that wait it must be the first of its key, and no dead one may stand before it. That is looked up only
-    // for the first of a key that is due: a pile behind a dead letter may be long. The look for earlier steps stands
-    // behind an OR, where the planner cannot turn it into a join with the whole table.
+    // A row must be the first waiting one of its key, with no dead letter before it. That is checked only for the first due
+    // row of a key, because many rows may wait behind a dead letter. The check for earlier steps is behind an OR, where the
+    // planner cannot turn it into a join with the whole table.
     reserve: statement(
       `WITH due AS MATERIALIZED (
          SELECT id AS due_id, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
@@ -76,7 +76,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
        FROM fitting WHERE id = due_id AND bytes_before < $5::float8
        RETURNING ${parkedColumns}, extract(epoch FROM due_at)`,
     ),
-    // Which stand behind, then which of them can be had, then all before the first that cannot.
+    // Selects the rows behind, then those that can be taken, then all before the first that cannot.
     reserveBehind: statement(
       `WITH head AS MATERIALIZED (
          SELECT id AS head_id, handler AS head_handler, order_key AS head_key FROM ${parked}
@@ -132,8 +132,8 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
       `SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
        WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key)`,
     ),
-    // One after the other, as they stand in the array. The table's number makes the locks those of this very table,
-    // however its schema was named.
+    // Takes the locks one after the other, in the order of the array. The table's oid makes the locks specific to this
+    // table, however its schema was named.
     lockScopes: statement(
       `SELECT pg_advisory_xact_lock(hashtextextended(scope, '${parked}'::regclass::oid::bigint))
        FROM unnest($1::text[]) AS given (scope)`,

@@ -50,7 +50,7 @@ export function postgresParking<Tx>(
         bytesArray(messages.map(({ message }) => message.envelope)),
         bytesArray(messages.map(({ message }) => message.body)),
       ])
-      // Those that were parked already are not parked again.
+      // Messages that are already parked are not parked again.
       if (count === messages.length) return
       const missing = messages.length - (await howManyPresent(runner, messages))
       if (missing > 0) throw swallowed(`${missing} messages were not parked`)
@@ -108,7 +108,7 @@ export function postgresParking<Tx>(
       const handlers = textArray(scopes.map(({ handler }) => handler))
       const orderKeys = textArray(scopes.map(({ orderKey }) => orderKey))
       const pastDead = booleanArray(scopes.map((scope) => scope.pastDead))
-      // Two statements: one that has waited for a lock does not see what its holder has committed, but the next does.
+      // Two statements, because one that has waited for a lock does not see what its holder has committed, but the next one does.
       const [, seen] = await transactions.get(tx).connection.runInTurn([
         { statement: statements.lockScopes, values: [textArray(scopes.map(scopeName))] },
         { statement: statements.lookAtScopes, values: [handlers, orderKeys, pastDead] },
@@ -150,7 +150,7 @@ export function postgresParking<Tx>(
 
 const bytes = 'octet_length(envelope) + octet_length(body) + coalesce(octet_length(original_body), 0)'
 
-/** Up to where the rows are named, with values from the second on. */
+/** The statement up to the list of rows; its values are numbered from the second on. */
 function editSql({ parked }: Tables, edit: ParkedEdit): [sql: string, values: readonly Cell[]] {
   const update = `UPDATE ${parked} AS known SET`
   switch (edit.kind) {
@@ -182,18 +182,18 @@ function ticketArrays(tickets: readonly ParkedTicket[]): Cell[] {
   return [...keyArrays(tickets), numberArray(tickets.map(({ revision }) => revision))]
 }
 
-/** By when they were due, which is the last column, and then by their sequence. */
+/** Sorted by when they were due, which is the last column, and then by their sequence. */
 function inOrder(rows: Answer['rows']): Answer['rows'] {
   return [...rows].sort((a, b) => Number(a.at(-1)) - Number(b.at(-1)) || Number(a[13]) - Number(b[13]))
 }
 
-/** True for each whose place, from 1, is among the rows. */
+/** `true` for each whose place, counted from 1, is among the rows. */
 function answeredIn(asked: readonly unknown[], answer: Answer | undefined): boolean[] {
   const places = new Set(answer?.rows.map(([place]) => Number(place)))
   return asked.map((_, index) => places.has(index + 1))
 }
 
-/** No two scopes have the same. */
+/** Unique for each scope. */
 function scopeName({ handler, orderKey }: OrderScope): string {
   return JSON.stringify([handler, orderKey])
 }

@@ -8,14 +8,14 @@ interface Listener {
 }
 
 export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen'>> {
-  /** Inside a transaction the server keeps it until the commit, and forgets it otherwise. */
+  /** Inside a transaction, the server delivers it at the commit, and drops it on a rollback. */
   announce(runner: Pick<Runner, 'run'>, queue: string): Promise<void>
   close(): Promise<void>
 }
 
 const notify = statement('SELECT pg_notify($1::text, $2::text)')
 
-/** All listeners of a store share one connection that listens. */
+/** All listeners of a store share one listening connection. */
 export function queueNews(source: Pick<ConnectionSource<unknown>, 'listen'>, channel: string): QueueNews {
   const listeners = new Set<Listener>()
   let listening: Promise<() => Promise<void>> | undefined

@@ -10,14 +10,14 @@ import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
 
-/** Without `listen` and `announce`: they are in queue-news.ts. */
+/** `listen` and `announce` are in queue-news.ts. */
 export function postgresQueue<Tx>(
   source: Pick<ConnectionSource<Tx>, 'runAlone'>,
   transactions: OpenTransactions<Tx>,
   { queue: table }: Tables,
 ): Queue<Tx> {
   const sent = '(extract(epoch FROM known.sent_at) * 1000000)::bigint'
-  // Whoever waits for no time must not wait for a clock that was ahead when it was stored.
+  // A message without a delay must not wait for a clock that was ahead when it was stored.
   const atOnce = `'-infinity'::timestamptz`
   const later = (ms: string) => `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const send = prepared(
@@ -26,11 +26,11 @@ export function postgresQueue<Tx>(
      SELECT $1::text, ${atOnce}, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
        WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
   )
-  // The first look leaves out what stands behind a hidden one, so that a long row of them does not use up the limit.
-  // The second leaves out what stands behind one that a rival is just taking: it was skipped, or has changed since.
+  // The first check skips messages behind a hidden one, so that a long row of them does not use up the limit. The second
+  // skips messages behind one that another process is taking: that one was skipped, or has changed since.
   const take = statement(
-    // What is hidden, and where a lane has a gap, is computed once for all rows: asked for each of them, a few keys with
-    // thousands of messages would take seconds.
+    // Hidden messages and gaps in lanes are computed once for all rows. Computed for each row, a few keys with thousands of
+    // messages would take seconds.
     `WITH hidden AS MATERIALIZED (
        SELECT lane, min(seq) AS seq FROM ${table}
        WHERE queue = $1::text AND lane IS NOT NULL AND visible_at > ${atOnce} AND visible_at > statement_timestamp()
@@ -71,7 +71,7 @@ export function postgresQueue<Tx>(
             extract(epoch FROM statement_timestamp() - min(sent_at)) * 1000
      FROM ${table} WHERE queue = $1::text`,
   )
-  // From one name to the next in the index: a plain DISTINCT would read every message.
+  // Steps from one name to the next in the index, because a plain DISTINCT would read every message.
   const names = statement(
     `WITH RECURSIVE names AS (
        SELECT min(queue) AS queue FROM ${table}
