@@ -11,7 +11,7 @@ import { preludeLua, rowsLua } from './shared.ts'
  * then their names; then the actions, each as its kind, the number of its arguments, and these.
  *
  * Nothing is written before it is checked that every claim, lock and row of a queue is ours, that every command is allowed,
- * that every changed record is one, and that every fact is as it was seen. After that, a failing command cannot roll back
+ * that every changed key holds a record, and that every fact is as it was seen. After that, a failing command cannot roll back
  * those before it: the records of its group are marked, so that nobody runs their messages again.
  */
 export const commitScript = script(
