@@ -1,29 +1,29 @@
 import type { Delivery } from '../contracts/index.ts'
 
-/** What has become of deliveries: what is settled, and what is left to the caller. */
+/** What became of a set of deliveries: which are settled, and which the caller must still deal with. */
 export interface BatchResult {
-  /** Not begun: to be handled with the next batch, before anything that came later. */
+  /** Not begun. The next batch must handle these before anything that arrived later. */
   readonly again: Delivery[]
-  /** A rival holds their claim and does not finish: to be tried later, while others go on. */
+  /** Another process holds the claim and does not finish. Retry these later, and let other messages continue. */
   readonly held: Delivery[]
   /**
-   * Those of the held that can be neither handled nor kept although the store answers: how long to wait before they are
-   * tried again, and why.
+   * The held deliveries that can be neither handled nor parked although the store answers: how long to wait before
+   * retrying them, and why.
    */
   readonly stuck: Map<Delivery, { readonly pauseMs: number; readonly error: unknown }>
-  /** A handler of theirs is failing on everything: to be tried when its breaker lets something through. */
+  /** One of their handlers fails on every message. Retry these when its breaker admits messages again. */
   readonly stopped: Delivery[]
-  /** The store is unavailable: whatever is not settled is to be handled again when it is back. */
+  /** The store is unavailable. Everything that is not settled must be handled again when the store is back. */
   down: { readonly error: unknown } | undefined
-  /** How often the batch was undone by a conflict: a reason to make the next one smaller. */
+  /** How often a conflict rolled the batch back. A reason to make the next batch smaller. */
   conflicts: number
-  /** Runs and deliveries that are done with, but neither failed nor waiting. */
+  /** Runs and deliveries that are finished, and neither failed nor waiting. */
   wentWell: number
-  /** Settled, duplicates included: they must not be settled again. */
+  /** Settled deliveries, including duplicates. They must not be settled again. */
   readonly settled: Delivery[]
-  /** Those of the settled ones that belong to somebody else now: nothing has become of them here. */
+  /** Settled deliveries whose partition now belongs to another process. They were not handled here. */
   readonly lost: Delivery[]
-  /** Hooks that are still running. */
+  /** `afterCommit` hooks that are still running. */
   readonly background: Promise<void>[]
 }
 
@@ -42,7 +42,7 @@ export function emptyResult(): BatchResult {
   }
 }
 
-/** Of what was handled one after the other. */
+/** Adds the result of a later call to `total`. */
 export function addResult(total: BatchResult, more: BatchResult): void {
   for (const list of ['again', 'held', 'stopped', 'settled', 'lost'] as const) total[list].push(...more[list])
   for (const [delivery, why] of more.stuck) total.stuck.set(delivery, why)

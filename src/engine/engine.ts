@@ -10,7 +10,7 @@ import type { StandardSchema } from './intake/standard-schema.ts'
 import type { Run } from './items.ts'
 import type { Breakers } from './recovery/breakers.ts'
 
-/** Everything that processing a batch needs; one per store, shared by all lanes of a process. */
+/** Everything that processing a batch needs. There is one per store, shared by all lanes of a process. */
 export interface Engine<Tx> {
   readonly store: Store<Tx>
   /** Asked before a batch is claimed. */
@@ -24,18 +24,18 @@ export interface Engine<Tx> {
   handlerNamed(name: string): Handler<Tx> | undefined
   /** Whether any handler has `concurrency`. */
   readonly isLimited: boolean
-  /** All names under which messages may be parked here, former ones included. */
+  /** All names under which messages may be parked here, including former names. */
   readonly handlerNames: readonly string[]
   schemaOf(type: string): StandardSchema | undefined
-  /** What reads and writes bodies of a type; undefined: they are JSON. */
+  /** The codec for bodies of a type; `undefined` if they are JSON. */
   codecOf(type: string): Codec | undefined
   /** Sets context for one message, for example a tenant, before each of its handlers. */
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
   /** Wraps every call of a handler. */
   readonly around: Around | undefined
-  /** Handler names, former ones included, whose records were made without a time. */
+  /** Handler names, including former ones, whose records were made without a time. */
   readonly timeless: ReadonlySet<string>
-  /** What becomes of a message so old that its record may have been removed. */
+  /** What happens to a message so old that its record may have been removed. */
   readonly tooOld: 'dead-letter' | 'skip'
   readonly recent: RecentCommits
   readonly isolation: Isolation
@@ -44,21 +44,21 @@ export interface Engine<Tx> {
   readonly hooks: Hooks
   readonly timing: EngineTiming
   readonly outlet: Outlet<Tx>
-  /** Something was stored for one of the loops. */
+  /** Called when something was stored for one of the loops. */
   wake(loop: LoopToWake): void
 }
 
-/** Where messages go that handlers publish. */
+/** Where messages that handlers publish go. */
 export interface Outlet<Tx> {
-  /** Throws where a message of this type has nowhere to go. */
+  /** Throws if a message of this type has no destination. */
   check(type: string): void
-  /** Stores them in the transaction; they leave after the commit. */
+  /** Stores them in the transaction; they are sent after the commit. */
   store(tx: Tx, messages: readonly OutgoingMessage[]): Promise<void>
-  /** The transaction has committed. */
+  /** Called when the transaction has committed. */
   committed(messages: readonly OutgoingMessage[]): void
   /** The queues from which this app sends to brokers. */
   readonly queues: readonly string[]
-  /** Those of them from which this very process does. */
+  /** The queues from which this process itself sends. */
   readonly servedHere: readonly string[]
 }
 
@@ -67,13 +67,13 @@ export type LoopToWake = 'relay' | 'retries' | 'redrives'
 export interface EngineTiming {
   /** A batch stops starting handlers when it has run this much longer than planned. */
   readonly overrunMs: number
-  /** How long a batch waits for a rival's lock: short, because all its messages wait with it. */
+  /** How long a batch waits for a lock that another transaction holds. Short, because all its messages wait with it. */
   readonly batchLockTimeoutMs: number
-  /** The same for a message that runs alone, at its last try. */
+  /** The same for the last try of a message that runs alone. */
   readonly aloneLockTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Longer than any handler may take: what is still running then belongs to one that was given up. */
+  /** Longer than any handler may take: a statement that is still running then belongs to a handler that was given up. */
   readonly statementTimeoutMs: number
-  /** Conflicts of one message in a row before they count as a failed attempt. */
+  /** How many conflicts in a row of one message count as a failed attempt. */
   readonly conflictsPerAttempt: number
 }

@@ -4,64 +4,64 @@ import type { StandardSchema } from './intake/standard-schema.ts'
 export type DeliveryMode = 'exactly-once' | 'at-least-once' | 'at-most-once'
 
 /**
- * Milliseconds to wait after the given attempt (1 is the first) has failed with the given error, or `dead`: no further
- * one. `random` is 0 ≤ x < 1, for jitter.
+ * Milliseconds to wait after the given attempt (1 is the first) failed with the given error, or `dead` for no further
+ * attempt. `random` is 0 ≤ x < 1, for jitter.
  */
 export type Backoff = (attempt: number, error: unknown, random: number) => number | 'dead'
 
-/** How many attempts a failing handler gets, and how long it waits before each but the first. */
+/** How many attempts a failing handler gets, and how long it waits before each further attempt. */
 export interface RetryPolicy {
   readonly attempts: number
   readonly backoff: Backoff
-  /** `permanent`: no further attempt can mend this. */
+  /** `permanent`: retrying cannot help. */
   readonly classify: ((error: unknown) => 'permanent' | 'temporary') | undefined
 }
 
-/** When a message came into being, from its identity alone: the same for every copy of it. */
+/** When a message came into being, derived from its identity alone, so that it is the same for every copy. */
 export interface BornScheme {
-  /** Kept in the store for each handler: a scheme that changed would not find its records. `none`: ids have no time. */
+  /** Kept in the store for each handler, because a changed scheme would not find its records. `none`: ids contain no time. */
   readonly name: string
   of(message: Message): Date | undefined
 }
 
-/** When a handler is no longer given messages because all of them fail. */
+/** When a handler gets no more messages because all of them fail. */
 export interface BreakerPolicy {
-  /** So many different messages in a row must have failed. */
+  /** How many different messages in a row must fail. */
   readonly after: number
-  /** How long it is left alone before the first trial; doubled after each that fails. */
+  /** How long the handler gets no messages before the first trial. Doubled after each failed trial. */
   readonly pauseMs: number
 }
 
-/** Options of a message on its way out. */
+/** Options of a published message. */
 export interface PublishOptions {
-  /** Under which consumers recognise copies. Default: a new UUIDv7. */
+  /** The id by which consumers recognise copies. Default: a new UUIDv7. */
   readonly id?: string
-  /** Messages of one key keep their order on the way, where the broker has an order. Default: none. */
+  /** Messages of one key keep their order if the broker has an order. Default: none. */
   readonly key?: string
-  /** What travels beside the body. */
+  /** Headers that travel with the body. */
   readonly headers?: Readonly<Record<string, string>>
-  /** After this moment nobody wants it any more. */
+  /** After this time the message is no longer wanted. */
   readonly expiresAt?: Date
 }
 
-/** What a handler is given beside the message. */
+/** What a handler is given besides the message. */
 export interface RunContext<Tx> extends CallContext {
   readonly tx: Tx
-  /** 1 is the first. Of several messages in one call, that of the one tried most often. */
+  /** 1 is the first attempt. If a call has several messages, the highest attempt among them. */
   readonly attempt: number
 }
 
-/** The same without what only messages have. */
+/** The part of the context that does not depend on a message. */
 export interface CallContext {
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
-  /** Stores a message in the same transaction; it leaves after the commit, under one id for ever. */
+  /** Stores a message in the same transaction. It is sent after the commit, and its id never changes. */
   publish(type: string, body: unknown, options?: PublishOptions): Promise<string>
-  /** Runs after the commit, at most once: a crash in between loses it. For refreshing a cache. */
+  /** Runs after the commit, at most once: a crash in between loses it. Use it to refresh a cache, for example. */
   afterCommit(work: () => unknown): void
 }
 
-/** A registered handler with all its options decided. */
+/** A registered handler with all its options resolved. */
 export interface Handler<Tx = unknown> {
   readonly name: string
   readonly type: string
@@ -71,21 +71,24 @@ export interface Handler<Tx = unknown> {
   readonly retry: RetryPolicy
   readonly timeoutMs: number
   readonly keepResult: boolean
-  /** So many batches may have its messages at once; undefined: any number. */
+  /** How many batches may have its messages at once; `undefined` if there is no limit. */
   readonly concurrency: number | undefined
-  /** `own`: one message to a transaction. */
+  /** `own`: one message per transaction. */
   readonly transaction: 'shared' | 'own'
-  /** Runs although an earlier handler of the same message has failed. */
+  /** Runs even if an earlier handler of the same message has failed. */
   readonly independent: boolean
   readonly identify: ((message: Message) => string) | undefined
   readonly fingerprint: 'body' | 'none' | ((message: Message) => unknown)
   readonly schema: StandardSchema | undefined
-  /** Messages of one key take effect in the order of their arrival, also past failures. `whenDead`: whether they wait behind a dead letter. */
+  /**
+   * Messages of one key take effect in the order of their arrival, even after failures. `whenDead`: whether they wait behind a
+   * dead letter.
+   */
   readonly ordered: { readonly whenDead: 'block' | 'continue' } | undefined
-  /** A message older than `afterMs` is not handled any more. */
+  /** A message older than `afterMs` is not handled. */
   readonly expires: { readonly afterMs: number | undefined; readonly whenLate: 'skip' | 'dead-letter' }
   readonly breaker: BreakerPolicy | undefined
-  /** How the time of a message is read from what identifies it. */
+  /** How the time of a message is read from its identity. */
   readonly born: BornScheme
   /** Names under which its records may still be found. */
   readonly formerly: readonly string[]

@@ -3,14 +3,14 @@ import { JustonceError } from '../errors/index.ts'
 import type { Handler } from './handler.ts'
 
 /**
- * Runs what handlers have registered with `afterCommit`. Nobody waits for it but who asks to: a hook that does not end
- * must hold up no loop, and no end of the process.
+ * Runs the hooks that handlers registered with `afterCommit`. Only callers that choose to wait for a hook do so: a hook
+ * that never ends must not block a loop or the end of the process.
  */
 export class Hooks {
   readonly #clock: Clock
   readonly #events: Pick<Events, 'emit'>
   readonly #running = new Set<Promise<void>>()
-  /** Ends the waiting for each of them. */
+  /** Stops waiting for each of the running hooks. */
   readonly #giveUp = new Set<() => void>()
 
   constructor(clock: Clock, events: Pick<Events, 'emit'>) {
@@ -18,14 +18,14 @@ export class Hooks {
     this.#events = events
   }
 
-  /** One after the other, each with as much time as its handler. Resolves when they have ended or were given up. */
+  /** Runs hooks one after the other, each with the time limit of its handler. Resolves when they have ended or were given up. */
   start(handler: Pick<Handler, 'name' | 'timeoutMs'>, hooks: readonly (() => unknown)[]): Promise<void> {
     const running = this.#runAll(handler, hooks).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return running
   }
 
-  /** Waits for those that are running, but no longer than this; the others are reported and left behind. */
+  /** Waits for the running hooks, but no longer than this. The others are reported and abandoned. */
   async end(withinMs: number): Promise<void> {
     if (this.#running.size === 0) return
     const all = Promise.all(this.#running)
@@ -46,7 +46,7 @@ export class Hooks {
     }
   }
 
-  /** Whether it ended in time; rejects with what it rejected with. What comes later is nobody's concern. */
+  /** Whether the work ended in time; rejects if it rejects. What happens later is ignored. */
   async #within(work: PromiseLike<unknown>, ms: number): Promise<boolean> {
     const { promise: timeIsUp, resolve } = Promise.withResolvers<boolean>()
     const giveUp = () => resolve(false)

@@ -3,9 +3,9 @@ import type { RunOutcome } from './items.ts'
 
 export interface StoredPositions {
   readonly group: string
-  /** `both`: a message that comes under two positions is recognised by its id, too. */
+  /** `both`: a message that arrives at two positions is also recognised by its id. */
   readonly dedup: Positioned['dedup']
-  /** Has their partitions read again from where the store stands. Must not reject. */
+  /** Has their partitions read again from the position in the store. Must not reject. */
   reread(deliveries: readonly Delivery[]): Promise<void>
 }
 
@@ -15,12 +15,12 @@ export interface Source {
   readonly inside: InsideTransaction | undefined
   /** Present when the positions of what was handled are kept in the store. */
   readonly positions?: StoredPositions | undefined
-  /** Tells the broker that it may forget them. Must not reject: what could not be told comes again and is a duplicate. */
+  /** Acknowledges the deliveries. Must not reject: a delivery that could not be acknowledged arrives again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
-  /** Told what became of each run, once that is committed. */
+  /** Called with the outcome of each run, once it is committed. */
   committed?(handler: string, outcome: RunOutcome): void
-  /** Told of an at-most-once run that has failed after it was committed. */
+  /** Called when an at-most-once run has failed after it was committed. */
   lost?(handler: string, error: unknown): void
-  /** Told of a message that no handler could take, once it is kept as a dead letter. */
+  /** Called when a message that no handler could take has been kept as a dead letter. */
   refused?(error: Error): void
 }

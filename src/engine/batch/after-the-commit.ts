@@ -13,7 +13,7 @@ import { tellHints } from './hinted.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import { unwrapped } from './undone.ts'
 
-/** The batch is committed: now, and not before, the broker is told and everyone else learns of it. */
+/** Runs after the commit, and only then: acknowledges the deliveries and notifies everything else. */
 export async function afterTheCommit<Tx>(
   engine: Engine<Tx>,
   source: Source,
@@ -46,7 +46,7 @@ export async function afterTheCommit<Tx>(
     source.committed?.(run.handler.name, outcome)
     if (isGoodEnd(outcome)) wentWell++
     if (outcome.kind === 'processed') {
-      // Not before: what fails at the commit has not succeeded.
+      // Only now: a run that fails at the commit has not succeeded.
       engine.breakers.succeeded(run.handler)
       if (epoch !== undefined && isRecorded(run))
         engine.recent.remember({ handler: run.handler.name, key: run.key }, run.fingerprint, epoch)
@@ -104,14 +104,17 @@ function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' })
   return { kind: 'parked', handler: run.handler.name, key, state, reason, attempts, error: outcome.error }
 }
 
-/** At most once: its record is committed and the broker told, so from here on a crash or a failure loses it. */
+/**
+ * At-most-once run. Its record is committed and the delivery is acknowledged, so a crash or failure from here on loses
+ * the message.
+ */
 async function runAfterAck<Tx>(
   engine: Engine<Tx>,
   source: Source,
   recorded: Run<Tx>,
 ): Promise<readonly Promise<void>[]> {
   const outcomes: Outcomes = []
-  // Whatever row it came from is gone: it is recorded as processed.
+  // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
     await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {

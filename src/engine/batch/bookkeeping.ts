@@ -23,18 +23,18 @@ import { isRecorded } from './claim.ts'
 import type { Batch } from './process-batch.ts'
 import { Undone } from './undone.ts'
 
-/** All that a batch has to write beside the handlers' own effects. */
+/** Everything that a batch must write besides the handlers' own effects. */
 export interface Bookkeeping {
   readonly changes: RecordChange[]
   readonly parked: NewParkedMessage[]
   readonly parkedChanges: ParkedChange[]
   readonly outgoing: OutgoingMessage[]
   readonly released: RecordChange[]
-  /** Suspects that nothing is held against any longer. */
+  /** Suspects that have been cleared. */
   readonly cleared: string[]
 }
 
-/** `inOrder`: the runs as they were called, which is the order of what they have published. */
+/** `inOrder`: the runs in the order of their calls, which is the order of the messages that they published. */
 export function gatherBookkeeping<Tx>(
   engine: Engine<Tx>,
   { works, refusals, settles }: Pick<Batch<Tx>, 'works' | 'refusals' | 'settles'>,
@@ -57,7 +57,7 @@ export function gatherBookkeeping<Tx>(
     const { letter, suspect } = work.origin
     if (!settles || !isHandled(work, outcomes)) continue
     if (suspect !== undefined) books.cleared.push(suspect)
-    // A letter that reached no handler before has reached its handlers now, and they have what becomes of it.
+    // A dead letter that had reached no handler has now reached its handlers, and their own rows or records replace it.
     if (letter !== undefined && work.runs.every((run) => run.owner === undefined)) {
       const isStillRefused = books.parkedChanges.some(
         ({ handler, key }) => handler === letter.handler && key === letter.key,
@@ -68,7 +68,7 @@ export function gatherBookkeeping<Tx>(
   return books
 }
 
-/** Nothing of it is left for another time. */
+/** Whether no run of this message is left for a later batch. */
 export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes): boolean {
   for (const run of runs) if (isLeft(outcomes[run.index])) return false
   return true
@@ -88,13 +88,13 @@ function gatherRun<Tx>(
 ): void {
   const { handler, key } = run.owner ?? { handler: run.handler.name, key: run.key }
   const bornOf = (name: string): Date | undefined => (timeless.has(name) ? undefined : run.born)
-  // What waited for its time to come is claimed by now.
+  // A message that waited for the time in its id has been claimed by now.
   const isFromRow = run.owner !== undefined || unclaimedLetter(run) !== undefined
   const names = [run.handler.name, ...run.handler.formerly]
   const twin = run.origin.reservation?.twin
   if (twin !== undefined && !isLeft(outcome) && outcome.kind !== 'waiting')
     books.parkedChanges.push({ handler: twin.handler, key: twin.key, kind: 'done' })
-  // Under every name that it may be claimed under: processes that only know one of them must see the same.
+  // Under every name that it may be claimed under: processes that know only one of the names must see the same state.
   const mark = (state: RecordState, result?: string): void => {
     if (!isRecorded(run)) return
     for (const name of names) books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name) })
@@ -113,7 +113,7 @@ function gatherRun<Tx>(
       const row = run.owner ?? unclaimedLetter(run)
       if (row?.handler === handler) books.parkedChanges.push(failedAgain(row, outcome, at, run.isPlain))
       else books.parked.push(failedRow(run, outcome, at))
-      // The record stays and says that the parked row owns the message: a late copy is then a duplicate of it.
+      // The record stays and says that the parked row owns the message, so a late copy is a duplicate of it.
       if (run.owner === undefined && !isUnclaimed(outcome)) mark('parked')
       return
     }
@@ -141,7 +141,7 @@ function gatherRun<Tx>(
   if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
 }
 
-/** Writes it in bulk. Most batches have nothing to write, and then this costs nothing. */
+/** Writes everything in bulk. Most batches have nothing to write, and then this costs nothing. */
 export async function writeBookkeeping<Tx>(
   engine: Engine<Tx>,
   source: Source,
@@ -159,7 +159,7 @@ export async function writeBookkeeping<Tx>(
   if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
 }
 
-/** There is little of a message in these: where they fail, others may fail in the same way. */
+/** These writes hold little of a message: if one fails, it may fail for every message. */
 async function recorded<Tx>({ store }: Engine<Tx>, writing: Promise<void>): Promise<void> {
   try {
     await writing
@@ -168,7 +168,7 @@ async function recorded<Tx>({ store }: Engine<Tx>, writing: Promise<void>): Prom
   }
 }
 
-/** What only waits for its turn and cannot be parked has not failed. */
+/** A message that only waits for its turn has not failed if it cannot be parked. */
 async function park<Tx>({ store }: Engine<Tx>, tx: Tx, messages: readonly NewParkedMessage[]): Promise<void> {
   try {
     await store.parking.park(tx, messages)

@@ -6,14 +6,14 @@ import { isUnborn, type Outcomes, type Run, type RunOutcome, unclaimedLetter } f
 import { failedOutcome } from './may-run.ts'
 import { Undone } from './undone.ts'
 
-/** Claims every run of a batch before any of them starts, and sorts out those that must not start. */
+/** Claims every run of a batch before any of them starts, and decides which runs must not start. */
 export async function claimRuns<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
   runs: readonly Run<Tx>[],
   outcomes: Outcomes,
 ): Promise<string | undefined> {
-  // Decided are those whose row or position somebody else has: whether they have a record is not for us to say.
+  // Runs with an outcome are those whose row or position another process holds. We cannot say whether they have a record.
   const undecided = runs.filter((run) => outcomes[run.index] === undefined)
   const requests = claimRequests(undecided, engine.timeless)
   if (requests.length === 0) return undefined
@@ -37,8 +37,8 @@ export async function claimRuns<Tx>(
 }
 
 /**
- * A claim counts as processed unless something else is said of it. Where the claim under another name of the handler has
- * shown that it is parked, given up, too old or another message's, that other record is the one to go by.
+ * A claim counts as processed unless the record under another name of the handler says otherwise: parked, given up, too
+ * old, or a conflict. That other record then decides.
  */
 function agrees(outcome: RunOutcome | undefined): boolean {
   return outcome === undefined || (outcome.kind === 'duplicate' && outcome.record.state === 'processed')
@@ -53,8 +53,8 @@ async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimReq
 }
 
 /**
- * One request for each name of each handler: while a renamed handler's old processes are still running, both have to
- * wait for the same records. Sorted, so that two batches never wait for each other's claims in a circle.
+ * One request for each name of each handler: while old processes of a renamed handler are still running, both versions
+ * must wait for the same records. Sorted, so that two batches cannot deadlock on each other's claims.
  */
 export function claimRequests<Tx>(
   runs: readonly Run<Tx>[],
@@ -75,14 +75,14 @@ function requestOf<Tx>(run: Run<Tx>, handler: string, timeless: ReadonlySet<stri
   return { handler, key, fingerprint, born, willNotRun: failure === undefined ? undefined : true, run }
 }
 
-/** There may have been a record: to run it could be to run it again. What is parked already is not skipped. */
+/** A record may have existed, so running the message could run it twice. A message that is already parked is not skipped. */
 function tooOldOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome {
   if (engine.tooOld === 'skip' && unclaimedLetter(run) === undefined) return { kind: 'expired', unclaimed: true }
   const message = `The message ${run.key} was made at ${run.born?.toISOString()}; records of that time are no longer kept.`
   return failedOutcome(engine, run, new JustonceError('TOO_OLD_TO_KNOW', { message }))
 }
 
-/** At-least-once handlers pay nothing: they have no record. Nor have messages that are known by their position. */
+/** At-least-once handlers have no record and pay nothing. Messages that are known by their position have no record either. */
 export function isRecorded<Tx>(run: Run<Tx>): boolean {
   return run.handler.delivery !== 'at-least-once' && run.mark === undefined
 }
@@ -90,11 +90,11 @@ export function isRecorded<Tx>(run: Run<Tx>): boolean {
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {
   if (!isOfSameContent(record, run)) return { kind: 'conflict', record }
   if (record.state !== 'parked') return { kind: 'duplicate', record }
-  // Parked since we looked for copies: the next look finds out which of the rows has to go.
+  // Parked after we looked for copies: the next look decides which of the rows must go.
   return unclaimedLetter(run) === undefined ? { kind: 'parked' } : { kind: 'unstarted', unclaimed: true }
 }
 
-/** Its parked row has it, whatever the records under other names of its handler say. */
+/** The parked row owns the message, whatever the records under other names of its handler say. */
 function isParked(outcome: RunOutcome | undefined): boolean {
   return outcome?.kind === 'parked' || outcome?.kind === 'unstarted'
 }

@@ -1,7 +1,7 @@
 import type { Handler } from '../handler.ts'
 import type { Run, Work } from '../items.ts'
 
-/** One call of a handler: with one message, or, for a batch handler, with all of the batch that it takes. */
+/** One call of a handler: with one message, or, for a batch handler, with all of its messages in the batch. */
 export interface Execution<Tx> {
   readonly handler: Handler<Tx>
   readonly runs: readonly Run<Tx>[]
@@ -12,7 +12,7 @@ interface Level<Tx> {
   readonly batches: Map<Handler<Tx>, Run<Tx>[]>
 }
 
-/** Where the message before was put. Another one of its type joins it, one of another type goes behind it. */
+/** Where the previous message was placed. A message of the same type joins it; a message of another type goes after it. */
 interface Placed {
   readonly key: string
   readonly type: string | undefined
@@ -21,9 +21,9 @@ interface Placed {
 }
 
 /**
- * The calls of a batch in the order in which they are made. Messages go by their key, in order of arrival within a key:
- * batches that touch rows in one order do not deadlock. A message's own handlers keep their order; what follows a batch
- * handler, in its message or in its key, waits until that has had all its messages.
+ * The calls of a batch, in the order in which they are made. Messages are sorted by key, and by arrival within a key:
+ * batches that touch rows in the same order do not deadlock. The handlers of a message keep their order. Whatever
+ * follows a batch handler, in its message or in its key, waits until that handler has received all its messages.
  */
 export function planExecutions<Tx>(works: readonly Work<Tx>[]): Execution<Tx>[] {
   const levels: Level<Tx>[] = []
@@ -57,7 +57,7 @@ function inKeyOrder<Tx>(works: readonly Work<Tx>[]): Work<Tx>[] {
   })
 }
 
-/** Halves of what failed together, so that the culprit ends up alone. */
+/** Splits what failed together into halves, so that the failing run ends up alone. */
 export function split<Tx>(executions: readonly Execution<Tx>[]): Execution<Tx>[][] {
   if (executions.length > 1) {
     const half = Math.ceil(executions.length / 2)

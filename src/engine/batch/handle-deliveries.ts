@@ -7,12 +7,12 @@ import { handleItems } from './handle-items.ts'
 
 /**
  * Handles deliveries so that each takes effect exactly once: together in one transaction while all goes well, in parts
- * once something has failed, each alone when the store reports a conflict. What fails beside others is run alone, and only
- * a failure alone is one. Where positions are kept in the store, what was handled of a partition is always all of it up to
- * some position: nothing of it is left out, and a message with several handlers is one transaction.
- * Resolves when every delivery is committed and acknowledged or listed in the result as not handled. When the store is
- * unavailable, the result says so; the caller then keeps what is not settled, and calls again with it: what was committed
- * and could not be acknowledged shows as duplicates.
+ * once something has failed, and each alone when the store reports a conflict. A run that fails alongside others is run again
+ * alone, and only a failure alone counts. If positions are kept in the store, a partition is always handled completely up
+ * to some position: nothing in it is left out, and a message with several handlers is one transaction.
+ * Resolves when every delivery is committed and acknowledged, or is listed in the result as not handled. If the store is
+ * unavailable, the result says so. The caller then keeps what is not settled and calls again with it: deliveries that were
+ * committed but not acknowledged then show up as duplicates.
  */
 export async function handleDeliveries<Tx>(
   engine: Engine<Tx>,

@@ -13,7 +13,7 @@ import { isLeft } from './bookkeeping.ts'
 import type { Committed } from './process-batch.ts'
 import { Undone, unwrapped } from './undone.ts'
 
-/** Handles what was sorted out, and resolves to what became of it, also when the store goes away in the middle of it. */
+/** Handles the sorted items and resolves to what became of them, even if the store becomes unavailable midway. */
 export async function handleItems<Tx>(engine: Engine<Tx>, source: Source, sorted: SortedOut<Tx>): Promise<BatchResult> {
   const attempts = new Attempts(engine, source)
   const handling = new Handling(attempts)
@@ -24,13 +24,13 @@ export async function handleItems<Tx>(engine: Engine<Tx>, source: Source, sorted
   } catch (error) {
     result.down = { error }
   }
-  // After what was not begun: a copy must not overtake its original.
+  // After the items that were not begun: a copy must not overtake its original.
   result.again.push(...sorted.again)
   result.stopped.push(...sorted.stopped)
   return result
 }
 
-/** Whatever is left of a chain leaves the rest of the chain behind. */
+/** If an item of a chain is left, the rest of the chain is left too. */
 class Handling<Tx> {
   readonly #attempts: Attempts<Tx>
   readonly #left: LeftChains<Tx, 'again' | 'held'>
@@ -40,7 +40,10 @@ class Handling<Tx> {
     this.#left = new LeftChains(attempts.source)
   }
 
-  /** In one transaction while that goes well. `tries`: how many it has taken, with others in it, to come to these. */
+  /**
+   * Handles the items in one transaction while that succeeds. `tries`: how many transactions with other items were
+   * rolled back before these were left.
+   */
   async together(given: readonly Item<Tx>[], tries = 1): Promise<void> {
     const { engine, source, result } = this.#attempts
     const items = this.#left.without(given, result)
@@ -58,7 +61,7 @@ class Handling<Tx> {
       const isBare = batch.partSize === Number.POSITIVE_INFINITY && batch.works.length > 1
       if (why === 'failure' && (isBare || (error instanceof Undone && error.areEach)))
         engine.isolation.saw(blame?.runs.length ?? 1, batch.works.length)
-      // Without parts every failure costs all the others a run.
+      // Without parts, every failure costs all the other messages a run.
       const isBlamed = blame !== undefined && (hasParts || tries + history.length <= 4)
       const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, canHaveParts: hasParts && isBare })
       if (step.kind === 'without-the-blamed')
@@ -70,7 +73,7 @@ class Handling<Tx> {
     }
   }
 
-  /** One after the other, each alone. */
+  /** Handles the items one after the other, each alone. */
   async inTurn(items: readonly Item<Tx>[], before: Before = {}, left = this.#left): Promise<void> {
     const { result } = this.#attempts
     await this.#settle(items.filter((item) => this.#isOnlySettled(item)))
@@ -83,7 +86,7 @@ class Handling<Tx> {
     }
   }
 
-  /** Those that are to blame alone, after what stands before them in their chains; then the others without them. */
+  /** Handles the blamed items alone, after the items before them in their chains; then the other items without them. */
   async #withoutTheBlamed(items: readonly Item<Tx>[], { runs, isFailed }: Blame<Tx>, error: unknown, tries: number) {
     const { source } = this.#attempts
     const blamed = new Set(runs.map(({ delivery }) => delivery))
@@ -99,7 +102,7 @@ class Handling<Tx> {
     await this.together(rest, tries)
   }
 
-  /** What failed beside others in a batch that went well without it is next, before what was left of its chain. */
+  /** Runs that failed alongside others, in a batch that committed without them, are next, before the rest of their chains. */
   async #committed(items: readonly Item<Tx>[], committed: Committed<Tx>): Promise<void> {
     const { engine, source, result } = this.#attempts
     const { outcomes } = committed
@@ -116,7 +119,7 @@ class Handling<Tx> {
     await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(source))
   }
 
-  /** Nothing is to be done with it, and no position to be moved past it. */
+  /** It only needs to be settled: it has no work, no refusal, and no position to move. */
   #isOnlySettled({ work, refusal }: Item<Tx>): boolean {
     return (work ?? refusal) === undefined && this.#attempts.source.positions === undefined
   }

@@ -5,8 +5,8 @@ import { isRecorded } from './claim.ts'
 import type { Committed } from './process-batch.ts'
 
 /**
- * Runs of which the hints say that they are processed. They are asked only while the store itself has lately
- * confirmed the epoch: after a forget somewhere else nobody is held up by an old answer for longer than that.
+ * The runs that the hints report as processed. The hints are asked only while the store has recently confirmed the
+ * epoch, so after a `forget` in another process an old answer does no harm for longer than that.
  */
 export async function hintedRuns<Tx>(engine: Engine<Tx>, works: readonly Work<Tx>[]): Promise<ReadonlySet<Run<Tx>>> {
   const { hints } = engine
@@ -25,7 +25,7 @@ export async function hintedRuns<Tx>(engine: Engine<Tx>, works: readonly Work<Tx
   }
 }
 
-/** Only what a commit that was seen to succeed has shown. */
+/** Reports only what a commit that was seen to succeed has shown. */
 export function tellHints<Tx>(engine: Engine<Tx>, { runs, outcomes, epoch }: Committed<Tx>): void {
   const { hints } = engine
   if (hints === undefined || epoch === undefined) return

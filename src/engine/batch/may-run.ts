@@ -4,18 +4,18 @@ import { isUnborn, type Outcomes, type Run, type RunOutcome } from '../items.ts'
 import type { KeyOrder } from '../order/key-order.ts'
 import { judge } from '../recovery/failure-policy.ts'
 
-/** What has to be asked before a run may start. */
+/** What must be checked before a run may start. */
 export interface Permits<Tx> {
   readonly order: KeyOrder<Tx>
-  /** Tells when a batch must not begin another run. */
+  /** Whether the batch must not start this run because its time is up. */
   timeIsUp(run: Run<Tx>): boolean
-  /** Everything before it is committed and told: what runs at most once runs now. */
+  /** Everything before it is committed and acknowledged, so at-most-once handlers run now. */
   readonly isAfterAck?: boolean
-  /** Names of handlers that have succeeded here: until the commit has shown it, only this batch may rely on that. */
+  /** Names of handlers that have succeeded in this batch. Only this batch may rely on that until it commits. */
   readonly wentWell: Set<string>
 }
 
-/** Decides the runs that must not start; what was decided by the claim stays as it is. */
+/** Decides which runs must not start. Outcomes that the claim has decided stay as they are. */
 export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx>, outcomes: Outcomes): boolean {
   if (outcomes[run.index] !== undefined) return false
   const hindrance = hindranceOf(engine, permits, run, outcomes)
@@ -28,7 +28,7 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   return false
 }
 
-/** What is not claimed must not wait behind others: it would be taken for claimed when its turn comes. */
+/** A message that is not claimed must not wait behind others: it would be taken for claimed when its turn comes. */
 function hindranceOf<Tx>(
   engine: Engine<Tx>,
   { order }: Permits<Tx>,
@@ -39,7 +39,7 @@ function hindranceOf<Tx>(
   return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
 }
 
-/** What stands in a partition cannot be left out of its batch; a breaker stops those that come after. */
+/** A message of a partition cannot be left out of its batch; a breaker stops the messages that come after it. */
 function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, delivery, origin }: Run<Tx>): boolean {
   const mustRun = delivery.place !== undefined && origin.parksStopped !== true
   return mustRun || breakers.admits(handler, key)
@@ -49,7 +49,7 @@ function stoppedOutcome<Tx>({ origin }: Run<Tx>): RunOutcome {
   return origin.parksStopped ? { kind: 'waiting', behind: 'breaker' } : { kind: 'unstarted' }
 }
 
-/** Handlers of a message that are not independent follow those before them. */
+/** A handler that is not independent waits for the handlers before it on the same message. */
 function behindItsHandlers<Tx>(run: Run<Tx>, outcomes: Outcomes): RunOutcome | undefined {
   if (run.handler.independent) return undefined
   for (let before = run.first; before < run.index; before++) {
@@ -65,7 +65,7 @@ function ownFate<Tx>(engine: Engine<Tx>, run: Run<Tx>): RunOutcome | undefined {
   return run.failure === undefined ? undefined : failedOutcome(engine, run, run.failure.error)
 }
 
-/** What the engine concludes about a message; it says nothing about a handler. */
+/** Codes of what the engine concludes about a message. They say nothing about a handler. */
 export const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'MESSAGE_EXPIRED',
   'PROCESS_DIED',
@@ -74,15 +74,18 @@ export const aboutTheMessage: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOO_OLD_TO_KNOW',
 ])
 
-/** What a failed attempt comes to. */
+/** The outcome of a failed attempt. */
 export function failedOutcome<Tx>(engine: Engine<Tx>, run: Run<Tx>, error: unknown): RunOutcome {
   const { handler, owner } = run
-  // Those say nothing about the handler.
+  // These codes say nothing about the handler.
   if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) engine.breakers.failed(handler, run.key, error)
   return { kind: 'failed', error, verdict: judge(error, handler.retry, owner?.attempts ?? 0, engine.clock.random()) }
 }
 
-/** The same where others had a part in it: it is parked for a run alone, and only that is an attempt. */
+/**
+ * The outcome if other runs may have contributed to the failure: the message is parked for a run alone, and only that
+ * run counts as an attempt.
+ */
 export function uncounted<Tx>({ clock }: Engine<Tx>, { handler, owner }: Run<Tx>, error: unknown): RunOutcome {
   const { reason } = judge(error, handler.retry, 0, clock.random())
   return { kind: 'failed', error, verdict: { state: 'waiting', reason, attempts: owner?.attempts ?? 0, delayMs: 0 } }

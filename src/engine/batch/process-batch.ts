@@ -14,25 +14,25 @@ import { planExecutions } from './executions.ts'
 import { uncounted } from './may-run.ts'
 import { Undone } from './undone.ts'
 
-/** What one transaction is to do. */
+/** The work of one transaction. */
 export interface Batch<Tx> {
   readonly works: readonly Work<Tx>[]
-  /** Messages that no handler can take: they become dead letters. */
+  /** Messages that no handler can take. They become dead letters. */
   readonly refusals: readonly Refusal[]
-  /** Deliveries that need nothing but to be settled. */
+  /** Deliveries that only need to be settled. */
   readonly known: readonly Delivery[]
-  /** What has become of other runs of the same messages, where a message is handled in several transactions. */
+  /** The outcomes of other runs of the same messages, if a message is handled in several transactions. */
   readonly earlier: Outcomes
-  /** False while further transactions of the same messages follow. */
+  /** False while more transactions of the same messages follow. */
   readonly settles: boolean
-  /** How many calls share a part; infinite: all share the bare transaction, and one failure undoes it. */
+  /** How many calls share a part. If infinite, all calls share the bare transaction, and one failure rolls it back. */
   readonly partSize: number
   readonly lockTimeoutMs: number
-  /** Where positions are kept in the store: what has to be moved so that all of this counts as handled. */
+  /** If positions are kept in the store: the moves that make all of this count as handled. */
   readonly moves?: readonly PositionMove[]
 }
 
-/** What one committed transaction has done. */
+/** What one committed transaction did. */
 export interface Committed<Tx> {
   readonly batch: Batch<Tx>
   readonly runs: readonly Run<Tx>[]
@@ -41,14 +41,14 @@ export interface Committed<Tx> {
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
   readonly published: readonly OutgoingMessage[]
-  /** Deliveries that do not begin where the store stands. */
+  /** Deliveries that do not begin at the position in the store. */
   readonly lost: readonly Delivery[]
 }
 
 /**
- * The heart: the promise is kept here. Claims, effects, outgoing messages and what became of each message commit in one
+ * The heart: the promise is kept here. Claims, effects, outgoing messages and the outcome of each message commit in one
  * transaction or not at all, and nothing is acknowledged before this has resolved.
- * Rejects with everything undone; what to do then is decided in next-step.ts.
+ * If it rejects, everything has been rolled back; next-step.ts decides what to do then.
  */
 export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given: Batch<Tx>): Promise<Committed<Tx>> {
   const { parts } = engine.store
@@ -59,7 +59,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
   return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
     const outcomes: Outcomes = [...given.earlier]
 
-    // First on purpose: a rival must wait for these positions, rows and keys before it can do any effect.
+    // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
     const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
     const ours = await takeLetters(engine, tx, batch, outcomes)
     const refusals = ours.map((refusal) => judgedRefusal(engine, refusal))
@@ -80,7 +80,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     }
     permits.order.keepBehind(outcomes)
 
-    // Failures, results, outgoing messages: written with the effects, so that they live and die with them.
+    // Failures, results and outgoing messages are written in the transaction of the effects, so that they share its fate.
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
     await writeBookkeeping(engine, source, tx, books, done).catch((error: unknown) => {
@@ -92,8 +92,9 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
 }
 
 /**
- * A run that fails beside others may have met what one of them left behind, so it is left out and runs again alone. Of one
- * message whose position moves with all of its handlers none can be left out: its parked row gives it that run, uncounted.
+ * A run that fails alongside others may have met what one of them left behind, so it is left out and runs again alone. If a
+ * position moves with all handlers of one message, none can be left out: its parked row then gives it that run, which does
+ * not count as an attempt.
  */
 function companyRule<Tx>(
   engine: Engine<Tx>,
@@ -103,7 +104,7 @@ function companyRule<Tx>(
   return (_, error) => ({ kind: 'apart', error })
 }
 
-/** Positions move past all of a batch, so that whoever is to run alone has to be taken out of it before. */
+/** Positions move past the whole batch, so a message that must run alone has to be removed from the batch first. */
 function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): void {
   const apart = runs.filter(({ index }) => outcomes[index]?.kind === 'apart')
   const first = outcomes.find((outcome) => outcome?.kind === 'apart')
@@ -111,7 +112,7 @@ function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): voi
   throw Object.assign(new Undone('failure', first.error, apart), { areEach: true })
 }
 
-/** Where what a handler has failed with cannot be written, it has still failed with that. */
+/** If a handler's failure cannot be written, the error to report is still the handler's. */
 function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], outcomes: Outcomes, error: unknown) {
   if (error instanceof Undone || store.classify(error) !== 'none') return error
   const failed = runs.find(({ index, failure }) => failure === undefined && outcomes[index]?.kind === 'failed')
@@ -131,7 +132,7 @@ export async function inTransaction<Tx, T>(
     try {
       return await work(tx)
     } catch (error) {
-      // Nobody knows what a culprit still has under way: the connection must not be used again.
+      // Nobody knows what the culprit still has in progress, so its connection must not be used again.
       if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)
       throw error
     }
@@ -139,11 +140,12 @@ export async function inTransaction<Tx, T>(
 }
 
 /**
- * A batch that takes far longer than planned holds its locks for too long: it commits what it has and leaves the rest.
- * Its time runs from its first handler on, so that there always is one: a slow claim must not be all that ever happens.
+ * A batch that takes far longer than planned holds its locks for too long, so it commits what it has and leaves the
+ * rest. Its time starts with its first handler, so that at least one always runs: otherwise a slow claim could use up
+ * the time of every batch.
  */
 function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
-  // What is left of a partition cannot be skipped: with positions all of it is handled.
+  // With positions all of it is handled, because the rest of a partition cannot be skipped.
   if (batch.works.length === 1 || batch.moves !== undefined) return () => false
   let endsAt: number | undefined
   return () => {

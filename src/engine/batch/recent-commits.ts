@@ -10,12 +10,12 @@ interface Entry {
 type Entries = Map<string, Map<string, Entry>>
 
 /**
- * Remembers commits that this engine itself saw succeed, so that a duplicate shortly after costs nothing. It may only
- * ever say "already processed", and only while the store has lately confirmed that no record was forgotten or lost:
- * the epoch comes with every claim, and a changed one empties the memory.
+ * Remembers commits that this engine saw succeed, so that a duplicate shortly afterwards costs nothing. It may only
+ * ever say "already processed", and only while the store has recently confirmed that no record was forgotten or lost:
+ * every claim returns the epoch, and a changed epoch clears the memory.
  */
 export class RecentCommits {
-  // In two halves: when the newer one is full the older one is dropped whole, which is cheaper than one by one.
+  // Two halves: when the newer one is full, the older one is dropped as a whole, which is cheaper than evicting entries singly.
   #newer: Entries = new Map()
   #newerSize = 0
   #older: Entries = new Map()
@@ -34,24 +34,24 @@ export class RecentCommits {
     if (now - this.#epochSeenAt > this.#options.trustMs) return false
     const entry = this.#newer.get(handler)?.get(key) ?? this.#older.get(handler)?.get(key)
     if (entry === undefined || now - entry.at > this.#options.lifeMs) return false
-    // Different content under one key is a conflict, and only the store may say so.
+    // Different content under one key is a conflict, and only the store may decide that.
     return sameFingerprint(entry.fingerprint, fingerprint)
   }
 
-  /** The epoch, while the store has lately confirmed it. */
+  /** The epoch, if the store has recently confirmed it. */
   trustedEpoch(): string | undefined {
     const isFresh = this.#clock.monotonicMs() - this.#epochSeenAt <= this.#options.trustMs
     return isFresh ? this.#epoch : undefined
   }
 
-  /** The epoch that a claim has just read. */
+  /** Notes the epoch that a claim has just read. */
   sawEpoch(epoch: string): void {
     if (epoch !== this.#epoch) this.clear()
     this.#epoch = epoch
     this.#epochSeenAt = this.#clock.monotonicMs()
   }
 
-  /** A commit seen to succeed, whose claim read `epoch`. */
+  /** Notes a commit that was seen to succeed and whose claim read `epoch`. */
   remember({ handler, key }: RecordKey, fingerprint: Uint8Array | undefined, epoch: string): void {
     if (epoch !== this.#epoch) return
     if (this.#newerSize >= this.#options.capacity / 2) {

@@ -3,8 +3,8 @@ import type { Handler } from '../handler.ts'
 type Limited = Pick<Handler, 'name' | 'concurrency'>
 
 /**
- * Counts the batches that have messages of a handler with `concurrency`: within a batch they run one after the other. Asked before
- * a batch is taken: to wait inside a transaction would hold its locks and its connection.
+ * Counts the batches that have messages of a handler with `concurrency`; within a batch its messages run one after the other.
+ * Checked before a batch is taken, because waiting inside a transaction would hold its locks and its connection.
  */
 export class HandlerSlots {
   readonly #taken = new Map<string, number>()
@@ -17,7 +17,7 @@ export class HandlerSlots {
     )
   }
 
-  /** For one batch. The result gives them back. */
+  /** Takes slots for one batch. The returned function gives them back. */
   take(handlers: Iterable<Limited>): () => void {
     const names = new Set<string>()
     for (const { name, concurrency } of handlers) if (concurrency !== undefined) names.add(name)
@@ -28,7 +28,7 @@ export class HandlerSlots {
     }
   }
 
-  /** Calls it whenever some were given back. The result ends that. */
+  /** Calls the listener whenever slots are given back. The returned function removes the listener. */
   onFreed(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

@@ -1,14 +1,15 @@
 import type { Clock } from '../../contracts/index.ts'
 
-/** Something with an end that has to be told when it has come. */
+/** Something that must be notified when its time is up. */
 export interface Timed {
   readonly endsAt: number
   expire(): void
 }
 
 /**
- * Watches over the calls of a transaction. They come one after the other, so one timer will do for all of them: to start and
- * stop one for each call costs more than many a call. It is left running between them and looks whose end has come.
+ * Watches the calls of a transaction. They run one after the other, so one timer is enough: starting and stopping a timer
+ * for each call costs more than many calls do. The timer keeps running between calls and checks whether the watched call has
+ * expired.
  */
 export class CallTimer {
   readonly #clock: Clock
@@ -20,13 +21,13 @@ export class CallTimer {
     this.#clock = clock
   }
 
-  /** From now on this one, until another follows it. */
+  /** Watches this call until another one replaces it. */
   watch(timed: Timed, now: number): void {
     this.#watched = timed
     if (timed.endsAt < this.#firesAt) this.#start(timed.endsAt, now)
   }
 
-  /** Its call is over. */
+  /** The call is over. */
   release(timed: Timed): void {
     if (this.#watched === timed) this.#watched = undefined
   }

@@ -2,15 +2,15 @@ import type { RecordKey } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import type { Run } from '../items.ts'
 
-/** Every record that a run is claimed under, or the one that owns it. */
+/** Every record that a run is claimed under, or the record that owns it. */
 export function recordsOf<Tx>({ handler, key, owner }: Run<Tx>): RecordKey[] {
   if (owner !== undefined) return [{ handler: owner.handler, key: owner.key }]
   return [handler.name, ...handler.formerly].map((name) => ({ handler: name, key }))
 }
 
 /**
- * The first run that the store has applied a part of and cannot undo: it must not be run again. Whatever else was in the
- * transaction has been committed, and shows as duplicates; further such runs show when they are claimed.
+ * The first run that the store has applied partly and cannot roll back. It must not run again. Everything else in the
+ * transaction was committed and will show up as duplicates; further such runs show up when they are claimed.
  */
 export function partlyAppliedRun<Tx>(runs: readonly Run<Tx>[], error: unknown): Run<Tx> | undefined {
   if (!isJustonceError(error, 'PARTLY_APPLIED')) return undefined

@@ -6,27 +6,27 @@ import { checkPublished } from '../publishing/check-published.ts'
 import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
 import type { TimeLimit } from './time-limit.ts'
 
-/** What publishing takes. */
+/** What publishing needs. */
 export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'> {
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<never>, 'check'>
 }
 
-/** Who publishes. */
+/** The call that publishes. */
 export interface PublishingCall {
   readonly handler: { readonly name: string }
   readonly key: string
-  /** It may really happen twice, and must then send under the same ids both times. */
+  /** It may really happen twice, and must then publish under the same ids both times. */
   readonly isRepeatable: boolean
 }
 
-/** What one call of a handler has produced so far, and the context through which it does. */
+/** What one call of a handler has produced so far, and the context through which it produces it. */
 export class CallProducts {
   readonly outgoing: OutgoingMessage[] = []
   readonly afterCommit: (() => unknown)[] = []
   readonly #site: PublishingSite
   readonly #call: PublishingCall
-  /** What could not be published, whether or not the handler has looked: to go on without it would lose a message. */
+  /** The first failed publish, whether or not the handler looked at it: continuing without it would lose a message. */
   failure: { readonly error: unknown } | undefined
   #ids: OrdinalIds | undefined
   readonly #checks = new Set<Promise<void>>()
@@ -37,20 +37,20 @@ export class CallProducts {
     this.#call = call
   }
 
-  /** The context with what this call brings along. */
+  /** The context, extended with what belongs to this call. */
   contextFor<Given extends object>(given: Given, time: TimeLimit): Given & CallContext {
     const context = {
       ...given,
       publish: (...message: Parameters<CallContext['publish']>) => {
         const published = this.#publish(...message)
-        // Whoever does not wait for it must not end the process by that: it is told, or fails the handler.
+        // A caller that does not await this must not crash the process: the error is reported, or fails the handler.
         published.catch((error: unknown) => {
           if (!this.#isOver) this.failure ??= { error }
         })
         return published
       },
       afterCommit: (work: () => unknown) => {
-        // Not thrown: it may come out of a bare timer, and would end the process.
+        // Not thrown: the call may come from a bare timer, and throwing there would end the process.
         if (this.#isOver) this.#tellLate('afterCommit()')
         else this.afterCommit.push(work)
       },
@@ -59,17 +59,17 @@ export class CallProducts {
     return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<CallContext, 'signal'>
   }
 
-  /** Whether bodies are still being checked. */
+  /** Whether published bodies are still being checked. */
   get isChecking(): boolean {
     return this.#checks.size > 0
   }
 
-  /** Resolves when all of them are: what does not fit is `failure` then. */
+  /** Resolves when all bodies are checked. `failure` is then set if one does not fit. */
   async checked(): Promise<void> {
     await Promise.all(this.#checks)
   }
 
-  /** From now on whatever comes through the context comes too late. */
+  /** From now on, anything that comes through the context is too late. */
   end(): void {
     this.#isOver = true
   }
@@ -79,12 +79,13 @@ export class CallProducts {
     this.#site.outlet.check(type)
     const { isRepeatable: weak } = this.#call
     if (weak) this.#ids ??= new Map()
-    // Encoded here and now, so that a body that cannot be encoded is this handler's failure and nobody else's.
+    // Encoded synchronously, so that a body that cannot be encoded fails only this handler.
     const now = this.#site.clock.now()
     const codec = this.#site.codecOf(type)
     const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now, codec })
     const check = checkPublished(this.#site, message)
-    // At once, so that the order is that of the calls. One that does not fit fails the handler, and leaves with nobody.
+    // Added synchronously, so that messages keep the order of the calls. If one does not fit, the handler fails and
+    // none of them is sent.
     this.outgoing.push(message)
     if (check !== undefined) await this.#during(check)
     return message.id
@@ -110,7 +111,7 @@ export class CallProducts {
 
 const timeOf = Symbol('time')
 
-/** One for all: an object with a getter of its own costs more to make than all the rest of a call. */
+/** Shared by all calls: creating an object with its own getter costs more than the rest of a call. */
 const signal = {
   get(this: { readonly [timeOf]: TimeLimit }) {
     return this[timeOf].signal

@@ -14,9 +14,9 @@ import { CallProducts } from './run-context.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /**
- * Calls a handler with a transaction that is taken back when it settles, within its time.
- * Rejects with what the handler threw when a rollback of its part is enough, and with `Undone` when it is not: after a
- * timeout or with calls still open nobody knows what else the handler will do, and a conflict has cost us the transaction.
+ * Calls a handler within its time limit, with a transaction that is taken back when it settles.
+ * Rejects with what the handler threw if rolling back its part is enough, and with `Undone` if not: after a timeout, or
+ * with calls still open, nobody knows what else the handler will do, and a conflict has cost us the transaction.
  */
 export async function runHandler<Tx>(
   engine: Engine<Tx>,
@@ -31,15 +31,15 @@ export async function runHandler<Tx>(
   const loan = store.lend(tx, {
     borrower: handler.name,
     onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
-    // An atomic store never applies a part of it.
+    // An atomic store never applies a run partly.
     records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
   })
   const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isRepeatable(engine, first) })
   try {
     const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))
     const value = await (isThenable(called) ? time.within(called) : called)
-    // What was sent and not awaited still belongs to this handler, and so does what that goes on to send: its failure
-    // must not go unseen, and none of it may arrive while the next handler is running.
+    // Calls that were sent and not awaited still belong to this handler, and so do the calls that they send in turn:
+    // their failures must be seen, and none of them may arrive while the next handler is running.
     for (let open = loan.settled(); open !== undefined || products.isChecking; open = loan.settled())
       await time.within(Promise.all([open, products.checked()]))
     if (time.isUp) throw time.error
@@ -54,7 +54,7 @@ export async function runHandler<Tx>(
     const { trouble, broken, openCalls, tidied } = loan.end()
     // After a failure everything is rolled back anyway.
     tidied?.catch(() => {})
-    // A database that has given up waiting for a handler that blocks everything looks like one that has gone away.
+    // If a handler blocks the process and the database stops waiting for it, the database looks unavailable.
     if (time.isUp) throw new Undone('culprit', time.error, runs)
     if (trouble === 'unavailable') throw new Undone(trouble, broken ?? error, runs)
     if (trouble === 'conflict') throw new Undone(trouble, error, runs)
@@ -66,7 +66,7 @@ export async function runHandler<Tx>(
   }
 }
 
-/** Answers as the handler does, where nothing has to be waited for before it: a promise for every message is not free. */
+/** Returns what the handler returns if nothing must be awaited first: a promise for every message is not free. */
 function call<Tx>(engine: Engine<Tx>, execution: Execution<Tx>, context: RunContext<Tx>): unknown {
   const messages = execution.runs.map((run) => untouchedMessage(engine, run))
   if (engine.around !== undefined || engine.beforeEach !== undefined || messages.some(isThenable)) {
@@ -98,8 +98,8 @@ function callWith<Tx>({ handler }: Execution<Tx>, messages: readonly Message[], 
 }
 
 /**
- * A run that may really happen twice must send under the same ids both times. A batch handler cannot: next time other
- * messages may be with it, and a second content under the same id would be lost.
+ * A run that may really happen twice must publish under the same ids both times. A batch handler cannot: next time it
+ * may be called with other messages, and different content under the same id would be lost.
  */
 function isRepeatable<Tx>(engine: Engine<Tx>, { handler }: Run<Tx>): boolean {
   if (handler.call.kind === 'batch') return false
@@ -112,12 +112,12 @@ function attemptOf<Tx>(runs: readonly Run<Tx>[]): number {
   return failedBefore + 1
 }
 
-/** Query builders of some libraries are no promises, and do nothing until they are awaited. */
+/** The query builders of some libraries are not promises, and do nothing until they are awaited. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }
 
-/** A handler may change the body it is given. It must not meet its own changes when it runs again, nor those of others. */
+/** A handler may change the body it is given. A later run, or another handler, must not see those changes. */
 function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promise<Message> {
   if (run.handout.wasGiven) return decodeAgain(engine, run)
   run.handout.wasGiven = true
@@ -125,8 +125,8 @@ function untouchedMessage<Tx>(engine: Engine<Tx>, run: Run<Tx>): Message | Promi
 }
 
 /**
- * What only the engine may conclude about a message (its age, its deaths) is said by these codes, and no claim is kept for
- * some of them. Out of a handler, from a once() of its own perhaps, they are about something else.
+ * With these codes the engine reports what only it may conclude about a message (its age, its deaths), and for some of
+ * them no claim is kept. Thrown by a handler, for example from its own once(), they are about something else.
  */
 function asHandlersOwn(error: unknown): unknown {
   if (!isJustonceError(error) || !aboutTheMessage.has(error.code)) return error

@@ -8,7 +8,7 @@ import { withCallTimer } from './call-timer.ts'
 import { mostPartsOn } from './isolation.ts'
 import { runHandler } from './run-handler.ts'
 
-/** Runs them one after the other in the bare transaction: the first failure undoes all of it. */
+/** Runs the calls one after the other in the bare transaction: the first failure rolls all of it back. */
 export async function runTogether<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
@@ -40,13 +40,13 @@ function undoneBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boolean
 export interface InParts<Tx> {
   readonly parts: Parts<Tx>
   readonly size: number
-  /** What becomes of a run that has failed beside others: it may have met what one of them left behind. */
+  /** The outcome of a run that failed alongside others: it may have met what one of them left behind. */
   inCompany(run: Run<Tx>, error: unknown): RunOutcome
 }
 
 /**
- * Runs them in parts of the given size, so that a failure undoes only its part. Whoever failed is left out, and the rest of
- * a failed part is run again.
+ * Runs the calls in parts of the given size, so that a failure rolls back only its part. The run that failed is left out,
+ * and the rest of its part runs again.
  */
 export async function runInParts<Tx>(
   engine: Engine<Tx>,
@@ -56,7 +56,8 @@ export async function runInParts<Tx>(
   outcomes: Outcomes,
   given: Permits<Tx>,
 ): Promise<void> {
-  // What has run once runs again when its part has failed, however late it is: otherwise a batch could end with nothing.
+  // A run that has started runs again when its part has failed, even after the time is up: otherwise a batch could end
+  // with nothing.
   const begun = new Set<number>()
   const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run.index) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
@@ -72,10 +73,10 @@ export async function runInParts<Tx>(
     open = []
   }
   let open: Execution<Tx>[] = []
-  /** Nobody was called before the call that was made last. */
+  /** No handler was called before the latest call. */
   let isFirst = false
   await withCallTimer(engine.clock, async (timer) => {
-    // A part that was undone is open and empty, and the next calls can have it.
+    // A part that was rolled back is open and empty, so the next calls can use it.
     let isEmpty = false
     for (let boundaries = 0; ; ) {
       if (!isEmpty) {
@@ -84,7 +85,7 @@ export async function runInParts<Tx>(
           await parts.next(tx)
         } catch (error) {
           if (engine.store.classify(error) !== 'none') throw error
-          // Only now does it show that a handler of the open part has swallowed a database error.
+          // Only now does it show that a handler of the open part swallowed a database error.
           await parts.undo(tx)
           setAside(error)
         }
@@ -114,8 +115,9 @@ export async function runInParts<Tx>(
 }
 
 /**
- * Who has failed of a part, where that is known, and what of it is to be run again. A batch handler is called again with
- * fewer messages. Where nobody threw (a swallowed error shows only at the end of a part) they go again in smaller parts.
+ * Which run of a part failed, if known, and which calls must run again. A batch handler is called again with fewer
+ * messages. If no handler threw (a swallowed error shows only at the end of a part), the calls run again in smaller
+ * parts.
  */
 function leftOut<Tx>(
   open: readonly Execution<Tx>[],
@@ -143,7 +145,7 @@ function processed<Tx>(
   }
 }
 
-/** The call with those of its runs that may start; undefined: none may. */
+/** The call with those of its runs that may start; `undefined` if none may. */
 function toBeRun<Tx>(
   engine: Engine<Tx>,
   execution: Execution<Tx>,
@@ -155,7 +157,10 @@ function toBeRun<Tx>(
   return runs.length === 0 ? undefined : { handler: execution.handler, runs }
 }
 
-/** Where there are more than there may be parts, half of the parts are kept for running failed ones again in smaller ones. */
+/**
+ * If there are more calls than parts are allowed, half of the parts are reserved for running failed parts again in smaller
+ * ones.
+ */
 function affordableSize(executions: readonly unknown[], most: number): number {
   return Math.ceil(executions.length / (most / 2))
 }

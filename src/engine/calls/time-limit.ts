@@ -7,7 +7,7 @@ interface TimedRun {
   readonly key: string
 }
 
-/** The time that one call of a handler has. */
+/** The time limit of one call of a handler. */
 export class TimeLimit implements Timed {
   readonly endsAt: number
   /** Set when the time is up. */
@@ -15,11 +15,11 @@ export class TimeLimit implements Timed {
   readonly #clock: Clock
   readonly #timer: CallTimer
   readonly #run: TimedRun
-  // Made only when a handler asks for it: most do not, and it is not free.
+  // Created only when a handler asks for it: most do not, and it is not free.
   #abort: AbortController | undefined
   #giveUp: ((error: JustonceError) => void) | undefined
 
-  /** For a call with this run, and perhaps others. */
+  /** `run` is the first run of the call; there may be others. */
   constructor(clock: Clock, timer: CallTimer, run: TimedRun) {
     const now = clock.monotonicMs()
     this.endsAt = now + run.handler.timeoutMs
@@ -29,7 +29,7 @@ export class TimeLimit implements Timed {
     timer.watch(this, now)
   }
 
-  /** Asked of the clock, not of the timer: that cannot fire while a handler blocks the event loop. */
+  /** Reads the clock rather than the timer, because a timer cannot fire while a handler blocks the event loop. */
   get isUp(): boolean {
     if (this.error === undefined && this.#clock.monotonicMs() > this.endsAt) this.expire()
     return this.error !== undefined
@@ -42,7 +42,7 @@ export class TimeLimit implements Timed {
     return this.#abort.signal
   }
 
-  /** What the promise comes to, unless the time is up before. One at a time. */
+  /** Settles like the promise, unless the time is up first. One promise at a time. */
   within<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.error !== undefined) reject(this.error)

@@ -9,7 +9,7 @@ export interface EnvelopeLimits {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const controlCharacters = /[\u0000-\u001f\u007f]/
 
-/** Refuses what no handler should see: it looks at everything but the content of the body. */
+/** Refuses what no handler should see. Checks everything but the content of the body. */
 export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits): void {
   if (message.cut !== undefined) {
     throw new JustonceError('MESSAGE_NOT_KEPT', {
@@ -41,7 +41,7 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
   }
 }
 
-/** Transports are written by many: what is not there may be null, but nothing that is there may be anything but text. */
+/** Transports are written by many authors: a missing value may be null, but a value that is present must be text. */
 function checkTexts({ type, key, source }: IncomingMessage): void {
   for (const [name, value] of Object.entries({ type, key, source }) as readonly [string, unknown][]) {
     if (value === undefined || value === null || typeof value === 'string') continue
@@ -51,7 +51,7 @@ function checkTexts({ type, key, source }: IncomingMessage): void {
   }
 }
 
-/** A key must come back from every database as it went in: two keys that merge would lose a message. */
+/** Every database must return a key unchanged: two keys that become equal would lose a message. */
 export function isKey(key: unknown): key is string {
   return (
     typeof key === 'string' && key.length > 0 && key.length <= 255 && !controlCharacters.test(key) && key.isWellFormed()

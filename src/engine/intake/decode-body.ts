@@ -5,11 +5,14 @@ const strict = new TextDecoder('utf-8', { fatal: true })
 
 export interface DecodedBody {
   readonly body: unknown
-  /** Its text, where numbers in it may have lost something on the way. */
+  /** The text of the body, if JavaScript numbers may have lost precision. */
   readonly inexact: string | undefined
 }
 
-/** Parses a body as JSON, refusing what is not JSON or what would poison objects it is merged into. */
+/**
+ * Parses a body as JSON. Refuses bodies that are not JSON or that would pollute the prototype of objects they are
+ * merged into.
+ */
 export function decodeBody(bytes: Uint8Array): DecodedBody {
   let text: string
   let body: unknown
@@ -22,7 +25,7 @@ export function decodeBody(bytes: Uint8Array): DecodedBody {
       cause,
     })
   }
-  // The name can only come out of a text that contains it, plainly or with an escape in it.
+  // The name can only come from a text that contains it, literally or escaped.
   if ((text.includes('__proto__') || text.includes('\\u')) && hasProtoKey(body)) {
     throw new JustonceError('BODY_UNSAFE', { message: 'The body contains a property named __proto__.' })
   }

@@ -12,7 +12,7 @@ import { describeIssues, type StandardResult, type StandardSchema } from './stan
 
 export type DecodingSite = Pick<Engine<never>, 'clock' | 'codecOf'>
 
-/** A promise only where a codec answers with one. */
+/** Returns a promise only if a codec does. */
 export function decodeMessage({ clock, codecOf }: DecodingSite, incoming: IncomingMessage): Message | Promise<Message> {
   const codec = codecOf(incoming.type as string)
   if (codec === undefined) {
@@ -47,7 +47,7 @@ function messageWith(incoming: IncomingMessage, body: unknown): Message {
   }
 }
 
-/** The message of a run as it was when it was prepared. */
+/** Decodes the message of a run again, as it was when it was prepared. */
 export function decodeAgain<Tx>(engine: Engine<Tx>, { handler, delivery }: Run<Tx>): Message | Promise<Message> {
   const message = decodeMessage(engine, delivery.message)
   const schema = engine.schemaOf(delivery.message.type as string)
@@ -75,7 +75,7 @@ export interface Fitted<Tx> {
   readonly failure: Run<Tx>['failure']
 }
 
-/** The message with what the schema of its type makes of the body; rejects where that does not fit. */
+/** The message with the body that the schema of its type returns; rejects if the body does not fit. */
 export async function fitType(clock: Clock, schema: StandardSchema | undefined, message: Message): Promise<Message> {
   if (schema === undefined) return message
   const sent = sentBody(message)
@@ -83,10 +83,10 @@ export async function fitType(clock: Clock, schema: StandardSchema | undefined, 
   return withBody(message, await validate(timed, schema, message.body, `type ${message.type}`), sent)
 }
 
-/** As long as a handler has, if it is given no other time. */
+/** The same as the default time limit of a handler. */
 const ofTypeWithinMs = 30_000
 
-/** A message may fit its type and one handler but not another: that is the one handler's failure. */
+/** A message may fit its type and one handler but not another: that is a failure of that other handler only. */
 export async function fitHandler<Tx>(
   clock: Clock,
   handler: Handler<Tx>,

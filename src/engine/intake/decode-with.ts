@@ -3,12 +3,12 @@ import { anyText } from '../../encoding/any-text.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { inTime } from './in-time.ts'
 
-/** As long as a handler has, if it is given no other time. */
+/** The same as the default time limit of a handler. */
 const withinMs = 30_000
 
-/** What a codec makes of a body; a promise only where it answers with one. */
+/** The body that a codec decodes; a promise only if the codec returns one. */
 export function decodeWith(clock: Clock, codec: Codec, incoming: IncomingMessage): unknown {
-  // A copy: what arrived is kept as it was, also if a handler changes what it is given.
+  // A copy, because the received bytes must stay unchanged even if a handler changes what it is given.
   const bytes = new Uint8Array(incoming.body)
   let decoded: unknown
   try {

@@ -3,7 +3,7 @@ import { JustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
 
-/** The error that says so when a message has come too late for a handler. */
+/** An error if the message has come too late for the handler. */
 export function lateness<Tx>(
   { clock }: Pick<Engine<Tx>, 'clock'>,
   handler: { readonly name: string; readonly expires: Pick<Handler<Tx>['expires'], 'afterMs'> },
@@ -19,7 +19,7 @@ export function lateness<Tx>(
   })
 }
 
-/** A moment that is missing or no date at all ends nothing. */
+/** A time that is missing or is not a date never expires anything. */
 function time(moment: Date | undefined): number {
   return moment instanceof Date ? moment.getTime() : Number.NaN
 }

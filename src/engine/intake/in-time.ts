@@ -5,7 +5,7 @@ export interface Timed {
   readonly withinMs: number
 }
 
-/** Undefined: not in time. What never answers must not hold up all that comes after its message. */
+/** `undefined` if it was not in time. Something that never answers must not block everything after its message. */
 export async function inTime<T>({ clock, withinMs }: Timed, pending: Promise<T>): Promise<T | undefined> {
   const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>()
   const timer = clock.timer(withinMs, () => resolve(undefined))

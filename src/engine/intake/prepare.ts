@@ -20,8 +20,8 @@ export type Prepared<Tx> =
 
 /**
  * Decodes, validates and routes one delivery. Never throws: a message that cannot be handled is refused with its reason.
- * Answers at once where no schema and no codec has to be waited for: a promise for every message would cost more than the rest of this.
- * `first` is the number of its first run.
+ * Returns synchronously unless a schema or codec must be awaited, because a promise for every message would cost more than the
+ * rest of this. `first` is the number of its first run.
  */
 export function prepare<Tx>(
   engine: Engine<Tx>,
@@ -32,7 +32,7 @@ export function prepare<Tx>(
   try {
     const handlers = engine.handlersOf(delivery.message.type ?? '')
     if (handlers.length === 0 && isIgnored(engine, delivery.message, origin)) return { kind: 'ignored' }
-    // Before anything is concluded from it: whatever comes after may rely on what was checked.
+    // First of all: everything after this may rely on what was checked.
     checkEnvelope(delivery.message, engine.limits)
     checkType(handlers, delivery.message)
     checkIdentity(handlers, delivery.message)
@@ -52,8 +52,8 @@ export function prepare<Tx>(
 }
 
 /**
- * Of a type that nobody here wants; what has no type at all is a mistake. What is parked is nobody's to ignore: its row is
- * all that there is of it, and another app may want it.
+ * Whether the type is one that nothing here handles; a message without a type is a mistake instead. A parked message is
+ * never ignored: its row is all that exists of it, and another app may want it.
  */
 function isIgnored<Tx>({ unknownTypes }: Engine<Tx>, { type }: IncomingMessage, { letter }: Origin): boolean {
   return unknownTypes === 'ignore' && letter === undefined && typeof type === 'string' && type !== ''
@@ -104,7 +104,7 @@ function workOf<Tx>(
         origin,
         handler,
         message,
-        // What a schema of its own made of the body is the handler's alone.
+        // If the handler has its own schema, the body that the schema returned belongs to that handler alone.
         handout: handler.schema === undefined ? shared : { wasGiven: false },
         key,
         mark,
@@ -115,19 +115,22 @@ function workOf<Tx>(
         failure: early ?? known,
       })
     } catch (error) {
-      // What does not fit the handler's schema need not fit its identify() or fingerprint() either.
+      // A message that does not fit the handler's schema need not fit its identify() or fingerprint() either.
       throw failure === undefined ? error : failure.error
     }
   }
   return { delivery, origin, runs }
 }
 
-/** It was born for whoever has claimed it, whatever the clock here says. A row under another key is another message's. */
+/**
+ * The message has been claimed, so its time had come, whatever the clock here says. A row under another key belongs to
+ * another message.
+ */
 function isClaimed({ letter }: Origin, key: string): boolean {
   return letter !== undefined && isOwnedBy(letter, key)
 }
 
-/** An id from the future waits until its time has come: no room can be made for its record yet. */
+/** An id from the future waits until its time has come: there is no place for its record yet. */
 function unborn<Tx>({ clock }: Engine<Tx>, key: string, born: Date | undefined): Run<Tx>['failure'] {
   if (born === undefined) return undefined
   const delayMs = born.getTime() - clock.now().getTime()
@@ -137,18 +140,18 @@ function unborn<Tx>({ clock }: Engine<Tx>, key: string, born: Date | undefined):
   return { error: new JustonceError('ID_FROM_THE_FUTURE', { message, details }) }
 }
 
-/** Perhaps it is the clock here that is wrong: then it is soon right, or a process with a right one takes the message. */
+/** The local clock may be wrong: then it is soon corrected, or a process with a correct clock takes the message. */
 const lookAgainMs = 3_600_000
 
-/** Clocks differ; what is further ahead than this is not a difference of clocks. */
+/** Clocks differ, but not by more than this. */
 const clocksDifferMs = 3_600_000
 
-/** The broker has tried it as often as it wants to. */
+/** The broker will not deliver it again. */
 function givenUp({ givenUp: why }: Delivery): JustonceError | undefined {
   return why === undefined ? undefined : new JustonceError('BROKER_GAVE_UP', { message: why })
 }
 
-/** What is known of a run before it begins. */
+/** What is known about a run before it starts. */
 function fateOf<Tx>(
   engine: Engine<Tx>,
   condemned: JustonceError | undefined,
@@ -171,8 +174,8 @@ async function prepareLater<Tx>(
 ): Promise<Prepared<Tx>> {
   try {
     const message = await decoding
-    // Of what was sent, and before any schema has touched it: a default that a schema puts in, or a changed schema,
-    // must not make a second copy look like another message.
+    // Computed from what was sent, before any schema changes it: a default that a schema adds, or a changed schema,
+    // must not make a copy look like another message.
     const sent = sentBody(message)
     const ofBody = handlers.some(({ fingerprint }) => fingerprint === 'body') ? fingerprintOf(sent) : undefined
     const decoded = await fitType(engine.clock, schema, message)
@@ -203,7 +206,7 @@ function asRefusal(error: unknown): JustonceError {
       cause: error,
     })
   }
-  // identify() or fingerprint() threw something of its own: without a key nothing can be claimed.
+  // identify() or fingerprint() threw an error of its own: without a key nothing can be claimed.
   return new JustonceError('MESSAGE_ID_INVALID', {
     message: `The message could not be identified: ${anyText(error)}.`,
     cause: error,

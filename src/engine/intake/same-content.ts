@@ -5,8 +5,8 @@ import { decodeBody } from './decode-body.ts'
 import { contentOfBytes, contentOfJson } from './identify.ts'
 
 /**
- * Whether a record is of this message, and not of another one under its key. What has a codec is compared by its bytes, and other
- * bodies as JSON: a record from before a codec came or went is compared in the other way.
+ * Whether a record belongs to this message, and not to another one under the same key. Bodies with a codec are compared by their
+ * bytes, and others as JSON. A record from before a codec was added or removed is compared the other way.
  */
 export function isOfSameContent<Tx>(
   { fingerprint: known }: Pick<InboxRecord, 'fingerprint'>,
@@ -18,7 +18,7 @@ export function isOfSameContent<Tx>(
   return sameFingerprint(known, fingerprintOf(contentOfBytes(body))) || sameFingerprint(known, ofJson(body))
 }
 
-/** Of what is no JSON: nothing that a record could have. */
+/** If the bytes are not JSON, returns a fingerprint that no record can have. */
 function ofJson(bytes: Uint8Array): Uint8Array {
   try {
     return fingerprintOf(contentOfJson(decodeBody(bytes)))

@@ -9,21 +9,22 @@ import type { Source } from '../source.ts'
 import { markOf } from './position-mark.ts'
 import { type Prepared, prepare } from './prepare.ts'
 
-/** Deliveries by what is to be done with them. */
+/** Deliveries, sorted by what must be done with them. */
 export interface SortedOut<Tx> {
-  /** To be handled together in one transaction. */
+  /** Handled together in one transaction. */
   readonly shared: Item<Tx>[]
-  /** To be handled each in transactions of their own. */
+  /** Each handled in its own transactions. */
   readonly alone: Item<Tx>[]
-  /** A message with the same key is in this batch already: the next batch will find out what that makes of this one. */
+  /** A message with the same key is already in this batch. The next batch will show what that means for this one. */
   readonly again: Delivery[]
-  /** A handler of theirs is failing on everything. */
+  /** One of their handlers fails on every message. */
   readonly stopped: Delivery[]
 }
 
 /**
- * Asked of each delivery that a breaker keeps from all its handlers: true, and it is left to the caller, who tries it
- * again; false, and it is parked without an attempt, because others need the room or stand behind it.
+ * Called for each delivery that a breaker keeps from all its handlers. If it returns true, the delivery is left to the
+ * caller, who retries it. If false, the delivery is parked without an attempt, because others need the room or wait
+ * behind it.
  */
 export type HoldsBack = (delivery: Delivery) => boolean
 
@@ -58,13 +59,13 @@ export class Sorting<Tx> {
   readonly #engine: Engine<Tx>
   readonly #source: Source
   readonly #holdsBack: HoldsBack
-  /** Keys that were taken, by the name of the handler. */
+  /** Keys that are taken, by handler name. */
   readonly #claims = new Map<string, Set<string>>()
-  /** Of which something is left: what follows must not overtake it. */
+  /** Chains of which something is left: the rest must not overtake it. */
   readonly #left: LeftChains<Tx, 'again' | 'stopped'>
-  /** Chains of which something is handled alone, and therefore after all that is handled together. */
+  /** Chains of which something is handled alone, and therefore after everything that is handled together. */
   readonly #alone = new Set<string | undefined>()
-  /** The last of each partition. */
+  /** The last delivery of each partition. */
   readonly #last = new Map<string, Delivery>()
 
   constructor(engine: Engine<Tx>, source: Source, holdsBack: HoldsBack = () => true) {
@@ -83,13 +84,13 @@ export class Sorting<Tx> {
     else this.#place({ delivery, work: prepared.work }, prepared.work)
   }
 
-  /** A partition goes up to the first that has to wait, or that does not follow the one before it. */
+  /** A partition is handled up to the first delivery that must wait or that does not follow the one before it. */
   #isBehindInItsPartition(item: Item<Tx>): boolean {
     const { delivery } = item
     const partition = partitionId(delivery)
     const before = this.#last.get(partition)
     this.#last.set(partition, delivery)
-    // What was read anew stands behind what is left of the reading before: that has to be settled first.
+    // Deliveries that were read again come after what is left of the previous reading, which must be settled first.
     if (before !== undefined && !follows(delivery, before)) this.#left.leave(item, 'again')
     return this.#left.without([item], this.sorted).length === 0
   }
@@ -106,7 +107,7 @@ export class Sorting<Tx> {
   #place(item: Item<Tx>, work: Work<Tx>): void {
     if (work.runs.some((run) => this.#isTaken(run))) {
       this.sorted.again.push(item.delivery)
-      // A position moves past all before it, and rows are taken in their order. Other copies hold nobody up.
+      // A position moves past everything before it, and rows are taken in order. Other copies block nothing.
       if (this.#source.positions !== undefined || work.origin.letter !== undefined) this.#left.leave(item, 'again')
       return
     }
@@ -141,7 +142,7 @@ export class Sorting<Tx> {
 
   #mustBeAlone({ origin, runs }: Work<Tx>): boolean {
     if (this.#source.positions !== undefined) return false
-    // Its copy may be one of the others.
+    // Its copy may be among the other items.
     if (origin.reservation?.twin !== undefined) return true
     return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')
   }
@@ -169,21 +170,21 @@ export class Sorting<Tx> {
 }
 
 /**
- * The work as far as breakers let it go on: handlers are admitted one by one, and what they stop of a message that goes
- * on otherwise is parked. Undefined: nothing of it can go on, and it is held back.
+ * The work as far as breakers admit it. Handlers are admitted one by one; if some are stopped and the message can go on
+ * otherwise, the stopped runs are parked. `undefined` if nothing of it can go on and it is held back.
  */
 function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
   const stopped = new Set(work.runs.filter((run) => !isLetThrough(engine, run)))
   if (stopped.size === 0) return work
   const first = work.runs.findIndex((run) => stopped.has(run))
-  // Those that are not independent follow the first that is stopped.
+  // Handlers that are not independent wait behind the first one that is stopped.
   const goesOn = work.runs.some((run, place) => !stopped.has(run) && (place < first || run.handler.independent))
   if (work.origin.letter !== undefined || (!goesOn && holdsBack(work.delivery))) return undefined
   const origin: Origin = { ...work.origin, parksStopped: true }
   return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }
 }
 
-/** Those that are known to fail do not ask: they are not run. */
+/** Runs that are known to fail need no admission, because they are not run. */
 function isLetThrough<Tx>({ breakers }: Engine<Tx>, { failure, expired, handler, key }: Run<Tx>): boolean {
   return failure !== undefined || expired || breakers.admits(handler, key)
 }

@@ -1,4 +1,4 @@
-/** The part of Standard Schema v1 that is used here, by shape: zod, valibot, arktype and others have it. */
+/** The part of Standard Schema v1 that is used here, as a structural type. zod, valibot, arktype and others implement it. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1

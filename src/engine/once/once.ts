@@ -12,38 +12,41 @@ export interface OnceKey {
   readonly handler: string
   /** The id of the message, event or request. */
   readonly key: string
-  /** Compared with that of the first call: the same key with other content is refused with `KEY_REUSED`. */
+  /** Compared with the content of the first call: the same key with different content is refused with `KEY_REUSED`. */
   readonly content?: unknown
-  /** How long to wait for a twin that is still running, before the outcome is `busy`. Default: 10 s. No limit to the work. */
+  /**
+   * How long to wait for another call with the same key before the outcome is `busy`. Does not limit the work itself.
+   * Default: 10 s.
+   */
   readonly waitMs?: number
-  /** After this time the work is cut off, and everything it did is rolled back. Default: 30 s. */
+  /** After this time the work is aborted, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
 }
 
-/** `value` is what JSON has left of what the work returned. */
+/** `value` is the result of the work after a JSON round trip. */
 export type OnceOutcome<Value> =
   | { readonly status: 'processed'; readonly value: AfterJson<Value> }
   | { readonly status: 'duplicate'; readonly value: AfterJson<Value>; readonly processedAt: Date }
-  /** A twin is still running. */
+  /** Another call with the same key is still running. */
   | { readonly status: 'busy' }
-  /** A handler of an app with this name has failed on it; its parked message owns all further attempts. */
+  /** A handler of an app with this name has failed on it. Its parked message owns all further attempts. */
   | { readonly status: 'parked' }
 
-/** What the work gets beside `tx`. With `app.once()` it can publish, too. */
+/** What the work receives besides `tx`. With `app.once()` it can publish, too. */
 export interface OnceContext extends JoinedOnceContext {
-  /** Runs after the commit, at most once: a crash in between loses it. It is waited for, for `timeoutMs` at most. */
+  /** Runs after the commit, at most once: a crash in between loses it. `once` waits for it, for at most `timeoutMs`. */
   afterCommit(work: () => unknown): void
 }
 
-/** The same in a transaction of the caller. */
+/** The context of work in a transaction of the caller. */
 export interface JoinedOnceContext {
   /** Aborted when the time is up. */
   readonly signal: AbortSignal
 }
 
 /**
- * Runs the work once for each (handler, key), in one transaction with its record. Whatever the work returns is kept as
- * JSON and given to every duplicate; the first call gets the same JSON round trip, so both see the same value.
+ * Runs the work once for each (handler, key), in one transaction with its record. The result of the work is kept as
+ * JSON and returned to every duplicate. The first call gets the same JSON round trip, so both see the same value.
  *
  * ```ts
  * const outcome = await once(store, { handler: 'charge', key: event.id, content: event }, async (tx) => {
@@ -76,7 +79,7 @@ export async function once<Tx, Value>(
   return await onceInOwnTransaction({ ...site, store, hooks, outlet: nowhere }, key, work)
 }
 
-/** The same for an app: it can publish, and its listeners are told. */
+/** The same for an app: the work can publish, and the app's listeners are notified. */
 export async function onceInApp<Tx, Value>(
   engine: OnceSite<Tx>,
   key: OnceKey,

@@ -26,7 +26,7 @@ export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'c
 
 type Work<Tx, Value> = (tx: Tx, context: CallContext) => Promise<Value> | Value
 
-/** As long as a handler has, if it is given no other time. */
+/** The same as the default time limit of a handler. */
 const defaultTimeoutMs = 30_000
 
 export async function onceInOwnTransaction<Tx, Value>(
@@ -47,7 +47,7 @@ export async function onceInOwnTransaction<Tx, Value>(
     const options = {
       lockTimeoutMs: waitMs,
       giveUpAfterMs: waitMs,
-      // A holder that is silent for longer than the work may take is frozen or gone.
+      // A holder that is silent for longer than the work may take is frozen or dead.
       idleTimeoutMs: timeoutMs + 10_000,
       statementTimeoutMs: Math.max(timeoutMs, waitMs) + 1_000,
       signal: abort.signal,
@@ -61,11 +61,11 @@ export async function onceInOwnTransaction<Tx, Value>(
         options,
       )
       if (products.outgoing.length > 0) outlet.committed(products.outgoing)
-      // The work is committed, whatever becomes of these: a failure is told, but it does not make the outcome another one.
+      // The work is committed, whatever the hooks do: their failures are reported, but do not change the outcome.
       await hooks.start({ name: handler, timeoutMs }, products.afterCommit)
       return outcome
     } catch (error) {
-      // Claiming again waits for our own lost transaction, and shows whether it has committed.
+      // Claiming again waits for our own lost transaction, and shows whether it committed.
       if (isJustonceError(error, 'COMMIT_UNKNOWN') && lostCommits++ < 3) continue
       if (!claimed && store.classify(error) === 'conflict') return { status: 'busy' }
       throw error
@@ -95,7 +95,7 @@ interface Running<Tx> {
     lend(tx: Tx, options: LoanOptions): Loan<Tx>
   }
   readonly products: CallProducts
-  /** Nobody knows what it still has under way: its connection must not be used again. */
+  /** Nobody knows what the work still has in progress, so its connection must not be used again. */
   cutOff(error: Error): void
 }
 
@@ -110,7 +110,7 @@ async function claimAndRun<Tx, Value>(
   const fingerprint = content === undefined ? undefined : fingerprintOf(content)
   const { existing } = await store.inbox.claim(tx, [{ handler, key, fingerprint }])
   if (existing[0] !== undefined) return repeated(existing[0], fingerprint, handler, key)
-  // So far it was the wait for a twin; how long the work waits for what it wants itself is another matter.
+  // The lock timeout so far was for another call with the same key. The work itself waits for its locks with the usual timeout.
   if (waitMs !== undefined) await store.setLockTimeout?.(tx)
   const loan = store.lend(tx, {
     borrower: handler,
@@ -121,7 +121,7 @@ async function claimAndRun<Tx, Value>(
     const time = new TimeLimit(site.clock, timer, { handler: { name: handler, timeoutMs }, key })
     try {
       const value = await time.within((async () => await work(loan.tx, products.contextFor({}, time)))())
-      // What was not awaited may go on to send more.
+      // Calls that were not awaited may send more.
       let open = loan.settled()
       do {
         await time.within(Promise.all([open, products.checked()]))

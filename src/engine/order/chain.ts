@@ -4,8 +4,8 @@ import { partitionId } from '../positions/partition-moves.ts'
 import type { Source } from '../source.ts'
 
 /**
- * What must be handled in order: a partition whose position is kept in the store, the rows of an order key, or a key.
- * Undefined: it stands alone.
+ * Identifies what must be handled in order: a partition whose position is kept in the store, the rows of an order key,
+ * or a key. `undefined` if the item is in no chain.
  */
 export function chainOf<Tx>({ positions }: Source, item: Item<Tx>): string | undefined {
   const letter = letterOf(item)
@@ -15,7 +15,7 @@ export function chainOf<Tx>({ positions }: Source, item: Item<Tx>): string | und
   return positions === undefined ? (delivery.message.key ?? undefined) : partitionId(delivery)
 }
 
-/** Chains that something was left of: whatever follows it is left with it, in the same list of a result. */
+/** Chains of which an item was left: the items after it are left too, in the same list of the result. */
 export class LeftChains<Tx, List extends 'again' | 'held' | 'stopped'> {
   readonly #source: Source
   readonly #left = new Map<string, List>()
@@ -29,13 +29,13 @@ export class LeftChains<Tx, List extends 'again' | 'held' | 'stopped'> {
     if (chain !== undefined && !this.#left.has(chain)) this.#left.set(chain, list)
   }
 
-  /** Where it is left because of what stands before it; undefined: it is not. */
+  /** The list in which the item is left because of an earlier item; `undefined` if it is not left. */
   behind(item: Item<Tx>): List | undefined {
     const chain = this.#left.size === 0 ? undefined : chainOf(this.#source, item)
     return chain === undefined ? undefined : this.#left.get(chain)
   }
 
-  /** Those that are not left because of what stands before them; the others are listed. */
+  /** The items that are not left because of earlier ones. The others are added to the lists. */
   without(items: readonly Item<Tx>[], lists: Record<List, Delivery[]>): readonly Item<Tx>[] {
     if (this.#left.size === 0) return items
     return items.filter((item) => {

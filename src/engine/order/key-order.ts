@@ -3,16 +3,16 @@ import { fittedText } from '../../encoding/fit-text.ts'
 import type { Engine } from '../engine.ts'
 import { isGoodEnd, isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from '../items.ts'
 
-/** The order of messages of one key, for handlers that keep it: who must follow a message that waits. */
+/** The order of the messages of one key, for handlers that keep it: which messages must wait behind another. */
 export class KeyOrder<Tx> {
-  /** Of each scope the runs of this batch, in the order in which they are made. */
+  /** The runs of this batch in each scope, in the order of their calls. */
   readonly #scopes = new Map<string, Run<Tx>[]>()
-  /** The same of those that come from parked rows. */
+  /** The same for runs that come from parked rows. */
   readonly #placed = new Map<string, Run<Tx>[]>()
-  /** Scopes of which something is parked already, with the name of the handler that it is parked under. */
+  /** Scopes that already have a parked message, with the handler name that it is parked under. */
   readonly #blocked = new Map<string, string>()
 
-  /** Locks the scopes of a batch: from here on until its end nobody else runs or parks a message of them. */
+  /** Locks the scopes of a batch: until the batch ends, no other transaction runs or parks a message in them. */
   static async lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
     const order = new KeyOrder<Tx>()
     const scopes = new Map<string, OrderScope>()
@@ -36,7 +36,7 @@ export class KeyOrder<Tx> {
   }
 
   async #look(engine: Engine<Tx>, tx: Tx, scopes: ReadonlyMap<string, OrderScope>): Promise<void> {
-    // Sorted, so that two batches never wait for each other's keys in a circle.
+    // Sorted, so that two batches cannot deadlock on each other's keys.
     const sorted = [...scopes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, scope]) => scope)
     const answers = await engine.store.parking.blocked(tx, sorted)
     sorted.forEach(({ handler, orderKey }, index) => {
@@ -46,7 +46,7 @@ export class KeyOrder<Tx> {
     })
   }
 
-  /** What a run comes to because of the messages before it; undefined: nothing stands before it. */
+  /** The outcome of a run because of the messages before it; `undefined` if there are none. */
   hindrance(run: Run<Tx>, outcomes: Outcomes): RunOutcome | undefined {
     const orderKey = orderKeyOf(run)
     if (orderKey === undefined) return undefined
@@ -56,7 +56,7 @@ export class KeyOrder<Tx> {
     for (const other of this.#scopes.get(id) ?? []) {
       if (other.index === run.index) break
       const outcome = outcomes[other.index]
-      // To be parked before one that is left for another time would be to overtake it, whatever else stands before both.
+      // If this one were parked before one that is left for later, it would overtake it, whatever else is ahead of both.
       if (outcome?.kind === 'unstarted') return outcome
       if (outcome?.kind === 'apart') return { kind: 'unstarted' }
       if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) waits = true
@@ -64,7 +64,7 @@ export class KeyOrder<Tx> {
     return waits ? { kind: 'waiting', behind: 'message' } : undefined
   }
 
-  /** Rows of one key are taken in their order: behind one that stays, the others stay, too. */
+  /** Rows of one key are taken in order: if one stays, the rows behind it stay too. */
   #behindTheRow(run: Run<Tx>, id: string, outcomes: Outcomes): RunOutcome | undefined {
     for (const other of this.#placed.get(id) ?? []) {
       if (other.index === run.index) return undefined
@@ -75,8 +75,8 @@ export class KeyOrder<Tx> {
   }
 
   /**
-   * What would be parked without a claim must not get before one of its key that is left for another time. And what waits
-   * behind rows of an old name of its handler waits under that name: rows of one name are taken in their order.
+   * A message that would be parked without a claim must not get ahead of one of its key that is left for later. A message
+   * that waits behind rows of a former handler name waits under that name, because rows of one name are taken in order.
    */
   keepBehind(outcomes: Outcomes): void {
     for (const [id, runs] of this.#scopes) {
@@ -97,12 +97,12 @@ function holdsUp<Tx>({ handler }: Run<Tx>, outcome: RunOutcome | undefined): boo
   return outcome.verdict.state === 'waiting' || handler.ordered?.whenDead === 'block'
 }
 
-/** What was parked before is the first of its key, or it would not be due. */
+/** A message that was already parked is the first of its key; otherwise it would not be due. */
 function hasItsPlace<Tx>(run: Run<Tx>): boolean {
   return run.owner !== undefined || unclaimedLetter(run) !== undefined
 }
 
-/** The key whose order has to be kept for this run, in the form in which every store can keep it. */
+/** The key whose order must be kept for this run, in a form that every store can keep. */
 export function orderKeyOf<Tx>({ handler, delivery }: Run<Tx>): string | undefined {
   const { key } = delivery.message
   return handler.ordered !== undefined && key !== undefined && key !== null ? fittedText(key) : undefined

@@ -6,16 +6,16 @@ import type { Outcomes } from '../items.ts'
 import type { Source } from '../source.ts'
 import { isSame, nameOf, partitionId } from './partition-moves.ts'
 
-/** What a batch is after its positions were moved. */
+/** A batch after its positions were moved. */
 export interface Moved<Tx> {
   readonly batch: Batch<Tx>
-  /** The store does not stand where they begin: somebody else has handled them, or is about to. */
+  /** Deliveries that do not begin at the position in the store: another process has handled them, or is about to. */
   readonly lost: readonly Delivery[]
 }
 
 /**
- * Moves the positions of a batch, before anything else is done: whoever has lost a partition finds out here. What a
- * commit of ours, whose answer was lost, has done already shows as duplicates.
+ * Moves the positions of a batch before anything else is done: a process that has lost a partition detects it here. If
+ * an earlier commit of ours succeeded but its answer was lost, its messages show up as duplicates.
  */
 export async function movePositions<Tx>(
   engine: Engine<Tx>,
@@ -51,7 +51,7 @@ export async function movePositions<Tx>(
     ...batch.works.map(({ delivery }) => delivery),
     ...batch.refusals.map(({ delivery }) => delivery),
   ]
-  // Refusals of a commit that is known to have happened are parked already: parking them again changes nothing.
+  // Refusals of a commit that is known to have succeeded are already parked, and parking them again changes nothing.
   return {
     batch: {
       ...batch,
@@ -62,7 +62,10 @@ export async function movePositions<Tx>(
   }
 }
 
-/** Whoever holds a position and does not finish has the partition, or had it: nothing has run, and nobody is to blame. */
+/**
+ * The process that holds a position and does not finish has the partition, or had it. Nothing has run, and no message is
+ * to blame.
+ */
 async function moveAll<Tx>(
   engine: Engine<Tx>,
   tx: Tx,

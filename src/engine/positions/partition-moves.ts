@@ -1,6 +1,6 @@
 import type { Delivery, Position, PositionMove } from '../../contracts/index.ts'
 
-/** The row of deliveries of each partition: where the first begins, and where the last ends. */
+/** One move per partition: from where its first delivery begins to where its last one ends. */
 export function movesPast(deliveries: readonly Delivery[]): PositionMove[] {
   const moves = new Map<string, PositionMove>()
   for (const { message, place } of deliveries) {
@@ -10,16 +10,16 @@ export function movesPast(deliveries: readonly Delivery[]): PositionMove[] {
     const expected = moves.has(id) ? moves.get(id)?.expected : from
     moves.set(id, { source: message.source, partition, expected, to })
   }
-  // Sorted, so that two processes never wait for each other's partitions in a circle.
+  // Sorted, so that two processes cannot deadlock on each other's partitions.
   return [...moves].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, move]) => move)
 }
 
-/** It begins where the other ends, so that nothing lies between them. */
+/** Whether the delivery begins where the other ends, with nothing in between. */
 export function follows(delivery: Delivery, before: Delivery): boolean {
   return isSame(delivery.place?.from, before.place?.to)
 }
 
-/** Those that follow on what was lost of their partition, one after the other: they are lost with it. */
+/** The deliveries that directly follow lost ones in their partition, one after the other. They are lost too. */
 export function lostWith(lost: readonly Delivery[], deliveries: readonly Delivery[]): readonly Delivery[] {
   const last = new Map(lost.map((delivery) => [partitionId(delivery), delivery]))
   return deliveries.filter((delivery) => {
@@ -34,7 +34,7 @@ export function isSame(a: Position | undefined, b: Position | undefined): boolea
   return a?.next === b?.next && a?.incarnation === b?.incarnation
 }
 
-/** Names the partition of a delivery; those without a place have none. */
+/** Names the partition of a delivery. Deliveries without a place share an empty partition name. */
 export function partitionId({ message, place }: Delivery): string {
   return nameOf(message.source, place?.partition ?? '')
 }

@@ -5,8 +5,8 @@ import { type DecodingSite, decodeMessage, fitType } from '../intake/decode-mess
 import { describeIssues, type StandardIssue, type StandardSchema } from '../intake/standard-schema.ts'
 
 /**
- * Rejects where the body does not fit the schema of its type. It is checked as a receiver will read it, after JSON, so
- * that a Date fits a schema that makes a Date of a text. Undefined: there is no schema.
+ * Rejects if the body does not fit the schema of its type. The body is checked as a receiver will read it, after JSON,
+ * so that a Date fits a schema that parses a text into a Date. `undefined` if there is no schema.
  */
 export function checkPublished(
   site: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>,
@@ -26,7 +26,7 @@ async function fitAsReceived(site: DecodingSite, schema: StandardSchema, message
   return await fitType(site.clock, schema, await decodeMessage(site, { ...message, source: 'publish' }))
 }
 
-/** Not BODY_INVALID: a handler's dead letter would say that the message it was given is wrong. */
+/** Not BODY_INVALID: a handler's dead letter would then say that the message it was given is wrong. */
 function invalid({ id, type }: OutgoingMessage, { details }: JustonceError): JustonceError {
   const issues = describeIssues(details.issues as readonly StandardIssue[])
   return new JustonceError('PUBLISH_INVALID', {

@@ -4,7 +4,7 @@ import { JustonceError } from '../../errors/index.ts'
 
 const encoder = new TextEncoder()
 
-/** A body as it is sent: JSON where there is no codec. Undefined: JSON cannot hold it. */
+/** The body as it is sent: as JSON if there is no codec. `undefined` if JSON cannot represent it. */
 export function encodeBody(value: unknown, type: string, codec: Codec | undefined): Uint8Array | undefined {
   if (codec !== undefined) return encodeWith(codec, value, type)
   const text = JSON.stringify(value) as string | undefined
@@ -21,7 +21,7 @@ function encodeWith(codec: Codec, value: unknown, type: string): Uint8Array {
       cause,
     })
   }
-  // A copy: the codec may use the same buffer for the next one, before this one is written.
+  // A copy, because the codec may reuse its buffer before this one is written.
   if (bytes instanceof Uint8Array) return new Uint8Array(bytes)
   throw new JustonceError('BODY_NOT_ENCODED', {
     message: `encode() of the codec of type ${type} returned ${bytes instanceof Promise ? 'a promise' : typeof bytes}, not bytes.`,

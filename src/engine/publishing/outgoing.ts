@@ -18,7 +18,7 @@ export interface OutgoingRequest {
     readonly key: string
   }
   readonly ids?: OrdinalIds | undefined
-  /** The cause may happen twice, so the id is derived from it instead of made anew. */
+  /** The cause may happen twice, so the id is derived from it instead of generated. */
   readonly weak?: boolean
   readonly now: Date
   readonly codec?: Codec | undefined
@@ -68,6 +68,6 @@ function outgoingId({ cause, ids, weak, type, now }: OutgoingRequest): string {
   if (!weak || cause === undefined || ids === undefined) return uuidv7(now.getTime())
   const ordinal = ids.get(type) ?? 0
   ids.set(type, ordinal + 1)
-  // The time comes from the key or from nowhere: a producer that sends again may well set sentAt anew.
+  // The time comes only from the key: a producer that sends again may set a new sentAt.
   return derivedId([cause.handler.name, cause.key, type, String(ordinal)], timeOfUuidV7(cause.key))
 }

@@ -9,12 +9,12 @@ import type { Source } from '../source.ts'
 import { nextStep, type Step, type Trouble } from './next-step.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
 
-/** One transaction: it has committed, or it was rolled back, and then why, and how often for that reason. */
+/** One transaction: it was committed, or it was rolled back, with the reason and how often that reason has occurred. */
 export type Attempt<Tx> =
   | { readonly committed: Committed<Tx> }
   | { readonly committed: undefined; readonly why: WhyUndone; readonly times: number; readonly error: unknown }
 
-/** The transactions that one call of the engine makes, and what has become of all that was in them. */
+/** The transactions of one call of the engine, and the result for everything in them. */
 export class Attempts<Tx> {
   readonly engine: Engine<Tx>
   readonly source: Source
@@ -25,7 +25,7 @@ export class Attempts<Tx> {
     this.source = source
   }
 
-  /** `history`: why the same was rolled back before. */
+  /** `history`: why the same batch was rolled back before. */
   async attempt(batch: Batch<Tx>, history: WhyUndone[]): Promise<Attempt<Tx>> {
     const { engine, source, result } = this
     let committed: Committed<Tx>
@@ -38,7 +38,7 @@ export class Attempts<Tx> {
       history.push(why)
       return { committed: undefined, why, times: history.filter((each) => each === why).length, error }
     }
-    // A commit whose answer was lost may have stored messages that nobody was told of.
+    // A commit whose answer was lost may have stored messages without waking the relay.
     if (history.includes('commit-unknown')) engine.wake('relay')
     const { settled, lost, wentWell, background } = await afterTheCommit(engine, source, committed)
     result.settled.push(...settled)
@@ -48,7 +48,7 @@ export class Attempts<Tx> {
     return { committed }
   }
 
-  /** What to do next. Where that is the same again, its time has come. */
+  /** What to do next. If that is to try again, it first waits until it is time to. */
   async next(trouble: Trouble): Promise<Step> {
     const { clock, timing } = this.engine
     const step = nextStep(trouble, timing)
@@ -76,7 +76,7 @@ function isOneCall<Tx>([only, another]: readonly Work<Tx>[]): boolean {
   return another === undefined && (only === undefined || only.runs.length === 1)
 }
 
-/** One call needs no part, unless it is likely to fail: without one a failure costs another transaction. */
+/** A single call needs no part, unless it is likely to fail: without a part a failure costs another transaction. */
 function partSizeOfOne<Tx>(work: Work<Tx> | undefined): number {
   return (work?.origin.letter?.attempts ?? 0) > 0 ? 1 : Number.POSITIVE_INFINITY
 }

@@ -2,17 +2,20 @@ import { checkNumber, checkOptions } from '../../errors/index.ts'
 import type { Backoff } from '../handler.ts'
 
 export interface ExponentialOptions {
-  /** The wait after the first failure. 1 s if not given. */
+  /** The wait after the first failure. Default: 1 s. */
   readonly baseMs?: number
-  /** Each wait is so many times the one before. 2 if not given. */
+  /** How many times as long each wait is as the one before. Default: 2. */
   readonly factor?: number
-  /** No wait is longer. 5 minutes if not given. */
+  /** The longest wait. Default: 5 minutes. */
   readonly maxMs?: number
-  /** The part of a wait that is left to chance, from 0 to 1, so that what failed together does not come back together. 0.5 if not given. */
+  /**
+   * The share of a wait that is random, from 0 to 1, so that messages that failed together are not retried together. Default:
+   * 0.5.
+   */
   readonly jitter?: number
 }
 
-/** Waits that grow: 1 s, 2 s, 4 s … up to five minutes, half of each left to chance, if nothing else is said. */
+/** Growing waits: by default 1 s, 2 s, 4 s … up to five minutes, half of each random. */
 export function exponential(options: ExponentialOptions = {}): Backoff {
   checkOptions(options, ['baseMs', 'factor', 'maxMs', 'jitter'], 'exponential()')
   const { baseMs = 1_000, factor = 2, maxMs = 300_000, jitter = 0.5 } = options
@@ -32,7 +35,7 @@ export function fixed(delayMs: number): Backoff {
   return () => delayMs
 }
 
-/** No further attempt: what fails is a dead letter at once. */
+/** No further attempt: a failure makes a dead letter immediately. */
 export const none: Backoff = () => 'dead'
 
 export const defaultBackoff: Backoff = exponential()

@@ -7,18 +7,18 @@ import type { WhyUndone } from './why-undone.ts'
 
 export interface Blame<Tx> {
   readonly runs: readonly Run<Tx>[]
-  /** They need not be run again to find out whether they fail alone. */
+  /** They need not run again to show whether they fail alone. */
   readonly isFailed: boolean
 }
 
-/** The runs in which a batch has come to grief, where that is known of each. */
+/** The runs that made a batch fail, if each of them is known. */
 export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, error: unknown): Blame<Tx> | undefined {
   const runs = works.flatMap((work) => work.runs)
   const partly = partlyAppliedRun(runs, error)
   if (partly !== undefined) return { runs: [partly], isFailed: true }
   if (why !== 'failure' && why !== 'culprit' && why !== 'connection-lost') return undefined
   const [only, another] = runs
-  // What it has not thrown may be the fault of a message that is only to be kept.
+  // If the run did not throw the error itself, a message that only has to be kept may be the cause.
   const isOnly = another === undefined && (refusals.length === 0 || error instanceof Undone)
   if (only !== undefined && isOnly) return { runs: [only], isFailed: why !== 'connection-lost' }
   if (!(error instanceof Undone)) return undefined
@@ -27,7 +27,7 @@ export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, er
   return { runs: throwers, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
 }
 
-/** What a handler has done, or not done in time, whoever was with it. */
+/** An error for which the handler itself is to blame, whatever ran alongside it. */
 function isItsOwn(error: unknown): boolean {
   return isJustonceError(error, 'HANDLER_TIMEOUT') || isJustonceError(error, 'TX_ENDED')
 }

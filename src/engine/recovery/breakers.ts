@@ -8,12 +8,12 @@ interface Breaker {
 }
 
 const longestPauseMs = 60_000
-/** What is paused by a person is looked at so often; when it goes on, everybody is woken. */
+/** How often a handler that an operator has paused is checked. When it is resumed, all listeners are notified. */
 const lookAgainMs = 1_000
 
 /**
  * Stops giving messages to a handler when all of them fail, so that a bad deploy does not turn a queue into parked
- * messages. While it is open one message is let through now and then; the first that succeeds closes it.
+ * messages. While a breaker is open, one message is admitted now and then; the first success closes it.
  */
 export class Breakers {
   readonly #clock: Clock
@@ -27,7 +27,7 @@ export class Breakers {
     this.#events = events
   }
 
-  /** Whether the handler may be given this message now. A message that was let through as a trial stays let through. */
+  /** Whether the handler may be given this message now. A message that was admitted as a trial stays admitted. */
   admits({ name }: Pick<Handler, 'name'>, key: string): boolean {
     if (this.#paused.has(name)) return false
     const open = this.#breakers.get(name)?.open
@@ -40,7 +40,7 @@ export class Breakers {
     return true
   }
 
-  /** As an open breaker that lets nothing through, until `resume`. What has begun is finished. */
+  /** Acts like an open breaker that admits nothing until `resume`. Runs that have started are finished. */
   pause({ name }: Pick<Handler, 'name'>): void {
     this.#paused.add(name)
   }
@@ -49,13 +49,16 @@ export class Breakers {
     if (this.#paused.delete(name)) for (const listener of this.#listeners) listener()
   }
 
-  /** Calls it whenever a breaker closes: what was held back can go on. The result ends that. */
+  /**
+   * Calls the listener whenever a breaker closes, so that held messages can go on. The returned function removes the
+   * listener.
+   */
   onClosed(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** How long nothing at all will be let through; 0: at least one message would be. */
+  /** How long nothing at all will be admitted; 0 if at least one message would be. */
   waitMs({ name }: Pick<Handler, 'name'>): number {
     if (this.#paused.has(name)) return lookAgainMs
     const open = this.#breakers.get(name)?.open

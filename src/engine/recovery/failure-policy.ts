@@ -13,7 +13,7 @@ export type Verdict = {
   readonly complaint?: JustonceError | undefined
 } & ({ readonly state: 'waiting' } | { readonly state: 'dead' })
 
-/** Codes that no further attempt can mend: the message itself is wrong, came too late, or kills. */
+/** Codes for which retrying cannot help: the message itself is wrong, came too late, or kills the process. */
 const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BODY_INVALID',
   'MESSAGE_NOT_KEPT',
@@ -28,7 +28,7 @@ const permanentCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, random: number): Verdict {
   const attempts = failedBefore + 1
   const reason = isJustonceError(error) ? error.code : 'HANDLER_FAILED'
-  // It has not been tried: only its time has not come.
+  // It has not been tried: the time in its id has not come yet.
   if (isJustonceError(error, 'ID_FROM_THE_FUTURE'))
     return { state: 'waiting', reason, attempts: failedBefore, delayMs: shortened(Number(error.details?.delayMs)) }
   if (isPermanentError(error) || permanentCodes.has(reason) || attempts >= retry.attempts) {
@@ -45,7 +45,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
       message: `After attempt ${attempts} the backoff answered ${inspect(delayMs)}, which is no delay.`,
     })
   } catch (cause) {
-    // A policy is the user's code: what it throws or answers must not keep the message from being parked.
+    // A policy is the user's code: whatever it throws or returns must not keep the message from being parked.
     const complaint = isJustonceError(cause, 'BACKOFF_INVALID')
       ? cause
       : new JustonceError('BACKOFF_INVALID', { message: `The retry policy threw: ${anyText(cause)}.`, cause })

@@ -6,25 +6,25 @@ import { isDenied, lastResort, stuck } from './keep-somehow.ts'
 import type { Alone } from './next-step.ts'
 import type { WhyUndone } from './why-undone.ts'
 
-/** What one message, or one run of it, has come to. */
+/** The result for one message, or one run of it. */
 interface End {
-  /** Where those behind it in its chain are left; undefined: they can go on. */
+  /** The list in which the messages behind it in its chain are left; `undefined` if they can go on. */
   readonly leaves: 'again' | 'held' | undefined
-  /** Undefined: all of the message is settled in another way, or left. */
+  /** `undefined` if the whole message is settled in another way, or left. */
   readonly outcomes?: Outcomes | undefined
 }
 
-/** What is known of a message before it is handled alone. */
+/** What is known about a message before it is handled alone. */
 export interface Before {
-  /** What has become of runs of it already. */
+  /** Outcomes of its runs that are already decided. */
   readonly done?: Outcomes
-  /** It has failed beside others, and is likely to fail again. */
+  /** It failed alongside others, and is likely to fail again. */
   readonly hasFailed?: boolean
 }
 
 /**
- * Handles one message with a transaction for each of its handlers: whatever goes wrong has only one owner then. Where a
- * position moves with it, one for all of them.
+ * Handles one message with a transaction for each of its handlers, so that any failure belongs to one handler. If a
+ * position moves with the message, one transaction for all of them.
  */
 export async function handleAlone<Tx>(
   attempts: Attempts<Tx>,
@@ -41,14 +41,14 @@ export async function handleAlone<Tx>(
     const isLast = run === runs.at(-1)
     end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, { earlier, hasFailed, isLast })
     const outcome = end.outcomes?.[run.index]
-    // It comes again, and then what is left of it goes on.
+    // The message will be handled again, and the rest of it then.
     if (outcome === undefined || outcome.kind === 'unstarted') break
     earlier[run.index] = outcome
   }
   return end.leaves
 }
 
-/** Tries until it is decided: processed, parked or a duplicate; or left for later. */
+/** Tries until the outcome is decided (processed, parked or a duplicate) or the message is left for later. */
 async function settle<Tx>(
   attempts: Attempts<Tx>,
   given: Item<Tx>,
@@ -59,11 +59,11 @@ async function settle<Tx>(
   let of: Alone = knownOf(item)
   let history: WhyUndone[] = []
   for (let rounds = 0; ; rounds++) {
-    // Alone it may wait longer each time: it holds nobody up but those who want the same rows.
+    // Alone, it may wait longer each time, because it only blocks transactions that want the same rows.
     const lockTimeoutMs = Math.min(batchLockTimeoutMs * 2 ** rounds, aloneLockTimeoutMs)
     const settles = isLast || of === 'last-resort'
     const one = attempts.batchOf([item])
-    // What is not run needs no part; of several handlers each needs one.
+    // A message that is not run needs no part. If there are several handlers, each needs one.
     const needsPart = hasFailed || (item.work?.runs.length ?? 0) > 1
     const partSize = of !== 'unknown' ? Number.POSITIVE_INFINITY : needsPart ? 1 : one.partSize
     const batch = { ...one, earlier, settles, partSize, lockTimeoutMs }
@@ -96,7 +96,10 @@ async function settle<Tx>(
   }
 }
 
-/** Whether those behind it in its chain have to wait: it comes again, or stays first in the rows of its order key. */
+/**
+ * Whether the messages behind it in its chain must wait: it will be handled again, or it stays first in the rows of its
+ * order key.
+ */
 export function leavesChain<Tx>({ result }: Attempts<Tx>, item: Item<Tx>, outcomes: Outcomes): boolean {
   const { work, delivery } = item
   const isRow = letterOf(item) !== undefined
@@ -124,7 +127,7 @@ function knownOf<Tx>({ work }: Item<Tx>): Alone {
   return work.runs.every(({ failure }) => failure !== undefined) ? 'failing' : 'unknown'
 }
 
-/** The same with those runs of it known to fail, or all where nobody knows which. */
+/** The item with the given runs marked as failing, or all of its runs if none of the given ones is its own. */
 export function failing<Tx>(item: Item<Tx>, runs: readonly Run<Tx>[], error: unknown): Item<Tx> {
   const own = new Set(runs.filter(({ delivery }) => delivery === item.delivery).map(({ index }) => index))
   return changed(item, (run) => {

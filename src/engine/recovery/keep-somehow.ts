@@ -7,21 +7,22 @@ import type { Engine } from '../engine.ts'
 import { type Item, letterOf, type Refusal } from '../items.ts'
 import { takesOthers } from './takes-others.ts'
 
-/** Something that can be neither handled nor parked. */
+/** A message that can be neither handled nor parked. */
 export interface NotKept<Tx> {
   readonly item: Item<Tx>
   /** Why it could not be parked. */
   readonly error: unknown
-  /** It has not failed, and only has to wait for its turn. */
+  /** It has not failed, and only waits for its turn. */
   readonly isWaiting: boolean
 }
 
 /**
- * The last resort. The message alone is held, for longer each time, and everything else goes on. If that does not help
- * although the store takes others, the message is to blame, and becomes a dead letter in a form that fits every database;
- * where it is too large, a note of it, at once. Resolves to that; undefined: it is held.
- * What only waits for its turn and is too large to be parked is held until it need not wait any more. Where a whole lane
- * would stand still for it, a note of it is left instead: its lane still has it.
+ * The last resort. Only this message is held, for longer each time, and everything else goes on. If that does not help
+ * although the store accepts other messages, this message is to blame and becomes a dead letter in a form that fits every
+ * database. If it is too large, a note of it becomes the dead letter immediately. Resolves to that refusal; `undefined`
+ * if the message is held.
+ * A message that only waits for its turn and is too large to be parked is held until it need not wait any more. If that
+ * would block a whole lane, a note of it is kept instead: the lane still has the message.
  */
 export async function lastResort<Tx>(
   engine: Engine<Tx>,
@@ -29,11 +30,11 @@ export async function lastResort<Tx>(
 ): Promise<Refusal | undefined> {
   const { delivery, work, refusal } = item
   const { letter, mark } = work?.origin ?? refusal ?? {}
-  // Only what is known to be too large loses its body: a full disk takes small rows, too.
+  // Only a message that is known to be too large loses its body: small rows, too, can be refused when a disk is full.
   const isNote = await isTooLarge(engine, delivery)
   const holdsUpOthers = (delivery.place ?? delivery.lane) !== undefined
   if (isNote && isWaiting && !holdsUpOthers) return undefined
-  // A parked row is kept already: it can wait.
+  // A parked row is already kept, so it can wait.
   const mayBeToBlame = letter === undefined && timesStuck(engine, item) >= patience
   const isToBlame = isNote || (mayBeToBlame && (await takesOthers(engine, work?.runs[0])))
   if (!isToBlame) return undefined
@@ -49,8 +50,8 @@ async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Pro
 }
 
 /**
- * The store has refused one of its own statements: a right is missing. That is no failure of a message or its handler, and
- * no conflict that passes by itself: nothing is parked for it.
+ * The store refused one of its own statements because a permission is missing. This is not a failure of a message or its
+ * handler, nor a conflict that resolves itself, so nothing is parked for it.
  */
 export function isDenied(error: unknown): boolean {
   const isOurs = error instanceof Undone && (error.reason === 'held' || error.reason === 'unrecorded')
@@ -60,11 +61,14 @@ export function isDenied(error: unknown): boolean {
 
 const shortestPauseMs = 1_000
 const longestPauseMs = 60_000
-/** So often it may be a bad moment. */
+/** Up to this often it may be a temporary problem. */
 const patience = 2
 const deliveriesStuck = new WeakMap<Delivery, number>()
 
-/** A row is another delivery each time that it is taken. The oldest are forgotten: that makes a pause shorter, no more. */
+/**
+ * A row becomes a new delivery each time it is taken, so rows are counted by key. The oldest are forgotten, which only
+ * makes a pause shorter.
+ */
 const lettersStuck = new WeakMap<object, Map<string, number>>()
 const mostLettersStuck = 10_000
 
@@ -88,7 +92,7 @@ function countStuck<Tx>(engine: Engine<Tx>, item: Item<Tx>, times: number): void
   if (letters.size > mostLettersStuck) letters.delete(letters.keys().next().value as string)
 }
 
-/** It is held, for longer each time, and it is said why. Answers for how long. */
+/** Holds the message, for longer each time, and reports why. Returns for how long. */
 export function stuck<Tx>(engine: Engine<Tx>, item: Item<Tx>, error: unknown): number {
   const before = timesStuck(engine, item)
   const pauseMs = Math.min(shortestPauseMs * 2 ** Math.min(before, 20), longestPauseMs)

@@ -1,38 +1,38 @@
 import type { WhyUndone } from './why-undone.ts'
 
-/** A transaction that was rolled back, and what is known of what was in it. */
+/** A transaction that was rolled back, and what is known about its content. */
 export interface Trouble {
   readonly why: WhyUndone
-  /** How often the same was rolled back for this reason, this time included. */
+  /** How often the same content was rolled back for this reason, including this time. */
   readonly times: number
-  /** What was in it, if it was one message, or one run of it; otherwise `shared`. */
+  /** What was in it, if it was one message or one run; otherwise `shared`. */
   readonly of: 'shared' | Alone
-  /** `shared`: the one or those in whose calls it happened are known. */
+  /** `shared`: the runs in whose calls it happened are known. */
   readonly isBlamed?: boolean
   /** `shared`: it had no parts, and can have some. */
   readonly canHaveParts?: boolean
-  /** The store has refused one of its own statements: a right is missing. */
+  /** The store refused one of its own statements because a permission is missing. */
   readonly isDenied?: boolean
 }
 
 /**
- * - `unknown`: nothing is known against it.
- * - `failing`: it is known to fail, and was only to be parked.
+ * - `unknown`: it is not known to fail.
+ * - `failing`: it is known to fail, and only had to be parked.
  * - `plain`: the same, with nothing in its row that a database could refuse.
  * - `last-resort`: the same, in a form that fits every database.
  */
 export type Alone = 'unknown' | 'failing' | 'plain' | 'last-resort'
 
 /**
- * - `again`: the same once more, after about so long.
- * - `in-parts`: the same once more, so that a failure rolls back only a part.
- * - `without-the-blamed`: those alone, and the others without them.
- * - `each-alone`: nobody knows who it was, and only that will tell.
+ * - `again`: try the same again, after about this long.
+ * - `in-parts`: try the same again, so that a failure rolls back only a part.
+ * - `without-the-blamed`: handle the blamed messages alone, and the others without them.
+ * - `each-alone`: the culprit is unknown, and only running each alone will show it.
  * - `fail`: it counts as the failure of the message, which is parked.
  * - `plainly`: its row is written with texts that every database can hold.
  * - `keep`: it can be neither handled nor parked: the last resort.
- * - `hold`: a rival has it; it is tried later, and nothing is held against it.
- * - `stick`: it is tried later, after a pause that grows, and reported.
+ * - `hold`: another process has it; it is retried later, without counting an attempt.
+ * - `stick`: it is reported and retried later, after a growing pause.
  */
 export type Step =
   | { readonly kind: 'again'; readonly afterMs: number }
@@ -40,17 +40,17 @@ export type Step =
   | { readonly kind: 'fail' | 'plainly' | 'keep' | 'hold' | 'stick' }
 
 export interface StepOptions {
-  /** Conflicts of one message in a row before they count as a failed attempt. */
+  /** How many conflicts in a row of one message count as a failed attempt. */
   readonly conflictsPerAttempt: number
 }
 
-/** How often a message may lose its connection, alone, before that is its failure. */
+/** How often a message may lose its connection while alone before that counts as its failure. */
 const lossesPerAttempt = 3
 
-/** Claiming again waits for our own lost transaction and finds out what became of it. */
+/** Claiming again waits for our own lost transaction and shows whether it committed. */
 const lostCommitsTogether = 3
 
-/** What is done next about a transaction that was rolled back. */
+/** Decides what to do after a transaction was rolled back. */
 export function nextStep(trouble: Trouble, options: StepOptions): Step {
   return trouble.of === 'shared' ? nextOfMany(trouble) : nextOfOne(trouble, trouble.of, options)
 }
@@ -75,7 +75,7 @@ function nextOfOne({ why, times, isDenied }: Trouble, known: Alone, { conflictsP
   return { kind: why === 'failure' && known === 'failing' ? 'plainly' : 'keep' }
 }
 
-/** Worth another try of the same thing, which need not fail again. */
+/** Whether the same thing is worth another try, because it need not fail again. */
 function isPassing(why: WhyUndone): boolean {
   return why === 'conflict' || why === 'commit-unknown' || why === 'connection-lost'
 }

@@ -1,10 +1,10 @@
 import type { Committed } from '../batch/process-batch.ts'
 import type { Engine } from '../engine.ts'
 
-/** What a batch says about how many calls fail. What has failed without being run says nothing. */
+/** Notes how many calls of a batch failed. A run that failed without being called does not count. */
 export function noteFailures<Tx>({ isolation }: Engine<Tx>, { batch, runs, outcomes }: Committed<Tx>): void {
-  // A call that fails without a part of its own undoes everything. One that has a part because it was likely to fail says
-  // nothing about others.
+  // A call that fails without its own part rolls everything back. A call that has a part because it was likely to fail
+  // says nothing about others.
   const canFail = batch.partSize !== Number.POSITIVE_INFINITY && batch.works.length > 1
   let calls = 0
   let failed = 0

@@ -7,8 +7,8 @@ import type { Engine } from '../engine.ts'
 import type { Run } from '../items.ts'
 
 /**
- * Whether the store takes a message of no peculiarity where it has refused this one. Only then is the message to blame:
- * a right that is missing, or a table, would refuse them all. What is tried is undone again.
+ * Whether the store accepts an ordinary message where it refused this one. Only then is the message to blame: a missing
+ * permission or table would affect every message. The probe is rolled back.
  */
 export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promise<boolean> {
   const { store, clock } = engine
@@ -37,7 +37,7 @@ export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promis
 
 const emptyMessage = packMessage({ source: 'probe', headers: {}, body: new Uint8Array(2) })
 
-/** The store is away, and whoever asks has to wait for it. */
+/** If the ping fails, the store is unavailable, and the caller must wait for it. */
 async function orThrow(ping: Promise<void>, error: unknown): Promise<void> {
   try {
     await ping

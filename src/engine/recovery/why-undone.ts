@@ -3,16 +3,18 @@ import { Undone, unwrapped } from '../batch/undone.ts'
 import type { Engine } from '../engine.ts'
 import { takesOthers } from './takes-others.ts'
 
-/** `connection-lost`: it looked as if the store were away, but it answers. */
+/** `connection-lost`: the store seemed to be unavailable, but it answers. */
 export type WhyUndone =
   | Exclude<Undone<unknown>['reason'], 'unavailable' | 'unrecorded'>
   | 'commit-unknown'
   | 'connection-lost'
 
 /**
- * Reads from what a transaction rejected with why it did not happen. Rejects with it when the store is away: that is
- * concluded from an unanswered ping alone, because a message can make any statement fail as if it were, each time anew.
- * In the same way what the store does not write for one message is that message's failure only if it does for others.
+ * Determines from the error of a transaction why it was rolled back. Rejects with that error if the store is
+ * unavailable. Only an unanswered ping shows that, because a message can make any statement fail as if the store were
+ * unavailable, every time.
+ * Likewise, a write that the store refuses for one message is that message's failure only if the store accepts it for
+ * others.
  */
 export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise<WhyUndone> {
   const why = reasonOf(engine, error)
@@ -29,7 +31,7 @@ export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise
 function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): Undone<unknown>['reason'] | 'commit-unknown' {
   if (error instanceof Undone) return error.reason
   if (isJustonceError(error, 'COMMIT_UNKNOWN')) return 'commit-unknown'
-  // The transaction could not even begin because of others.
+  // The transaction could not even begin, because of other transactions.
   if (isJustonceError(error, 'STORE_BUSY')) return 'held'
   const trouble = engine.store.classify(error)
   return trouble === 'none' ? 'failure' : trouble

@@ -7,7 +7,7 @@ import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
 const atOnce = 20
 const mostBytes = 16 * 1_048_576
 
-/** Makes dead letters of all that waits for what no running app has. Resolves to how many those are. */
+/** Turns all messages that wait for a handler that no running app has into dead letters. Resolves to their number. */
 export async function abandonLetters<Tx>(
   engine: Engine<Tx>,
   { handler, type }: WantedMessages,
@@ -34,7 +34,7 @@ export async function abandonLetters<Tx>(
   return count
 }
 
-/** What somebody else has by now is left to them. */
+/** Rows that another process has taken meanwhile are left to it. */
 async function abandon<Tx>(
   { store, clock }: Engine<Tx>,
   rows: readonly StoredParkedMessage[],
@@ -43,7 +43,8 @@ async function abandon<Tx>(
   return await store.transaction(async (tx) => {
     const taken = await store.parking.take(tx, rows)
     const ours = rows.filter((_, index) => taken[index] === true)
-    // A redrive knows its letters by a mark on the row, and only the row of an edited letter has what was received: those stay.
+    // These rows stay: a redrive recognises its dead letters by a mark on the row, and only the row of an edited one has the
+    // body that was received.
     const kept = ours.filter(({ redrive, originalBody }) => redrive !== undefined || originalBody !== undefined)
     const others = ours.filter((row) => !kept.includes(row))
     const at = clock.now()

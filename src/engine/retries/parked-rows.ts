@@ -34,7 +34,7 @@ export function failedRow<Tx>(run: Run<Tx>, outcome: Failed, at: Date): NewParke
   return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at), key })
 }
 
-/** The key of the row of what has failed. */
+/** The key of the row of a failed run. */
 export function failedKeyOf<Tx>(run: Run<Tx>, outcome: Failed): string {
   return run.owner?.key ?? (isUnclaimed(outcome) ? unclaimedKeyOf(run) : rowKeyOf(run))
 }
@@ -43,7 +43,7 @@ function fitting<Tx>({ isPlain }: Run<Tx>, row: NewParkedMessage): NewParkedMess
   return isPlain ? plainRow(row) : row
 }
 
-/** What becomes of a parked message whose attempt has failed. */
+/** The change to a parked message whose attempt has failed. */
 export function failedAgain(
   { handler, key, errors }: StoredParkedMessage,
   { error, verdict }: Pick<Failed, 'error' | 'verdict'>,
@@ -58,7 +58,7 @@ export function failedAgain(
     : { handler, key, kind: 'again', attempts, delayMs, ...why }
 }
 
-/** The same with what becomes of its row, if it has one: a parked message that cannot even be given to its handler. */
+/** Adds the verdict on the parked row, if there is one: a parked message that cannot even be given to its handler. */
 export function judgedRefusal<Tx>(engine: Engine<Tx>, refusal: Refusal): Refusal {
   const { letter, error } = refusal
   if (letter === undefined) return refusal
@@ -70,12 +70,12 @@ export function judgedRefusal<Tx>(engine: Engine<Tx>, refusal: Refusal): Refusal
   return { ...refusal, verdict: { ...verdict, reason: reasonNow(letter, error) } }
 }
 
-/** Undefined: it has no row. */
+/** The change to that row; `undefined` if there is none. */
 export function changedLetter({ letter, verdict, error }: Refusal, at: Date): ParkedChange | undefined {
   return letter === undefined || verdict === undefined ? undefined : failedAgain(letter, { error, verdict }, at)
 }
 
-/** A reason that says that nothing is claimed stays until something is: without it the row would be run without a claim. */
+/** A reason that says that nothing is claimed stays until there is a claim: without it the row would be run without one. */
 export function reasonNow(letter: StoredParkedMessage, { code }: JustonceError): ErrorCode {
   return isParkedUnclaimed(letter) ? (letter.reason as ErrorCode) : code
 }
@@ -86,7 +86,7 @@ export const waitsFor = {
   breaker: 'WAITS_FOR_BREAKER',
 } as const
 
-/** A row that nobody can try any more, as a dead letter that holds up no later handler of its message. */
+/** A row that nothing can retry any more, as a dead letter that blocks no later handler of its message. */
 export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, at: Date): NewParkedMessage {
   const { handler, key, messageId, type, source, message, attempts, independent, orderKey } = letter
   const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
@@ -105,8 +105,8 @@ export function waitingRow<Tx>(run: Run<Tx>, { behind, under }: RunOutcome & { k
 }
 
 /**
- * A conflict is kept under a key of its own: the plain key belongs to the message that was there first. The content is
- * part of it, so that a second copy of the conflicting message adds nothing.
+ * A conflict is kept under its own key, because the plain key belongs to the message that came first. The key includes
+ * the content, so that a second copy of the conflicting message adds nothing.
  */
 export function conflictRow<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'conflict' }, at: Date): NewParkedMessage {
   const verdict: Verdict = { state: 'dead', reason: 'KEY_REUSED', attempts: 0, delayMs: 0 }
@@ -127,8 +127,8 @@ export function keyReused<Tx>(run: Run<Tx>, { record }: RunOutcome & { kind: 'co
 }
 
 /**
- * A message that reached no handler. It is known by its content, so that a second copy adds nothing: the id alone will
- * not do, because another message may have the same one, in another type or from another source.
+ * A message that reached no handler. It is identified by its content, so that a second copy adds nothing. The id alone
+ * is not enough, because another message may have the same one, in another type or from another source.
  */
 export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
   const { message } = refusal.delivery
@@ -148,14 +148,14 @@ export function refusedRow(refusal: Refusal, at: Date): NewParkedMessage {
   return { ...plainRow(row), message: refusal.form === 'note' ? noteOf(message) : row.message }
 }
 
-/** Only ASCII but for the message itself, which is bytes: that fits every database. */
+/** ASCII only, except for the message itself, which is bytes: that fits every database. */
 function plainRow(row: NewParkedMessage): NewParkedMessage {
   const ascii = (text: string): string => fittedText(plainText(text))
   const { messageId, type, source } = row
   return { ...row, messageId: ascii(messageId), type: ascii(type), source: ascii(source), ...plainReason(row) }
 }
 
-/** JSON stays the same JSON. */
+/** The JSON stays equivalent. */
 function plainReason({ reason, errors, shape }: ParkedReason): ParkedReason {
   return { reason, errors: plainText(errors), shape: fittedText(plainText(shape)) }
 }
@@ -200,8 +200,8 @@ function described(message: IncomingMessage) {
 }
 
 /**
- * Later steps of the same message id wait for earlier ones. What was refused, or is another message under the same id,
- * is no step of it.
+ * Later steps of a message id wait for earlier ones. A message that was refused, or that is another message under the
+ * same id, is not a step.
  */
 const holdsUpNobody = 1_000_000
 

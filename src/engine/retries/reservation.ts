@@ -3,23 +3,28 @@ import type { Batch } from '../batch/process-batch.ts'
 import type { Engine } from '../engine.ts'
 import type { RunOutcome } from '../items.ts'
 
-/** Covers the time from a booking to the lock that follows it; whoever dies in between delays the message by so much. */
+/**
+ * Covers the time from a booking to the lock that follows it. If the process dies in between, the message is delayed by
+ * this much.
+ */
 export const reservedForMs = 5_000
 
 /** A parked row that is reserved for its next attempt. */
 export class Reservation {
   readonly letter: StoredParkedMessage
-  /** As we last knew it. Undefined: somebody else has the row by now. */
+  /** As last known. `undefined` if another process has the row by now. */
   revision: number | undefined
-  /** Set where it turns out that its message was processed by another copy, or is in the row of another. */
+  /** Set if its message was processed through another copy, or is in another copy's row. */
   elsewhere: (RunOutcome & { kind: 'duplicate' | 'parked' }) | undefined
-  /** A copy that was claimed and waits for its turn behind this row: what becomes of this row is its end, too. */
+  /** A copy that was claimed and waits for its turn behind this row. When this row ends, the copy ends with it. */
   twin: StoredParkedMessage | undefined
-  /** When it was to be locked, somebody else held it: it is theirs by now, or they held it for a moment and left it as it is. */
+  /**
+   * Another process held the row when it was to be locked. That process owns it now, or held it briefly and left it unchanged.
+   */
   wasHeld = false
-  /** How long it has to wait when it is given back, where it could be neither handled nor changed. */
+  /** How long it must wait when it is given back, if it could be neither handled nor changed. */
   pauseMs = 0
-  /** The answer to a booking of it was lost: nobody has told us whether its attempt counts as begun. */
+  /** The answer to a booking was lost, so we do not know whether its attempt counts as begun. */
   isUnsure = false
 
   constructor(letter: StoredParkedMessage) {
@@ -29,8 +34,8 @@ export class Reservation {
 }
 
 /**
- * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows say so. What
- * waits for its turn has not begun, and a batch that is run again has begun once.
+ * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows show it. A
+ * message that waits for its turn has not begun, and a batch that is run again has begun only once.
  */
 export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
   const reservations = works.flatMap(({ origin, runs }) =>
@@ -43,13 +48,16 @@ export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<B
   await rebook(store.parking, reservations, 1, reservedForMs)
 }
 
-/** Gives back what was not tried: it is due at once or after its pause, and nothing is held against it. */
+/** Gives back rows that were not tried. They are due immediately or after their pause, and no attempt is counted. */
 export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly Reservation[]): Promise<void> {
   for (const [pauseMs, some] of Map.groupBy(reservations, (each) => each.pauseMs))
     await rebook(store.parking, some, 0, pauseMs)
 }
 
-/** Keeps them reserved for as long as the work takes: otherwise others would take them, and lose them in the same way. */
+/**
+ * Keeps the rows reserved for as long as the work takes: otherwise other processes would take them, and lose them in the
+ * same way.
+ */
 export async function whileReserved<Tx, T>(
   { store, clock }: Engine<Tx>,
   reservations: readonly Reservation[],
@@ -59,7 +67,7 @@ export async function whileReserved<Tx, T>(
   const keep = async (): Promise<void> => {
     while (!over.signal.aborted) {
       await clock.sleep(reservedForMs / 2, over.signal)
-      // If that fails, somebody else may get them, and it shows when their attempts begin.
+      // If that fails, another process may get them, and that shows when their attempts begin.
       if (!over.signal.aborted) await rebook(store.parking, reservations, 0, reservedForMs).catch(() => {})
     }
   }
@@ -90,7 +98,7 @@ async function rebook<Tx>(
     revision: revision as number,
     begun: letter.begun + more,
   }))
-  // Until it is answered: whatever goes wrong now may have gone wrong after the commit.
+  // Until the answer arrives: any error from here on may have happened after the commit.
   for (const reservation of held) reservation.isUnsure = more > 0
   const revisions = await parking.rebook(bookings, forMs)
   held.forEach((reservation, index) => {
@@ -99,7 +107,7 @@ async function rebook<Tx>(
   })
 }
 
-/** A row that says that one more attempt has begun than when we reserved it says so because of us: nobody has died. */
+/** If a row says that one more attempt has begun than when we reserved it, that was our booking, not a crash. */
 async function findOut<Tx>(
   parking: Pick<Engine<Tx>['store']['parking'], 'list'>,
   unsure: readonly Reservation[],

@@ -18,14 +18,14 @@ import { wantedHere } from './wanted.ts'
 export interface ReserveOptions {
   readonly limit: number
   readonly maxBytes?: number
-  /** Whose messages are left for later. */
+  /** Handlers whose messages are left for later. */
   readonly except?: ReadonlySet<string>
 }
 
 /** More would only fill the memory. */
 const mostBytes = 16 * 1_048_576
 
-/** Reserves parked messages for their next attempt. Without those of handlers whose breaker lets nothing through. */
+/** Reserves parked messages for their next attempt, except those of handlers whose breaker admits nothing. */
 export async function reserveDue<Tx>(
   engine: Engine<Tx>,
   { limit, maxBytes = mostBytes, except = new Set() }: ReserveOptions,
@@ -40,7 +40,7 @@ export async function reserveDue<Tx>(
   return letters.map((letter) => new Reservation(letter))
 }
 
-/** Reserves those that stand directly behind a reserved one of its order key: a pile is worked off in runs. */
+/** Reserves the messages directly behind a reserved one of the same order key, so that a backlog is handled in batches. */
 export async function reserveBehind<Tx>(
   engine: Engine<Tx>,
   { letter, revision }: Reservation,
@@ -57,22 +57,22 @@ export async function reserveBehind<Tx>(
   return letters.map((each) => new Reservation(each))
 }
 
-/** What a broker has refused for good holds up nothing behind it, whether that has been sent or redriven. */
+/** A message that a broker refused for good does not block the messages behind it, whether they are sent or redriven. */
 function goesPastDead<Tx>(engine: Engine<Tx>, name: string): boolean {
   return isOutgoing(name) || engine.handlerNamed(name)?.ordered?.whenDead === 'continue'
 }
 
 export interface Retried {
-  /** Their attempt has not come about: a breaker stopped them, or the time of their batch was up. */
+  /** Not attempted: a breaker stopped them, or the time of their batch was up. */
   readonly untried: readonly Reservation[]
-  /** Hooks that are still running. */
+  /** `afterCommit` hooks that are still running. */
   readonly background: readonly Promise<void>[]
 }
 
 /**
- * Gives parked messages their next attempt, through the same engine as everything else. Their rows are locked for as
- * long as the attempt takes, so that no other process, redelivery or redrive can meet them. Those of one order key are
- * tried in order, up to the first that stays where it is: those behind that are left untried.
+ * Gives parked messages their next attempt, through the same engine as everything else. Their rows are locked during
+ * the attempt, so that no other process, redelivery or redrive can interfere. Messages of one order key are tried in
+ * order, up to the first that stays parked: those behind it are left untried.
  */
 export async function retryMessages<Tx>(
   engine: Engine<Tx>,
@@ -94,7 +94,8 @@ export async function retryMessages<Tx>(
     reservation.pauseMs = stuck.get(delivery)?.pauseMs ?? 0
     return reservation
   })
-  // What has changed hands cannot be given back. The others would wait for nothing, and their attempt would look like a death.
+  // A row that another process took cannot be given back. The others must be: they would wait for nothing, and their attempt
+  // would look like a crash.
   const passedBy = reservations.filter(({ wasHeld }) => wasHeld)
   return { untried: [...new Set([...untried, ...passedBy])], background }
 }
@@ -105,7 +106,7 @@ interface Restored<Tx> {
   readonly prepared: Prepared<Tx>
 }
 
-/** Codecs and schemas may take their time. */
+/** Codecs and schemas may be slow. */
 async function restoreAll<Tx>(
   engine: Engine<Tx>,
   reservations: readonly Reservation[],
@@ -122,7 +123,7 @@ async function restoreAll<Tx>(
   return restored
 }
 
-/** A refusal changes its row as it is now. */
+/** A refusal must change the row at its current revision. */
 function asReserved<Tx>(prepared: Prepared<Tx>, { letter, revision = letter.revision }: Reservation): Prepared<Tx> {
   if (prepared.kind !== 'refused') return prepared
   return { kind: 'refused', refusal: { ...prepared.refusal, letter: { ...letter, revision } } }
@@ -146,7 +147,7 @@ async function restore<Tx>(
     const error = new JustonceError('TYPE_UNKNOWN', { message })
     return { kind: 'refused', refusal: { delivery, letter, error } }
   }
-  // Earlier handlers of the message have their own records and rows, and the store has kept the order.
+  // Earlier handlers of the message have their own records and rows, and the store keeps the order.
   Object.assign(reservation, await findCopy(engine, letter, runs[0] as Run<Tx>))
   const isOwned = (run: Run<Tx>): boolean =>
     reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
@@ -155,8 +156,8 @@ async function restore<Tx>(
 }
 
 /**
- * What is from the future, or was too old to know, was parked without a claim: another copy of it may have been processed
- * since, or be parked and have outlived its record.
+ * A message from the future, or one too old to know, was parked without a claim. Another copy of it may have been
+ * processed since, or be parked and have outlived its record.
  */
 async function findCopy<Tx>(
   engine: Engine<Tx>,
@@ -184,7 +185,10 @@ async function findCopy<Tx>(
     : none
 }
 
-/** It waits for its turn behind a row of the same message: left to it, the message would lose its place. */
+/**
+ * Whether `row` waits for its turn behind `letter`, which is a row of the same message. If the message were left to
+ * `row`, it would lose its place.
+ */
 function standsBehind(letter: StoredParkedMessage, row: StoredParkedMessage): boolean {
   const isUntried = row.state === 'waiting' && row.reason === waitsFor.message
   return isUntried && row.orderKey !== undefined && row.orderKey === letter.orderKey && row.sequence > letter.sequence

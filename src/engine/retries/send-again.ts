@@ -3,13 +3,13 @@ import type { Engine } from '../engine.ts'
 import type { Reservation } from './reservation.ts'
 import type { Retried } from './retry-due.ts'
 
-/** Puts messages that a broker has refused, and a person has redriven, back into the queues they are sent from. */
+/** Puts messages that a broker refused, and that an operator redrove, back into the queues from which they are sent. */
 export async function sendAgain<Tx>(engine: Engine<Tx>, reservations: readonly Reservation[]): Promise<Retried> {
   const { store } = engine
   const sent = await store.transaction(async (tx) => {
     const letters = reservations.map(({ letter }) => letter)
     const taken = await store.parking.take(tx, letters)
-    // What somebody else holds is left to them, and what stands behind it must not overtake it.
+    // A row that another process holds is left to it, and the rows behind it must not overtake it.
     const end = taken.indexOf(false)
     const ours = end === -1 ? letters : letters.slice(0, end)
     for (const [queue, some] of Map.groupBy(ours, ({ handler }) => handler)) {

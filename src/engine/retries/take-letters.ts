@@ -4,8 +4,8 @@ import type { Engine } from '../engine.ts'
 import type { Origin, Outcomes, Refusal } from '../items.ts'
 
 /**
- * Locks the parked rows that works of a batch come from: whoever has a row locked has all of its message. What somebody
- * else has by now is left to them. Resolves to the refusals that are still ours.
+ * Locks the parked rows that the works of a batch come from: the lock on a row covers its whole message. Rows that
+ * another process has taken meanwhile are left to it. Resolves to the refusals whose rows are still ours.
  */
 export async function takeLetters<Tx>(
   { store }: Engine<Tx>,
@@ -37,7 +37,7 @@ export async function takeLetters<Tx>(
   return refusals.filter(({ letter }) => letter === undefined || !lost.has(letter))
 }
 
-/** The row as we know it by now; no ticket where it is known to be somebody else's. */
+/** The row at its last known revision; no ticket if another process is known to have it. */
 function ticketOf({
   letter,
   reservation,

@@ -6,8 +6,8 @@ import type { Handler } from '../handler.ts'
 
 /**
  * The parked messages that this app can try. Another app on the same database may have handlers of the same name for
- * messages of other types, or the only handler for what has reached none: what is not of a type that is handled here is
- * left to whoever handles it.
+ * messages of other types, or the only handler for a message that reached none. Messages of types that are not handled
+ * here are left to the app that handles them.
  */
 export function wantedHere<Tx>(
   engine: Pick<Engine<Tx>, 'handlerNames' | 'handlerNamed' | 'outlet'>,
@@ -22,13 +22,13 @@ export function wantedHere<Tx>(
     ...known
       .filter(({ name, handler }) => isReady(name, handler))
       .flatMap(({ name, handler }) => formsOf(handler.type).map((type) => ({ handler: name, type }))),
-    // What has no type at all is refused by every app alike.
+    // A message without a type is refused by every app alike.
     ...[...types, ''].map((type) => ({ handler: unrouted, type })),
     ...engine.outlet.queues.map((queue) => ({ handler: queue, type: undefined })),
   ]
 }
 
-/** As it may stand in a parked row. */
+/** The forms in which a type may appear in a parked row. */
 function formsOf(type: string): readonly string[] {
   return [...new Set([fittedText(type), fittedText(plainText(type))])]
 }
