@@ -3,41 +3,45 @@ import type { Delivery } from '../contracts/index.ts'
 export interface BatchOptions {
   /** The largest batch. */
   readonly max: number
-  /** A batch is made so large that it should take about this long. */
+  /** Batches are sized so that each should take about this long. */
   readonly budgetMs: number
 }
 
 interface Pace {
-  /** Moving average of the time one message of this type takes, everything included. */
+  /** Moving average of the total time that one message of this type takes. */
   messageMs: number
-  /** False: that is only a guess. */
+  /** If false, the average is only a guess. */
   isMeasured: boolean
-  /** Halved by a conflict, grown back a little by every batch that went well. */
+  /** Halved by a conflict, and raised a little by every batch without one. */
   limit: number
 }
 
 const typesRemembered = 1_000
-/** So many messages of a type make a batch while nobody knows how slow they are. */
+/** The batch size for a type of which no time has been measured yet. */
 const unknownSize = 8
 
-/** A batch costs something by itself: what would take less than this share of its budget is not spread over idle workers. */
+/** A batch has a fixed cost: what would take less than this share of the budget is not spread over idle workers. */
 const worthABatch = 1 / 4
 
 /**
  * Decides how many of the waiting deliveries go into the next batch. It never waits for more: batches grow under load.
- * While handlers are slow, what waits is spread over everybody who is idle; while they are quick, it is gathered.
+ * While handlers are slow, the waiting deliveries are spread over all idle workers; while they are fast, they are
+ * gathered.
  */
 export class AdaptiveBatch {
   readonly #options: BatchOptions
   readonly #paces = new Map<string, Pace>()
-  /** Moving average of the time one message takes, whatever its type; not known at first. */
+  /** Moving average of the time one message takes, whatever its type. Unknown at first. */
   #messageMs: number | undefined
 
   constructor(options: BatchOptions) {
     this.#options = options
   }
 
-  /** Asked for one candidate after the other: whether it goes into the batch. `idle` counts whoever takes it, too. */
+  /**
+   * Returns a function that says for one candidate after the other whether it goes into the batch. `idle` includes the
+   * worker that takes the batch.
+   */
   chooser(candidates: Iterable<Delivery>, idle: number): (delivery: Delivery) => boolean {
     const { max } = this.#options
     const shareMs = this.#share(candidates, idle)
@@ -50,7 +54,7 @@ export class AdaptiveBatch {
       const pace = this.#pace(type)
       const count = (counts.get(type) ?? 0) + 1
       if (size >= max || (size > 0 && (count > pace.limit || expectedMs + pace.messageMs > shareMs))) return false
-      // Nobody knows how slow it is: those of whom that is known must not wait for it.
+      // Its speed is unknown, so messages with a known speed must not wait for it.
       if (size > 0 && pace.isMeasured !== isMeasured) return false
       isMeasured = pace.isMeasured
       counts.set(type, count)
@@ -60,7 +64,7 @@ export class AdaptiveBatch {
     }
   }
 
-  /** What was handled, and how long that took. */
+  /** Learns from what was handled and how long it took. */
   learn(handled: readonly Delivery[], tookMs: number, conflicts: number): void {
     if (handled.length === 0) return
     const messageMs = tookMs / handled.length
@@ -101,7 +105,7 @@ export class AdaptiveBatch {
   #pace(type: string): Pace {
     let pace = this.#paces.get(type)
     if (pace === undefined) {
-      // Types come from outside: somebody who makes up new ones must not fill the memory.
+      // Types come from outside: a sender that invents new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
       pace = { messageMs: this.#options.budgetMs / unknownSize, isMeasured: false, limit: this.#options.max }
       this.#paces.set(type, pace)

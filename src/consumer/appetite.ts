@@ -1,6 +1,6 @@
 import type { Appetite } from '../contracts/index.ts'
 
-/** Tells transports when more could be taken than before. */
+/** Notifies transports when more messages can be taken than before. */
 export class GrowingAppetite implements Appetite {
   readonly now: () => number
   readonly #wakes = new Set<() => void>()
@@ -15,7 +15,7 @@ export class GrowingAppetite implements Appetite {
     return () => void this.#wakes.delete(wake)
   }
 
-  /** Something has changed that it depends on. */
+  /** Called when something that the appetite depends on has changed. */
   look(): void {
     const now = this.now()
     const hasGrown = now > this.#last

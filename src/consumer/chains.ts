@@ -1,32 +1,32 @@
 import type { Delivery } from '../contracts/index.ts'
 
 /**
- * Deliveries that are handled one after the other: of one lane of the transport, of one key, or a single one that has
- * neither. A chain is with one worker at a time.
+ * Deliveries that are handled one after the other: those of one lane of the transport, those of one key, or a single
+ * delivery that has neither. Only one worker at a time has a chain.
  */
 export interface Chain {
   readonly name: string | undefined
-  /** In order; without those that a worker has. */
+  /** In order, without the deliveries that a worker has. */
   readonly waiting: Delivery[]
-  /** `taken`: with a worker. `aside`: its first has to wait for something else. */
+  /** `taken`: a worker has it. `aside`: its first delivery must wait for something else. */
   state: 'ready' | 'taken' | 'aside'
 }
 
-/** Some deliveries of some chains, each chain's from its first on and in order. */
+/** Some deliveries of some chains. Those of each chain start with its first and are in order. */
 export interface TakenBatch {
   readonly deliveries: readonly Delivery[]
   readonly chains: ReadonlySet<Chain>
 }
 
-/** Why a chain is left with deliveries, and how long it has to wait; 0: not at all. */
+/** How long a delivery that is left must wait, 0 for not at all; `undefined` if it is not left. */
 export type LeftFor = (delivery: Delivery) => number | undefined
 
-/** Whether a delivery may be begun now. */
+/** Whether a delivery may be started now. */
 export type MayBegin = (delivery: Delivery) => boolean
 
 const always: MayBegin = () => true
 
-/** What must stay together and in order: a lane of the transport, or else the message's key. */
+/** What must stay together and in order: a lane of the transport, or else the key of the message. */
 export function affinityOf(delivery: Delivery): string | undefined {
   return delivery.lane ?? delivery.message.key ?? undefined
 }
@@ -38,20 +38,21 @@ interface Arrival {
 }
 
 /**
- * Everything that was delivered and is not settled. Whoever is idle takes from the chains that are ready, the one with
- * the oldest delivery first, so that nothing waits for ever; what a chain is left with stands before all that came later.
+ * Everything that was delivered and is not settled. An idle worker takes from the chains that are ready, the one with the
+ * oldest delivery first, so that nothing waits forever. What is left of a chain comes before everything that arrived
+ * later.
  */
 export class Chains {
   readonly #named = new Map<string, Chain>()
-  /** By the age of the first that waits. */
+  /** Sorted by the age of the first waiting delivery. */
   readonly #ready: Chain[] = []
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly #arrivals = new Map<Delivery, Arrival>()
   #arrived = 0
-  /** Waiting in a chain that is not ready. */
+  /** How many deliveries wait in chains that are not ready. */
   #stuck = 0
 
-  /** Unsettled in all. */
+  /** How many deliveries are unsettled in total. */
   get size(): number {
     return this.#arrivals.size
   }
@@ -65,12 +66,12 @@ export class Chains {
     return this.#ready.some(({ waiting }) => mayBegin(waiting[0] as Delivery))
   }
 
-  /** Waiting in a chain that is ready. */
+  /** How many deliveries wait in chains that are ready. */
   get readyCount(): number {
     return this.#ready.reduce((count, { waiting }) => count + waiting.length, 0)
   }
 
-  /** Answers the chains that got more although they cannot go on. */
+  /** Returns the chains that received more although they cannot go on. */
   add(deliveries: readonly Delivery[], nowMs: number): ReadonlySet<Chain> {
     const stuck = new Set<Chain>()
     for (const delivery of deliveries) {
@@ -85,7 +86,7 @@ export class Chains {
     return stuck
   }
 
-  /** Those that could be taken now, in the order in which they would be. */
+  /** The deliveries that could be taken now, in the order in which they would be. */
   *candidates(mayBegin: MayBegin = always): Generator<Delivery, void, void> {
     for (const chain of this.#ready) {
       for (const delivery of chain.waiting) {
@@ -96,8 +97,8 @@ export class Chains {
   }
 
   /**
-   * Takes candidates for as long as they are wanted. Their chains stay with the caller until `end`. What may not begin stays
-   * where it is, and so does what follows it.
+   * Takes candidates for as long as they are wanted. The caller has their chains until `end`. A delivery that may not begin
+   * stays where it is, and so do those that follow it.
    */
   take(isWanted: (delivery: Delivery) => boolean, mayBegin: MayBegin = always): TakenBatch {
     const deliveries: Delivery[] = []
@@ -126,7 +127,10 @@ export class Chains {
     return { deliveries, chains }
   }
 
-  /** What is not left is settled. What is left of a chain waits as long as the slowest of it. Answers those that wait. */
+  /**
+   * A delivery that is not left is settled. The rest of a chain waits as long as its longest pause. Returns the chains
+   * that wait.
+   */
   end({ deliveries, chains }: TakenBatch, leftFor: LeftFor): ReadonlyMap<Chain, number> {
     const left = new Map<Chain, Delivery[]>()
     const pauses = new Map<Chain, number>()
@@ -158,21 +162,27 @@ export class Chains {
     this.#makeReady(chain)
   }
 
-  /** Lets what waits of a chain beyond so many go on in a chain of its own: where no order is promised, and room is short. */
+  /**
+   * Moves the waiting deliveries of a chain beyond `keep` to a chain of their own. For use where no order is promised and
+   * room is short.
+   */
   split(chain: Chain, keep: number): void {
     const tail: Chain = { name: undefined, waiting: this.#cut(chain, keep), state: 'ready' }
     for (const delivery of tail.waiting) (this.#arrivals.get(delivery) as Arrival).chain = tail
     this.#makeReady(tail)
   }
 
-  /** Takes what waits of a chain beyond so many out of it, to be given back. */
+  /** Removes the waiting deliveries of a chain beyond `keep`, so that they can be given back. */
   takeTail(chain: Chain, keep: number): readonly Delivery[] {
     const tail = this.#cut(chain, keep)
     for (const delivery of tail) this.#arrivals.delete(delivery)
     return tail
   }
 
-  /** Takes out whatever waits and must go; `andFollowers`: what follows it in its chain must not overtake it and goes, too. */
+  /**
+   * Removes all waiting deliveries that must go. With `andFollowers`, deliveries that follow them in their chain are removed
+   * too, because they must not overtake them.
+   */
   remove(mustGo: (delivery: Delivery) => boolean, andFollowers = false): readonly Delivery[] {
     const removed: Delivery[] = []
     for (const chain of this.#all()) {
@@ -193,7 +203,7 @@ export class Chains {
     return removed
   }
 
-  /** Those that have waited for longer, whatever for. */
+  /** The deliveries that arrived before the given time, whatever they wait for. */
   *arrivedBefore(ms: number): Generator<Delivery, void, void> {
     for (const [delivery, { atMs }] of this.#arrivals) {
       if (atMs >= ms) return
@@ -201,12 +211,12 @@ export class Chains {
     }
   }
 
-  /** When it has come. Of what is not here: never. */
+  /** When the delivery arrived; infinity if it is not here. */
   arrivedAt(delivery: Delivery): number {
     return this.#arrivals.get(delivery)?.atMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** When the oldest has come. */
+  /** When the oldest delivery arrived. */
   get oldestAtMs(): number | undefined {
     return this.#arrivals.values().next().value?.atMs
   }
@@ -238,7 +248,7 @@ export class Chains {
     }
     const age = this.#numberOf(first)
     let place = this.#ready.length
-    // Mostly it is the youngest.
+    // Usually it is the youngest.
     while (place > 0 && this.#numberOf((this.#ready[place - 1] as Chain).waiting[0] as Delivery) > age) place--
     this.#ready.splice(place, 0, chain)
   }

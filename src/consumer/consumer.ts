@@ -15,11 +15,11 @@ import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
 
 export interface ConsumerOptions {
-  /** Batches in flight at once. */
+  /** How many batches may be in flight at once. */
   readonly concurrency: number
   readonly batch: BatchOptions
   readonly inFlight: InFlightLimits
-  /** How long a message whose claim a rival holds waits before it is tried again. */
+  /** How long a message waits before it is retried if another process holds its claim. */
   readonly heldDelayMs: number
 }
 
@@ -33,7 +33,7 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
   readonly #inHand: InHand
-  /** Undefined: no handler wants only so many messages at once. All are registered before a consumer is made. */
+  /** `undefined` if no handler limits its concurrency. All handlers are registered before a consumer is created. */
   readonly #mayBegin: MayBegin | undefined
   readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
@@ -52,7 +52,7 @@ export class Consumer<Tx> {
   ) {
     this.#engine = engine
     this.#transport = transport
-    // Most do not ask.
+    // Most callers do not wait for it.
     this.#connected.promise.catch(() => {})
     this.#source = source
     this.#gate = gate
@@ -73,7 +73,7 @@ export class Consumer<Tx> {
     })
   }
 
-  /** What is soon handled, and what cannot be: that must not be in the way of others. */
+  /** What will be handled soon, plus what cannot be handled now and must not block other messages. */
   #wanted(): number {
     const { concurrency, inFlight } = this.#options
     const soon = this.#sizes.usualSize * concurrency * (this.#sizes.isMeasured ? 2 : 1)
@@ -89,7 +89,7 @@ export class Consumer<Tx> {
     this.#running = [this.#intake(), ...workers]
   }
 
-  /** Resolves when the broker was reached for the first time; rejects when it refuses us before that. */
+  /** Resolves when the broker was reached for the first time; rejects if it refuses us before that. */
   get connected(): Promise<void> {
     return this.#connected.promise
   }
@@ -129,7 +129,7 @@ export class Consumer<Tx> {
   readonly #notice = ({ code, message }: TransportNotice): void =>
     this.#engine.events.emit({ kind: 'transport-notice', transport: this.#transport.name, code, message })
 
-  /** Where positions are kept in the store, partitions begin where that says. */
+  /** If positions are kept in the store, partitions begin at those positions. */
   #restore(): Restore | undefined {
     const { positions: kept } = this.#source
     const { positions: stored } = this.#engine.store
@@ -137,7 +137,7 @@ export class Consumer<Tx> {
     return (partitions) => stored.load(kept.group, partitions)
   }
 
-  /** One of several workers. Whoever is idle takes what has waited longest. */
+  /** One of several workers. An idle worker takes what has waited longest. */
   async #work(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
@@ -176,7 +176,7 @@ export class Consumer<Tx> {
       this.#inHand.end(batch, leftFor, result)
       events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })
     } catch (error) {
-      // Whatever it was, nothing was acknowledged that is not committed. The others are handled again.
+      // Whatever the error was, nothing is acknowledged that is not committed. The others are handled again.
       const settled = new Set(result.settled)
       this.#inHand.end(batch, (delivery) => (settled.has(delivery) ? undefined : 0), result)
       this.#gate.close(error, this.#stopping.signal)
@@ -186,7 +186,7 @@ export class Consumer<Tx> {
 
   async #handle(batch: readonly Delivery[], result: BatchResult): Promise<void> {
     const { holds } = this.#inHand.heldBack
-    // What can no longer be settled comes again: to handle it now would only be to handle it twice.
+    // A delivery that can no longer be settled arrives again: handling it now would only handle it twice.
     const current = batch.filter(({ ended }) => ended?.aborted !== true)
     for (const { kind, deliveries } of await this.#quarantine.segments(current)) {
       const left = withoutFollowers(deliveries, result)
@@ -203,7 +203,7 @@ export class Consumer<Tx> {
     }
   }
 
-  /** What follows on something that was lost is read again with it: to begin it would only hold that against it. */
+  /** Deliveries that follow a lost one are read again with it: starting them now would only count against them. */
   async #withoutLost(deliveries: readonly Delivery[], result: BatchResult): Promise<readonly Delivery[]> {
     if (result.lost.length === 0) return deliveries
     const lost = lostWith(result.lost, deliveries)
@@ -214,7 +214,7 @@ export class Consumer<Tx> {
     return deliveries.filter((delivery) => !lost.includes(delivery))
   }
 
-  /** How long it makes no sense to try them: until a breaker lets the next message through. */
+  /** How long retrying them makes no sense: until a breaker admits the next message. */
   #breakerPause(deliveries: readonly Delivery[]): number {
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const handlers = [...types].flatMap((type) => this.#engine.handlersOf(type))
@@ -236,7 +236,7 @@ export class Consumer<Tx> {
     }
   }
 
-  /** Their connection has ended, and nobody has died with them. */
+  /** Their connection has ended, but no process has died with them. */
   async #forgive(deliveries: readonly Delivery[]): Promise<void> {
     try {
       await this.#quarantine.forgive(deliveries)

@@ -1,4 +1,4 @@
-/** Many may run together, or one with nothing beside it. Who waits to be alone goes before those who come later. */
+/** Many may run together, or one alone. Work that waits to be alone goes before work that comes later. */
 export class Exclusion {
   #running = 0
   #alone: Promise<void> | undefined

@@ -3,29 +3,30 @@ import { affinityOf } from './chains.ts'
 
 export interface HeldBackOptions {
   readonly clock: Clock
-  /** The most that may be unsettled. */
+  /** How many deliveries may be unsettled. */
   readonly messages: number
-  /** How much of that is free. */
+  /** How many of these are still free. */
   free(): number
-  /** It has been held for so long that it would soon have to go back to the broker. */
+  /** Whether it has been held for so long that it would soon have to go back to the broker. */
   isOld(delivery: Delivery): boolean
-  /** Something goes well again: what is held back should make room for it. */
+  /** Called when something succeeds again and held messages should make room for it. */
   onRecovered(): void
 }
 
-/** After so long without anything that went well, everything fails. */
+/** After this long without a success, everything is considered to fail. */
 const quietMs = 10_000
-/** So much of the budget is parked in that time to see what stands behind it. */
+/** This share of the budget is parked in each such period, to see what comes after it. */
 const probeShare = 1 / 4
 const fewestProbes = 16
 
 /**
- * Decides about messages whose handler a breaker has stopped: kept in hand, or parked so that others can go on.
+ * Decides about messages whose handler a breaker has stopped: they are held in memory, or parked so that others can go
+ * on.
  *
- * While other things go well, only what stands in nobody's way is kept, and no more than as much again is free. While
- * nothing does, the source is paused: all of its budget is kept, or a bad deploy would turn a queue into parked messages.
- * Only a part of it is parked now and then, to see whether there is something else behind it, and what is old: brokers
- * count what comes back, and drop it in the end.
+ * While other messages succeed, only messages that block no others are held, and at most as many as there is free room
+ * left. While nothing succeeds, the source is paused: the whole budget is held, because a bad deploy would otherwise turn
+ * a queue into parked messages. Then only two kinds are parked: a share now and then, to see whether other messages come
+ * after it, and old messages, because brokers count redeliveries and finally drop the message.
  */
 export class HeldBack {
   readonly #options: HeldBackOptions
@@ -37,7 +38,7 @@ export class HeldBack {
     this.#options = options
   }
 
-  /** True: it stays in hand. False: it is parked. */
+  /** True if it stays in memory, false if it is parked. */
   readonly holds = (delivery: Delivery): boolean => {
     if (this.#options.isOld(delivery)) return false
     const isAlone = affinityOf(delivery) === undefined
@@ -47,7 +48,7 @@ export class HeldBack {
     return holds
   }
 
-  /** They are tried again, settled or gone: whatever they are now, they are not held back. */
+  /** These are retried, settled or gone, so they are no longer held back. */
   forget(deliveries: readonly Delivery[]): void {
     if (this.#held.size > 0) for (const delivery of deliveries) this.#held.delete(delivery)
   }

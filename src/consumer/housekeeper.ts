@@ -6,7 +6,7 @@ import { UnservedDestinations } from './unserved-destinations.ts'
 
 const everyMs = 60_000
 
-/** Looks now and then for what nobody else would ever come across again. Every process runs one. */
+/** Periodically looks for what nothing else would ever find again. Every process runs one. */
 export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
   const { clock, store, events } = engine
   const unknown = new UnknownHandlers(engine)

@@ -5,12 +5,12 @@ import type { AdaptiveBatch } from './adaptive-batch.ts'
 import { type Chain, Chains, type LeftFor, type MayBegin, type TakenBatch } from './chains.ts'
 import { HeldBack } from './held-back.ts'
 
-/** How much of a transport may be in this process and not settled. */
+/** How much of a transport may be in this process without being settled. */
 export interface InFlightLimits {
   readonly messages: number
-  /** Of their bodies. */
+  /** The total size of their bodies. */
   readonly bytes: number
-  /** What has waited for longer is given back. */
+  /** A delivery that has waited for longer is given back. */
   readonly ageMs: number
 }
 
@@ -19,20 +19,21 @@ export interface InHandOptions {
   readonly capabilities: Pick<TransportCapabilities, 'order' | 'keepsBehind'>
   readonly limits: InFlightLimits
   readonly gate: Pick<StoreGate, 'openForMs'>
-  /** Whether a delivery may be begun now, where that is not always so. Whoever changes the answer wakes. */
+  /** Whether a delivery may be started now, if that is not always so. Call `wake` when the answer changes. */
   readonly mayBegin?: MayBegin | undefined
-  /** They go back to the broker. */
+  /** Gives deliveries back to the broker. */
   giveBack(deliveries: readonly Delivery[]): void
-  /** They can no longer be settled, and are let go. */
+  /** Drops deliveries that can no longer be settled. */
   letGo(deliveries: readonly Delivery[]): void
 }
 
-/** However little is free, so much of the budget may wait behind one that is being handled. */
+/** However little is free, this share of the budget may wait behind a message that is being handled. */
 const leastShare = 1 / 16
 
 /**
- * What a transport has delivered and is not settled: who gets it, what has to wait, and what is let go. What waits behind
- * a slow message may use no more of the budget than is left to others, so that there always is room for them.
+ * What a transport has delivered and is not settled: which worker gets it, what must wait, and what is given back or
+ * dropped. Messages that wait behind a slow one may use no more of the budget than is left to others, so that there is
+ * always room for those.
  */
 export class InHand {
   readonly heldBack: HeldBack
@@ -58,12 +59,12 @@ export class InHand {
     })
   }
 
-  /** Moving average of their bodies. */
+  /** Moving average of the body sizes. */
   get averageBytes(): number {
     return this.#averageBytes
   }
 
-  /** Those that wait in chains which cannot go on. */
+  /** How many deliveries wait in chains that cannot go on. */
   get stuck(): number {
     const { mayBegin } = this.#options
     if (mayBegin === undefined) return this.#chains.stuck
@@ -83,7 +84,7 @@ export class InHand {
     this.wake()
   }
 
-  /** Undefined: somebody else was faster. */
+  /** `undefined` if another worker was faster. */
   take(sizes: AdaptiveBatch, idle: number): TakenBatch | undefined {
     const { mayBegin } = this.#options
     const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(mayBegin), idle), mayBegin)
@@ -106,7 +107,7 @@ export class InHand {
     this.wake()
   }
 
-  /** What a breaker has stopped is looked at again. */
+  /** Retries what a breaker has stopped. */
   resumeStopped(): void {
     for (const chain of [...this.#stopped]) this.#resume(chain)
   }
@@ -123,7 +124,7 @@ export class InHand {
     for (const wake of wakes) wake()
   }
 
-  /** Takes out everything that waits, whatever for. */
+  /** Removes and returns everything that waits, whatever for. */
   close(): readonly Delivery[] {
     this.#isClosed = true
     this.#patrol?.cancel()
@@ -173,18 +174,18 @@ export class InHand {
     const pauseMs = limits.ageMs / 4
     this.#patrol = clock.timer(pauseMs, () => {
       this.#patrol = undefined
-      // What has waited for the store is held, whatever its age, and gets its turn when the store is back: a broker that
-      // counts what comes back would drop it.
+      // Messages that waited for the store are held, whatever their age, and get their turn when the store is back: a
+      // broker that counts redeliveries would drop them.
       if (gate.openForMs >= pauseMs) {
         this.#giveBackOld()
-        // What a breaker holds is parked when it is looked at in time.
+        // What a breaker holds is parked if it is looked at in time.
         for (const chain of [...this.#stopped]) if (chain.waiting.some(this.#isOld)) this.#resume(chain)
       }
       if (this.#chains.size > 0) this.#patrolLater()
     })
   }
 
-  /** What has waited for too long; what follows it must not overtake it, and goes with it. */
+  /** Gives back what has waited for too long. Deliveries that follow it must not overtake it, and are given back too. */
   #giveBackOld(): void {
     const { clock, limits, giveBack } = this.#options
     const old = new Set(this.#chains.arrivedBefore(clock.monotonicMs() - limits.ageMs))

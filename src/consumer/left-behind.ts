@@ -2,7 +2,7 @@ import type { Delivery } from '../contracts/index.ts'
 import type { BatchResult } from '../engine/batch-result.ts'
 import { affinityOf, type LeftFor } from './chains.ts'
 
-/** What is left of a batch, and how long each has to wait before it is tried again. */
+/** What is left of a batch, and how long each delivery must wait before it is retried. */
 export function leftBehind(
   { again, held, stuck, stopped }: BatchResult,
   { heldMs, stoppedMs }: { readonly heldMs: number; readonly stoppedMs: number },
@@ -15,7 +15,7 @@ export function leftBehind(
   return (delivery) => pauses.get(delivery)
 }
 
-/** Those that must not overtake what the segments before have left; they are left with it. */
+/** Removes the deliveries that must not overtake what earlier segments have left; they are left too. */
 export function withoutFollowers(
   deliveries: readonly Delivery[],
   { again, held, stopped }: BatchResult,

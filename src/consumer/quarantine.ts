@@ -9,7 +9,7 @@ import { JustonceError } from '../errors/index.ts'
 import { type Suspects, suspectsOf } from '../facts/index.ts'
 import { Exclusion } from './exclusion.ts'
 
-/** Some of a batch, in its order, that may be handled together. */
+/** Some deliveries of a batch, in order, that may be handled together. */
 export interface Segment {
   readonly deliveries: readonly Delivery[]
   readonly kind: 'fresh' | 'suspect' | 'alone' | 'condemned'
@@ -24,26 +24,29 @@ export type Suspicion = Pick<Origin, 'suspect' | 'condemned'>
 
 const none: Suspicion = {}
 
-/** Never fewer: the first two may be the fault of another message. */
+/** Never fewer: another message may have caused the first two deaths. */
 const fewestDeaths = 3
 
 /**
- * Finds the messages that kill the process that handles them. First deliveries pay nothing. What was with a process that
- * died is counted before it runs again, at first together with all that were; after a second death each runs with
- * nothing beside it, so that no other is blamed; and after as many deaths as it has attempts it becomes a dead letter
- * without being run.
+ * Detects the messages that kill the process that handles them. First deliveries pay nothing. A message that was in a
+ * process that died is counted before it runs again, at first together with all the others from that process. After a
+ * second death each runs alone, so that no other message is blamed. After as many deaths as it has attempts, it becomes
+ * a dead letter without being run.
  */
 export class Quarantine<Tx> {
   readonly #engine: Engine<Tx>
   readonly #suspects: Suspects<Tx>
   readonly #exclusion = new Exclusion()
-  /** Attempts that others have begun and not ended. Asked once: here it may be tried several times, if the store fails. */
+  /**
+   * Attempts that other processes have begun and not ended. Read once, because a message may be tried several times here
+   * if the store fails.
+   */
   readonly #before = new WeakMap<Delivery, number>()
-  /** By id, the copies that have begun here and not ended. However many they are, this process can die of it once. */
+  /** By id, the copies that have begun here and not ended. However many there are, this process can die of them only once. */
   readonly #begun = new Map<string, Set<Delivery>>()
-  /** The answer to their beginning was lost: the store may have counted it. */
+  /** The answer to their `begin` was lost: the store may have counted it. */
   readonly #unsure = new WeakSet<Delivery>()
-  /** What the store has yet to be told about suspects that have ended. */
+  /** Updates about ended suspects that the store has not received yet. */
   readonly #debts: Debt[] = []
 
   constructor(engine: Engine<Tx>) {
@@ -51,12 +54,12 @@ export class Quarantine<Tx> {
     this.#suspects = suspectsOf(engine.store)
   }
 
-  /** Runs what may be run together with other things of this process. */
+  /** Runs work that may run alongside other work of this process. */
   together<T>(work: () => Promise<T>): Promise<T> {
     return this.#exclusion.together(work)
   }
 
-  /** Runs it with nothing beside it: if the process dies now, it is clear of what. */
+  /** Runs work with nothing alongside it: if the process dies now, the cause is clear. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return this.#exclusion.alone(work)
   }
@@ -81,13 +84,13 @@ export class Quarantine<Tx> {
     return await (kind === 'alone' ? this.alone(begin) : this.together(begin))
   }
 
-  /** The error that makes a dead letter of a message that so many processes have died with. */
+  /** The error that turns a message into a dead letter after this many processes have died with it. */
   condemn({ type, messageId }: Pick<StoredParkedMessage, 'type' | 'messageId'>, deaths: number): Suspicion {
     if (deaths > 0) this.#engine.events.emit({ kind: 'quarantined', messageId, deaths })
     return deaths < this.#limitOf(type) ? {} : { condemned: died(deaths) }
   }
 
-  /** What is settled has ended otherwise than by a death. What was lost has not even begun: it is somebody else's. */
+  /** A settled message has ended other than by a death. A lost one has not even begun: another process has it. */
   async ended({ settled, lost }: Pick<BatchResult, 'settled' | 'lost'>): Promise<void> {
     if (this.#begun.size > 0) {
       const notBegun = this.#end(lost)
@@ -100,12 +103,15 @@ export class Quarantine<Tx> {
         this.#debts.shift()
       }
     } catch (error) {
-      // The messages are settled all the same; what is left of them in the store is removed with the next ones.
+      // The messages are settled anyway; what is left of them in the store is removed with the next ones.
       this.#engine.events.emit({ kind: 'loop-failed', loop: 'suspects', error })
     }
   }
 
-  /** Mostly they were cleared with the effects. Copies, ignored and refused ones had no transaction of their own. */
+  /**
+   * Usually they were cleared in the transaction of the effects. Copies and ignored or refused messages had no
+   * transaction of their own.
+   */
   async #pay({ forgiven, cleared }: Debt): Promise<void> {
     if (forgiven.length > 0) await this.#suspects.forgive(forgiven)
     if (cleared.length === 0) return
@@ -114,13 +120,13 @@ export class Quarantine<Tx> {
     if (left.length > 0) await this.#engine.store.transaction((tx) => this.#suspects.clear(tx, left))
   }
 
-  /** This process ends on purpose before it has come to an end with them. */
+  /** For deliveries that this process will not finish, although it has not crashed. */
   async forgive(deliveries: readonly Delivery[]): Promise<void> {
     const ids = this.#end(deliveries)
     if (ids.length > 0) await this.#suspects.forgive(ids)
   }
 
-  /** Resolves to those of which no copy is left here. */
+  /** Returns the ids of which no copy is left here. */
   #end(deliveries: readonly Delivery[]): string[] {
     const ids: string[] = []
     for (const delivery of deliveries.filter((each) => this.#isWatched(each))) {
@@ -146,7 +152,7 @@ export class Quarantine<Tx> {
     }
   }
 
-  /** Counted once: in this process nobody dies between two tries, or two copies. */
+  /** Counted once: between two tries, or two copies, this process has not died. */
   async #begin(deliveries: readonly Delivery[]): Promise<void> {
     const fresh = new Map<string, Delivery>()
     for (const delivery of deliveries) {
@@ -170,7 +176,7 @@ export class Quarantine<Tx> {
     }
   }
 
-  /** Without those that an earlier try has counted, although its answer was lost. */
+  /** The ids without those that an earlier try has counted, although its answer was lost. */
   async #uncounted(fresh: ReadonlyMap<string, Delivery>): Promise<readonly string[]> {
     const ids = [...fresh.keys()]
     const unsure = [...fresh].filter(([, delivery]) => this.#unsure.has(delivery))
@@ -182,7 +188,7 @@ export class Quarantine<Tx> {
     return ids.filter((id) => !counted.has(id))
   }
 
-  /** What reaches no handler kills nobody. */
+  /** A message that reaches no handler cannot kill a process. */
   #isWatched(delivery: Delivery): boolean {
     return isSuspect(delivery) && this.#engine.handlersOf(delivery.message.type ?? '').length > 0
   }

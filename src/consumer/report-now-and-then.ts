@@ -2,7 +2,7 @@ import type { Clock } from '../contracts/index.ts'
 
 const everyMs = 600_000
 
-/** The same trouble is reported every ten minutes; other trouble at once. */
+/** Limits reports: the same trouble is reported every ten minutes, other trouble immediately. */
 export class ReportNowAndThen {
   readonly #clock: Clock
   #reportedAt: number | undefined
@@ -12,7 +12,7 @@ export class ReportNowAndThen {
     this.#clock = clock
   }
 
-  /** By the names of what is in trouble. Whoever asks reports. */
+  /** `trouble` is keyed by the names of what is in trouble. The caller reports if this returns true. */
   isDue(trouble: ReadonlyMap<string, unknown>): boolean {
     if (trouble.size === 0) return false
     const now = this.#clock.monotonicMs()

@@ -13,15 +13,15 @@ import { type Chunk, RetryChunks } from './retry-chunks.ts'
 
 export interface RetrierOptions {
   readonly pollMs: number
-  /** The most of one order key that are tried together. */
+  /** The largest number of messages of one order key that are tried together. */
   readonly batch: number
-  /** Attempts at once. */
+  /** How many attempts may run at once. */
   readonly concurrency: number
 }
 
 const longestPauseMs = 30_000
 
-/** Gives due parked messages their next attempt. Every process runs one; the rows they hold keep them apart. */
+/** Gives due parked messages their next attempt. Every process runs one; row reservations keep them apart. */
 export class Retrier<Tx> {
   readonly #engine: Engine<Tx>
   readonly #source: Source
@@ -31,9 +31,9 @@ export class Retrier<Tx> {
   readonly #chunks = new RetryChunks()
   readonly #attempts = new Map<Chunk, Promise<void>>()
   #stopListening = (): void => {}
-  /** Reserved, and waiting for a place. */
+  /** Reserved, and waiting for a free place. */
   #queue: Chunk[] = []
-  /** Reserved by us, and not tried: to be given back. */
+  /** Reserved by us but not tried, so they must be given back. */
   #untried: Reservation[] = []
 
   constructor(
@@ -78,24 +78,24 @@ export class Retrier<Tx> {
   async #round(signal: AbortSignal): Promise<number> {
     const { clock } = this.#engine
     const begunAt = clock.monotonicMs()
-    // First, so that it is done even if the store refuses the rest.
+    // First, so that it happens even if the store refuses the rest.
     this.#startNext()
     await this.#giveBack()
     if (!this.#queue.some((chunk) => this.#mayStart(chunk))) await this.#reserve()
     const tookMs = clock.monotonicMs() - begunAt
     if (signal.aborted) return 0
     if (this.#startNext() && this.#freePlaces() > 0) return 0
-    // Where looking takes long, it is done less often: otherwise it would be all that the database does.
+    // If looking takes long, it is done less often: otherwise the database would do nothing else.
     return Math.max(this.#options.pollMs, Math.min(tookMs * 4, longestPauseMs))
   }
 
-  /** Others go first where one handler has nearly all places: what is slow must not keep everybody waiting. */
+  /** If one handler has nearly all places, other handlers go first: a slow handler must not keep all others waiting. */
   async #reserve(): Promise<void> {
     const free = this.#freePlaces()
     if (free === 0) return
     const limit = free * this.#chunks.most
     if (this.#queue.length >= limit) return
-    // They have as many at once as they want: more of them would only wait here.
+    // These handlers already have as many attempts as they allow, so more of their messages would only wait here.
     const waiting = new Set(this.#queue.map(({ handler }) => handler))
     const hogs = this.#hogs()
     let reserved = await reserveDue(this.#engine, { limit, except: new Set([...waiting, ...hogs]) })
@@ -113,7 +113,7 @@ export class Retrier<Tx> {
     return this.#engine.slots.areFree(this.#handlersOf(chunk))
   }
 
-  /** What reached no handler may be for any of its type. */
+  /** A message that reached no handler may be for any handler of its type. */
   #handlersOf({ handler: name, reservations }: Chunk): readonly Handler<Tx>[] {
     if (name === unrouted) return reservations.flatMap(({ letter }) => this.#engine.handlersOf(letter.type))
     const handler = this.#engine.handlerNamed(name)
@@ -149,7 +149,7 @@ export class Retrier<Tx> {
     try {
       if (chunk.kind === 'ordered') reservations = await this.#withFollowers(reservations)
       const retry = async (): Promise<Retried> => {
-        // Its turn may have come too late.
+        // The loop may have been stopped while it waited for its turn.
         if (this.#loop.signal.aborted) return { untried: reservations, background: [] }
         const begunAt = clock.monotonicMs()
         const retried = await this.#retry(chunk, reservations)
@@ -160,7 +160,7 @@ export class Retrier<Tx> {
         ? this.#quarantine.alone(retry)
         : this.#quarantine.together(retry))
       this.#untried.push(...untried)
-      // What a breaker stops stays due: going on at once would only find it again.
+      // What a breaker stops stays due: continuing immediately would only find it again.
       if (untried.length < reservations.length) this.#loop.wake()
       if (reservations.some(({ letter }) => letter.redrive !== undefined)) this.#engine.wake('redrives')
     } catch (error) {
@@ -179,7 +179,7 @@ export class Retrier<Tx> {
     const [head] = reservations
     if (head === undefined) return reservations
     const behind = await reserveBehind(this.#engine, head, { limit: this.#options.batch - 1 })
-    // A suspect runs alone, and another app may have a handler of this name, for messages of another type.
+    // A suspect runs alone, and another app may have a handler of this name for messages of another type.
     const end = behind.findIndex(({ letter }) => letter.begun > 0 || letter.type !== head.letter.type)
     if (end === -1) return [head, ...behind]
     this.#untried.push(...behind.slice(end))

@@ -1,13 +1,13 @@
 import type { Reservation } from '../engine/retries/reservation.ts'
 
-/** What is tried together, in one place: a run of an order key, one suspect, or a few of one handler. */
+/** What is tried together, in one place: consecutive messages of an order key, one suspect, or a few messages of one handler. */
 export interface Chunk {
   readonly handler: string
   readonly kind: 'few' | 'ordered' | 'suspect'
   readonly reservations: readonly Reservation[]
 }
 
-/** Whoever shares a transaction with a slow message waits for it: never more than these. */
+/** Messages that share a transaction with a slow one wait for it, so there are never more than this. */
 const largest = 20
 const slowMs = 100
 
@@ -15,10 +15,10 @@ const slowMs = 100
 export class RetryChunks {
   readonly #sizes = new Map<string, number>()
 
-  /** The most that may be of use at once. */
+  /** The largest chunk, which limits how many messages are worth reserving. */
   readonly most = largest
 
-  /** Each by itself, so that a slow one holds up nobody, unless there are so many that all have to wait anyway. */
+  /** Each message in its own chunk, so that a slow one blocks no others, unless there are so many that all must wait anyway. */
   split(reservations: readonly Reservation[], areMany: boolean): Chunk[] {
     const chunks: Chunk[] = []
     const open = new Map<string, Reservation[]>()

@@ -7,29 +7,29 @@ import { JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
 
-/** Those of one type that wait for one handler. */
+/** Messages of one type that wait for one handler. */
 type WaitingMessages = Tally<'handler' | 'type'>
 
-/** Whoever knows a handler that messages wait for says so for so long, at every look. */
+/** A process that has a handler for which messages wait announces it for this long, at every look. */
 const knownForMs = 180_000
-/** So long nobody may have said so. In a rolling deploy, old and new processes take turns. */
+/** How long a handler may go unannounced. In a rolling deploy, old and new processes take turns. */
 const graceMs = 300_000
-/** By then everybody has looked once, and said what they know. */
+/** By then every process has looked once and announced its handlers. */
 const everybodyHasLookedMs = 90_000
 
 /**
- * Finds messages that wait for a handler which a deploy has removed, or that has never been. Nobody else would ever touch
- * them, and what comes after them in their message would wait for ever.
- * A process cannot know what others know, so each tells: a lease named after the handler and its type is held by one who
- * has it.
+ * Finds messages that wait for a handler that a deploy has removed or that never existed. Nothing else would ever touch
+ * them, and later handlers of their message would wait forever.
+ * A process cannot know which handlers other processes have, so each announces its own: a process that has the handler
+ * holds a lease named after the handler and its type.
  */
 export class UnknownHandlers<Tx> {
   readonly #engine: Engine<Tx>
   readonly #fences = new Map<string, number>()
-  /** Since when nobody was seen to know them. */
+  /** Since when no process has announced them. */
   readonly #unknownSince = new Map<string, number>()
   readonly #report: ReportNowAndThen
-  /** Names that were reported to be another app's, too. */
+  /** Names that were reported because another app has them too. */
   readonly #shared = new Set<string>()
 
   constructor(engine: Engine<Tx>) {
@@ -62,7 +62,7 @@ export class UnknownHandlers<Tx> {
     )
   }
 
-  /** Another app has a handler of this name. Nothing is taken from it, but the two share their records. */
+  /** Another app has a handler of this name. Nothing is taken from it, but the two apps share their records. */
   #reportShared({ handler, type }: WaitingMessages): void {
     const own = this.#engine.handlerNamed(handler)
     if (own === undefined || this.#shared.has(handler)) return
@@ -81,7 +81,10 @@ export class UnknownHandlers<Tx> {
     else this.#fences.set(name, lease.fence)
   }
 
-  /** Only where nobody holds the lease it can be had; it is given back, for whoever comes with the handler. */
+  /**
+   * The lease can be acquired only if no process holds it. It is released again, for any process that starts with the
+   * handler.
+   */
   async #isKnownToNobody(name: string): Promise<boolean> {
     const leases = leasesOf(this.#engine.store)
     const lease = await leases.acquire(leaseOf(name), 1_000)
@@ -90,7 +93,7 @@ export class UnknownHandlers<Tx> {
     return true
   }
 
-  /** With the lease held: a process that comes with the handler now says so after it. */
+  /** Holds the lease meanwhile: a process that starts with the handler now can announce it only afterwards. */
   async #abandon(messages: WaitingMessages, signal: AbortSignal): Promise<void> {
     const leases = leasesOf(this.#engine.store)
     const name = leaseOf(nameOf(messages))

@@ -2,10 +2,10 @@ import { destinationOf, isOutgoing } from '../encoding/outgoing-queue.ts'
 import type { Engine } from '../engine/engine.ts'
 import { ReportNowAndThen } from './report-now-and-then.ts'
 
-/** Whoever serves a destination sends what waits for it within seconds. */
+/** A process that serves a destination sends what waits for it within seconds. */
 const sentWithinMs = 90_000
 
-/** Finds messages that were published to a destination which no running process serves. They stay where they are. */
+/** Finds messages that were published to a destination that no running process serves. They stay where they are. */
 export class UnservedDestinations<Tx> {
   readonly #engine: Engine<Tx>
   readonly #report: ReportNowAndThen
