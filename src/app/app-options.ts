@@ -12,9 +12,9 @@ import type { WayOptions } from './ways.ts'
 export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
 
 export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
-  /** Where records are kept, and whose transactions handlers get: `postgresStore()` and the like. */
+  /** Where records are kept, and whose transactions handlers receive: `postgresStore()` and the like. */
   readonly store: S
-  /** A fast memory beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
+  /** A fast cache beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
   readonly hints?: Hints
   /** This process does only these parts, because other processes do the rest. Default: all parts. */
   readonly only?: Part | readonly Part[]
@@ -37,21 +37,21 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   /** Called before each handler with its transaction, for example to set a tenant or a search path. */
   readonly beforeEach?: (message: Message, tx: TxOf<S>) => unknown
   /**
-   * Wraps every call of a handler: traces, contexts of logs, AsyncLocalStorage. Calls `next()` once and waits for it. What
-   * it throws is the handler's failure; what the handler returns or throws counts even if it does not pass that on.
+   * Wraps every call of a handler: traces, log contexts, AsyncLocalStorage. It must call `next()` once and wait for it. If
+   * it throws, the handler has failed. The handler's own result or error counts even if `around` does not pass it on.
    */
   readonly around?: Around
   /** `install` brings the store's tables up to date at the start (default); `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
   /** How often to look for parked and outgoing messages when nothing wakes the app. Default: 1 s. */
   readonly pollMs?: number
-  /** How the time of a message is read from its id. Only messages whose ids have one can be forgotten safely. */
+  /** How the time of a message is read from its id. Only records of messages whose ids contain a time can be removed safely. */
   readonly ids?: IdScheme
-  /** How long records are kept. Default: for ever. */
+  /** How long records are kept. Default: forever. */
   readonly retention?: RetentionOptions
-  /** While nobody listens to `app.events`, important events are printed to the console. `false` turns that off. */
+  /** While nothing listens to `app.events`, important events are printed to the console. `false` turns that off. */
   readonly log?: boolean
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
 }
 
@@ -121,7 +121,7 @@ export function partsOf(only: Part | readonly Part[] | undefined): readonly Part
   return typeof only === 'string' ? [only] : only
 }
 
-/** As many batches as the pool can carry while leaving connections for everything else. */
+/** As many batches as the pool can serve while leaving connections for everything else. */
 export function decideConcurrency(store: Store, wanted: number | undefined, transports: number): number {
   const { connections } = store.capabilities
   if (connections === 1) return 1

@@ -1,7 +1,10 @@
 import type { Clock } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 
-/** Where messages come from. `connected` resolves when it was reached for the first time, and rejects when it refuses us. */
+/**
+ * Where messages come from. `connected` resolves when the broker was reached for the first time, and rejects if it refuses
+ * us.
+ */
 export interface Connection {
   readonly name: string
   readonly connected: Promise<void>
@@ -9,13 +12,13 @@ export interface Connection {
 
 export interface AwaitingOptions {
   readonly clock: Clock
-  /** For ever if not given. */
+  /** No limit if not given. */
   readonly withinMs: number | undefined
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the result is no longer wanted. */
   readonly signal: AbortSignal
 }
 
-/** Resolves when all of them were reached. Trying goes on, whatever comes of this. */
+/** Resolves when all brokers were reached. The transports keep trying in any case. */
 export async function whenBrokersAreThere(
   connections: readonly Connection[],
   { clock, withinMs, signal }: AwaitingOptions,

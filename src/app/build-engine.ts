@@ -15,7 +15,7 @@ export interface BatchSettings {
   readonly budgetMs: number
 }
 
-/** A store with one writer holds nobody up with a larger batch, and its commits are what costs. */
+/** With a single writer, a larger batch blocks no other transaction, and the commits are the main cost. */
 export function decideBatch(options: {
   readonly store: Pick<Store, 'capabilities'>
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
@@ -66,11 +66,11 @@ export function buildEngine<S extends Store, Map extends object>(
     hooks: new Hooks(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,
-      // The rival's batch may take all of its budget, and a few others may be ahead of us. But all messages of a batch
-      // wait for the one whose claim a frozen process holds.
+      // The other transaction's batch may take its whole budget, and a few more may be ahead of us. But all messages of
+      // a batch wait for the one whose claim a frozen process holds.
       batchLockTimeoutMs: Math.min(Math.max(200, batch.budgetMs * 5), 1_000),
       aloneLockTimeoutMs: 5_000,
-      // A holder that is silent for longer than any handler may take is frozen or gone.
+      // A holder that is silent for longer than any handler may take is frozen or dead.
       get idleTimeoutMs() {
         return handlers.longestTimeoutMs + 10_000
       },

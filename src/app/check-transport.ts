@@ -2,7 +2,7 @@ import type { Store, Subscriber } from '../contracts/index.ts'
 import type { Handler } from '../engine/handler.ts'
 import { JustonceError } from '../errors/index.ts'
 
-/** Refuses a transport that cannot do what a handler relies on: to find out later would be too late. */
+/** Refuses a transport that cannot do what a handler relies on: detecting it later would be too late. */
 export function checkWhatHandlersNeed(handlers: readonly Handler[], store: Store, transport: Subscriber): void {
   const { name, capabilities, positions } = transport
   const { dedup = 'id' } = positions ?? {}

@@ -2,7 +2,7 @@ import type { Codec } from '../contracts/index.ts'
 import { checkFunction, checkOptions, JustonceError } from '../errors/index.ts'
 import { checkPattern, RouteTable } from '../outgoing/routes.ts'
 
-/** One codec for all types, or several by type: `{ 'note.created': avro, 'audit.*': bytes }`. What none is for is JSON. */
+/** One codec for all types, or several by type: `{ 'note.created': avro, 'audit.*': bytes }`. Types without a codec are JSON. */
 export type CodecOptions = Codec | Readonly<Record<string, Codec>>
 
 export function decideCodecs(given: CodecOptions | undefined): (type: string) => Codec | undefined {
@@ -23,7 +23,7 @@ export function decideCodecs(given: CodecOptions | undefined): (type: string) =>
   return (type) => table.find(type)
 }
 
-/** Codecs of types that have these names are objects. */
+/** In a map of codecs, a type named `decode` or `encode` has an object as its value, not a function. */
 function isCodec(given: CodecOptions): given is Codec {
   return typeof given.decode === 'function' || typeof given.encode === 'function'
 }

@@ -1,14 +1,14 @@
 import type { Clock, JustonceEvent } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
 
-/** Of one kind of trouble there is a line so often; how many there were in between is said in the next. */
+/** How often one kind of trouble gets a line. The next line says how many were suppressed in between. */
 const everyMs = 30_000
 const longest = 300
 const longestLine = 1_000
 
 /**
- * For apps that nobody listens to: what somebody should know goes to the console, a line each, not too often. Nothing is
- * said about what goes well.
+ * For apps without listeners: prints important events to the console, one line each, not too often. Prints nothing about
+ * successes.
  */
 export function consoleLog(
   clock: Clock,
@@ -32,7 +32,7 @@ export function consoleLog(
   }
 }
 
-/** What is alike is said once in a while. */
+/** Events with the same topic share one limit. */
 function topicOf(event: JustonceEvent): string {
   const { kind, state, handler, code, loop, transport, destination } = event as Partial<Record<string, string>>
   return JSON.stringify([kind, state, handler, code, loop, transport, destination])
@@ -97,7 +97,7 @@ function said(error: unknown): string {
   return onOneLine(text, longest)
 }
 
-/** Whatever was thrown, and whatever an id or a key has in it: no line of another's making, no commands to a terminal. */
+/** Whatever was thrown, and whatever an id or a key contains, must not forge other log lines or send commands to a terminal. */
 function onOneLine(text: string, most: number): string {
   const line = text.slice(0, most * 2).replaceAll(/[\s\p{Cc}]+/gu, ' ')
   return line.length > most ? `${line.slice(0, most)}…` : line

@@ -1,6 +1,6 @@
 import type { Clock } from '../contracts/index.ts'
 
-/** Waits for things until its time is up, and remembers which did not end. */
+/** Waits for several things until a deadline, and remembers which did not end. */
 export class Deadline {
   readonly #passed = Promise.withResolvers<void>()
   readonly #timer: { cancel(): void }
@@ -10,11 +10,11 @@ export class Deadline {
     this.#timer = clock.timer(withinMs, () => this.#passed.resolve())
   }
 
-  /** What has not ended in time goes on unheard. */
+  /** Work that has not ended in time continues, and its errors are ignored. */
   async wait(what: string, work: Promise<unknown> | undefined): Promise<void> {
     if (work === undefined) return
     this.#unfinished.add(what)
-    // Also of what ends a little later: nobody need worry about that.
+    // Also for work that ends a little later, so that it is not reported.
     const ended = work.then(() => void this.#unfinished.delete(what))
     ended.catch(() => {})
     await Promise.race([ended, this.#passed.promise])

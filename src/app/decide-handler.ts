@@ -24,7 +24,7 @@ const known = [
   'formerly',
 ]
 
-/** Decides every option of a handler, and refuses what makes no sense. */
+/** Resolves every option of a handler, and refuses combinations that make no sense. */
 export function decideHandler(
   type: string,
   options: HandlerOptions,
@@ -108,7 +108,7 @@ function decideBreaker({ name, breaker = {} }: HandlerOptions): Handler['breaker
   return { after, pauseMs }
 }
 
-/** A time in an id says nothing about a key that was made of something else. */
+/** The time in an id says nothing about a key that was derived from something else. */
 function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): BornScheme {
   if (born === undefined) return identify === undefined ? ids : timelessIds
   checkOptions(born, ['name', 'of'], `born of handler ${name}`)
@@ -117,7 +117,7 @@ function decideBorn({ name, identify, born }: HandlerOptions, ids: BornScheme): 
   return { name: `born ${born.name}`, of: (message) => validDate(born.of(message)) }
 }
 
-/** A value that is silently taken for another one is a promise that silently does not hold. */
+/** If a wrong value were silently replaced, a promise would silently not hold. */
 function checkValues(options: HandlerOptions): void {
   const { name, delivery, transaction, identify, fingerprint, schema } = options
   const of = `of handler ${name}`
@@ -129,7 +129,7 @@ function checkValues(options: HandlerOptions): void {
 }
 
 function checkName(name: string): void {
-  // '-' names dead letters that reached no handler, and what begins with > those that could not be sent.
+  // '-' names dead letters that reached no handler; names that begin with > are for messages that could not be sent.
   if (
     typeof name === 'string' &&
     /^[\x20-\x7e]{1,100}$/.test(name) &&

@@ -7,7 +7,7 @@ import { Breakers } from '../engine/recovery/breakers.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { DeliveryOutcome, HandlerOutcome, MessageToDeliver } from './types.ts'
 
-/** Runs one message through the engine and reports what each handler made of it. */
+/** Runs one message through the engine and reports the outcome for each handler. */
 export async function deliver(engine: Engine<unknown>, given: MessageToDeliver): Promise<DeliveryOutcome> {
   const handlers: Record<string, HandlerOutcome> = {}
   let refused: Error | undefined
@@ -26,7 +26,7 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   }
   // The memory of recent commits would answer without the details that a test wants to see.
   engine.recent.clear()
-  // Nor should it be refused because other messages have failed.
+  // The message must not be refused because other messages have failed.
   const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
   const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(engine, given) }])
   await Promise.all(report.background)

@@ -4,8 +4,8 @@ import type { Events, JustonceEvent } from '../contracts/index.ts'
 const diagnostics = channel('justonce')
 
 /**
- * Passes events to listeners and to the diagnostics channel `justonce`, or to `otherwise` while there is nobody. A failing
- * listener cannot hurt the engine. `own` hears everything and counts as nobody.
+ * Passes events to the listeners and to the diagnostics channel `justonce`, or to `otherwise` if there are none. A failing
+ * listener cannot harm the engine. `own` receives everything and does not count as a listener.
  */
 export function eventHub(
   otherwise?: (event: JustonceEvent) => void,
@@ -21,7 +21,7 @@ export function eventHub(
         try {
           listener(event)
         } catch {
-          // Told in the contract: a listener that throws is ignored.
+          // The contract says that a listener that throws is ignored.
         }
       }
     },

@@ -7,34 +7,37 @@ export interface HandlerOptions<Body = unknown> {
   readonly name: string
   /**
    * - `exactly-once` (default): its record commits with its effects.
-   * - `at-least-once`: for naturally idempotent handlers; tx and publish, but no record and no cost.
-   * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses it.
+   * - `at-least-once`: for naturally idempotent handlers; has tx and publish, but no record and no cost.
+   * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses the message.
    */
   readonly delivery?: DeliveryMode
-  /** How often a failed message is tried again, and when. */
+  /** How often a failed message is retried, and when. */
   readonly retry?: RetryOptions
-  /** After this time the handler is cut off, and everything it did is rolled back. Default: 30 s. */
+  /** After this time the handler is aborted, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
   /**
-   * At most so many of its messages are handled at once in this process, retries included; the others wait, and messages of other types go
-   * on. Default: no limit but that of the app.
+   * At most this many of its messages are handled at once in this process, including retries. The others wait, and
+   * messages of other types go on. Default: no limit except that of the app.
    */
   readonly concurrency?: number
-  /** Stores what the handler returns, as JSON, with its record. Default: false. */
+  /** Stores the handler's result, as JSON, with its record. Default: false. */
   readonly keepResult?: boolean
   /** `own`: this handler never shares a transaction with other messages. Default: `shared`. */
   readonly transaction?: 'shared' | 'own'
-  /** Runs even when an earlier handler of the same message has failed. Default: false. */
+  /** Runs even if an earlier handler of the same message has failed. Default: false. */
   readonly independent?: boolean
   /** The idempotency key, instead of the message's id. */
   readonly identify?: (message: Message<Body>) => string
   /** What must be equal under one key: the body, nothing, or what the function returns. Default: `body`. */
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
-  /** Checks and types the body; zod, valibot, arktype and others have it. A body that does not fit makes a dead letter. */
+  /**
+   * Checks and types the body: any Standard Schema, such as zod, valibot or arktype. A body that does not fit makes a dead
+   * letter.
+   */
   readonly schema?: StandardSchema<Body>
-  /** Keeps the order of messages, also past failures. Default: no order. */
+  /** Keeps the order of messages, even after failures. Default: no order. */
   readonly ordered?: OrderOptions
-  /** When a message comes too late. Default: never, unless it has an `expiresAt`. */
+  /** When a message is too late. Default: never, unless it has an `expiresAt`. */
   readonly expires?: ExpiryOptions
   /**
    * After `after` different messages in a row have failed, this handler gets only one message now and then, until one
@@ -42,7 +45,7 @@ export interface HandlerOptions<Body = unknown> {
    */
   readonly breaker?: { readonly after?: number; readonly pauseMs?: number } | false
   /**
-   * For keys from `identify`: when the message came into being, read from the same parts of it. The name stands for the way the
+   * For keys from `identify`: when the message came into being, read from the same parts of it. The name identifies how the
    * time is read; change it when that changes.
    */
   readonly born?: { readonly name: string; readonly of: (message: Message<Body>) => Date | undefined }
@@ -58,9 +61,12 @@ export interface OrderOptions {
   readonly whenDead?: 'block' | 'continue'
 }
 
-/** When a message comes too late for a handler, and what happens to it then. */
+/** When a message is too late for a handler, and what happens to it then. */
 export interface ExpiryOptions {
-  /** A message that is older than this by its `sentAt` is no longer handled. With an `expiresAt` as well, the earlier end counts. */
+  /**
+   * A message that is older than this by its `sentAt` is no longer handled. If it also has an `expiresAt`, the earlier time
+   * counts.
+   */
   readonly afterMs?: number
   /** Default: `skip`, which records it as expired and counts it. */
   readonly whenLate?: 'skip' | 'dead-letter'
@@ -71,6 +77,6 @@ export interface RetryOptions {
   readonly attempts?: number
   /** `exponential()`, `fixed(ms)`, `none`, or a function of the failed attempt and its error. Default: `exponential()`. */
   readonly backoff?: Backoff
-  /** `permanent`: no further attempt can succeed, so the message becomes a dead letter at once. */
+  /** `permanent`: no further attempt can succeed, so the message becomes a dead letter immediately. */
   readonly classify?: (error: unknown) => 'permanent' | 'temporary'
 }

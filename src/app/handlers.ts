@@ -30,7 +30,7 @@ export class Handlers {
     return this.#byName.get(name)
   }
 
-  /** Refuses a name that nobody has. */
+  /** Throws if no handler has this name. */
   get(name: string): Handler {
     const handler = this.#byName.get(name)
     if (handler !== undefined) return handler
@@ -43,7 +43,7 @@ export class Handlers {
     return [...this.#byType.values()].flat()
   }
 
-  /** Puts the handlers of a type into the given order; every one of them must be named once. */
+  /** Puts the handlers of a type into the given order. Each of them must be named exactly once. */
   order(type: string, names: readonly string[]): void {
     const handlers = this.ofType(type)
     const known = handlers.map(({ name }) => name)
@@ -61,7 +61,7 @@ export class Handlers {
   add(handler: Handler): void {
     const names = [handler.name, ...handler.formerly]
     for (const [index, name] of names.entries()) {
-      // Claimed twice, a message would be taken for a duplicate of itself.
+      // If it were claimed twice, a message would be taken for a duplicate of itself.
       if (names.indexOf(name) !== index) {
         throw new JustonceError('HANDLER_EXISTS', {
           message: `The handler ${JSON.stringify(handler.name)} lists the name ${JSON.stringify(name)} twice.`,

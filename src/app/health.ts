@@ -4,14 +4,14 @@ import { countParked, operations } from '../operations/index.ts'
 
 export type AppState = 'new' | 'starting' | 'started' | 'stopped'
 
-/** How an app is, as far as this process knows. */
+/** The health of an app, as far as this process knows. */
 export interface Health {
   readonly state: AppState
-  /** `since`: from when on this process has seen it so. */
+  /** `since`: when this process first saw this state. */
   readonly store: { readonly state: 'up' | 'down'; readonly since: Date; readonly error?: unknown }
-  /** What was last heard from brokers within a minute; a broker that is away is heard of more often than that. */
+  /** The latest trouble with each broker within the last minute. An unavailable broker reports more often than that. */
   readonly from: Readonly<Record<string, { readonly trouble?: Trouble }>>
-  /** What waits in the store. Undefined while it is down. */
+  /** What waits in the store. `undefined` while the store is down. */
   readonly lag: Lag | undefined
 }
 
@@ -21,23 +21,26 @@ export interface Trouble {
 }
 
 export interface Lag {
-  /** Published and not sent yet, for each destination that has any. */
+  /** Published but not sent yet, for each destination that has any. */
   readonly outgoing: Readonly<Record<string, QueueCount>>
   readonly parked: { readonly waiting: number; readonly dead: number }
 }
 
 const troubleForMs = 60_000
-/** What was not answered by then may never be: its connection can be dead, and nobody has been told. Others are not. */
+/**
+ * A query without an answer by then may never get one: its connection may be dead without our knowing. Other
+ * connections may work.
+ */
 const askAgainMs = 10_000
 const mostAsked = 3
 
-/** Hears what happens, and asks the store; a probe must get an answer, whatever is wrong. */
+/** Listens to events and queries the store. A probe must get an answer, whatever is wrong. */
 export class HealthWatch {
   readonly #store: Store
   readonly #clock: Clock
   readonly #troubles = new Map<string, Trouble | undefined>()
   #seen: Health['store']
-  /** What was asked and not answered yet, the latest at the end. */
+  /** Queries without an answer yet, the latest last. */
   #asking: { readonly at: number; readonly answer: Promise<Lag> }[] = []
 
   constructor(store: Store, clock: Clock, from: readonly { readonly name: string }[]) {
@@ -56,7 +59,7 @@ export class HealthWatch {
       if (event.loop === `intake of ${name}`) this.#trouble(name, anyText(event.error))
   }
 
-  /** Never rejects, and resolves within the time. */
+  /** Never rejects, and resolves within the given time. */
   async look(state: AppState, withinMs: number): Promise<Health> {
     let lag: Lag | undefined
     try {
@@ -95,7 +98,7 @@ export class HealthWatch {
     }
   }
 
-  /** Probes that come while one is waiting wait with it: they must not take more and more connections. */
+  /** Probes that arrive while a query is pending share it: they must not take more and more connections. */
   #ask(): Promise<Lag> {
     const at = this.#clock.monotonicMs()
     const latest = this.#asking.at(-1)
@@ -108,7 +111,7 @@ export class HealthWatch {
   }
 }
 
-/** One after the other, on one connection: a probe must not be what the store has no room for. */
+/** One after the other, on one connection: a probe must not be what overloads the store. */
 async function lagOf(store: Store): Promise<Lag> {
   const waiting = await countParked(store, { state: 'waiting' })
   const dead = await countParked(store, { state: 'dead' })

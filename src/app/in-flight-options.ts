@@ -12,7 +12,7 @@ export interface InFlightOptions {
   readonly messages?: number
   /** The total size of their bodies, as far as the broker can limit it; one message is always taken. Default: 64 MiB. */
   readonly bytes?: number
-  /** A message that waits longer without being begun is given back. Default: as long as the broker allows. */
+  /** A message that waits longer without being started is given back. Default: as long as the broker allows. */
   readonly ageMs?: number
 }
 
@@ -31,14 +31,14 @@ export function decideInFlight(
   { max }: Pick<BatchSettings, 'max'>,
 ): InFlightLimits {
   return {
-    // One batch for each worker to be at work on and one to have ready.
+    // For each worker, one batch in progress and one ready.
     messages: options.messages ?? concurrency * max * 2,
     bytes: options.bytes ?? defaultBytes,
     ageMs: options.ageMs ?? Number.POSITIVE_INFINITY,
   }
 }
 
-/** What a transport asks for by itself holds, too. */
+/** Limits that the transport itself sets apply, too. */
 export function limitsFor({ inFlight = {} }: Pick<Subscriber, 'inFlight'>, limits: InFlightLimits): InFlightLimits {
   return {
     messages: Math.min(limits.messages, inFlight.messages ?? Number.POSITIVE_INFINITY),

@@ -30,7 +30,7 @@ import type { App } from './types.ts'
 import { decideWays, driversOf, returnCheck } from './ways.ts'
 
 /**
- * Makes an app: handlers whose effects happen once for each message, however often it is delivered.
+ * Creates an app: handlers whose effects happen once for each message, however often it is delivered.
  *
  * ```ts
  * const app = justonce({ store: postgresStore({ pool }), transport })
@@ -67,13 +67,13 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     wake: (loop) => running?.wake(loop),
   })
 
-  // Asked through a function, because it may change while something is awaited.
+  // A function, because the state may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
 
   function register<Body>(type: string, given: string | HandlerOptions<Body>, call: Handler['call']): void {
     if (state !== 'new')
       throw new JustonceError('APP_STARTED', { message: `Cannot register a handler for ${type} now.` })
-    // From here on bodies are unknown: that they have the type of Body is between the schema and the caller.
+    // From here on bodies are unknown: whether they have the type Body is up to the schema and the caller.
     const named = (typeof given === 'string' ? { name: given } : given) as unknown as HandlerOptions
     const handler = decideHandler(type, named, handlers.countOf(type), call, ids)
     if (handler.delivery === 'exactly-once' && store.guarantee === 'lease') {
@@ -96,7 +96,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   }
 
   async function end(withinMs: number): Promise<void> {
-    // Whoever has only published has connections, too.
+    // An app that has only published has connections, too.
     const unfinished = await (running?.stop(withinMs) ?? closeDrivers(driversOf(ways), clock, withinMs))
     if (unfinished.length > 0) events.emit({ kind: 'stop-unfinished', withinMs, unfinished })
   }
@@ -156,7 +156,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         }
         warnings = await whenStoreIsThere(prepare, { store, clock, events, withinMs, signal: stopping.signal })
       } catch (error) {
-        // Nothing has begun: it may be started when the store is there.
+        // Nothing has begun, so the app may be started again when the store is available.
         if (isState('starting')) state = 'new'
         throw error
       }
@@ -195,7 +195,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   }
 }
 
-/** What an operator has changed, for the loops and the listeners of this app. */
+/** Passes an operator's change on to the loops and the listeners of this app. */
 function passOn(change: OperatorChange, { wake, recent, events }: Engine<unknown>): void {
   if (change.kind === 'redrive-started') wake('redrives')
   else if (change.kind === 'retried') wake('retries')

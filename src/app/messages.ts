@@ -1,6 +1,6 @@
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 
-/** The types of messages and what their bodies look like, as a value, so that everything else can be inferred. */
+/** The types of messages and their bodies, as a value, so that everything else can be inferred. */
 export interface Messages<Map extends object> {
   readonly schemas: { readonly [Type in keyof Map]?: StandardSchema<Map[Type]> }
 }

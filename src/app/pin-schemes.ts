@@ -4,9 +4,9 @@ import { JustonceError } from '../errors/index.ts'
 import { pinScheme } from '../facts/index.ts'
 
 /**
- * Makes sure that records are found again: each name of a handler keeps the scheme it began with. A handler that was
- * renamed may have another one than under its old name, if that had none: then the old records are looked for without a
- * time. Resolves to the names whose records have none.
+ * Makes sure that records are found again: each handler name keeps the scheme it began with. A renamed handler may have
+ * a scheme although its old name had none: the old records are then looked up without a time. Resolves to the names
+ * whose records have no time.
  */
 export async function pinSchemes(
   store: { readonly facts: Facts<never> },

@@ -6,13 +6,13 @@ export interface PreparingOptions {
   readonly store: Store
   readonly clock: Clock
   readonly events: Events
-  /** How long a store that is away is waited for; for ever if not given. */
+  /** How long to wait for a store that is unavailable; no limit if not given. */
   readonly withinMs: number | undefined
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the result is no longer wanted. */
   readonly signal: AbortSignal
 }
 
-/** Does it as soon as the store is there. A process that starts before its database is no reason to give up. */
+/** Runs the work as soon as the store is available. A process that starts before its database must not give up. */
 export async function whenStoreIsThere<T>(
   work: () => Promise<T>,
   { store, clock, events, withinMs = Number.POSITIVE_INFINITY, signal }: PreparingOptions,

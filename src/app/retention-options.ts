@@ -49,7 +49,7 @@ export function validDate(born: Date | undefined): Date | undefined {
 export function checkRetention(retention: RetentionOptions | undefined): void {
   if (retention === undefined) return
   checkOptions(retention, ['days', 'tooOld', 'timeless'], 'retention')
-  // A day or less would be about the size of what a stopped consumer, or a weekend, leaves behind.
+  // Less than a day is shorter than an ordinary outage of a consumer, or a weekend.
   checkNumber(retention.days, 'retention.days', 1)
   checkChoice(retention.tooOld ?? 'dead-letter', 'retention.tooOld', ['dead-letter', 'skip'])
   if (retention.timeless === undefined) return

@@ -6,8 +6,8 @@ import type { RetentionOptions } from './retention-options.ts'
 const dayMs = 86_400_000
 
 /**
- * Tells what is set up so that it may surprise somebody later, when nobody looks. How long a transport redelivers is told
- * when it knows: nobody waits for a broker here.
+ * Warns about settings that may cause surprises later. How long a transport redelivers is checked when the transport
+ * knows it: this does not wait for a broker.
  */
 export function warnOfRetention(
   retention: RetentionOptions | undefined,
@@ -28,7 +28,7 @@ export function warnOfRetention(
   const ask = async (subscriber: Subscriber): Promise<void> =>
     compare(subscriber.name, await subscriber.redeliversForMs?.())
   for (const subscriber of from) {
-    // Otherwise what is delivered again is known by its position, and needs no record.
+    // Otherwise redeliveries are recognised by their position, and need no record.
     if ((subscriber.positions?.dedup ?? 'id') === 'id') void ask(subscriber).catch(() => {})
   }
   if (retention.timeless === undefined && handlers.length > 0 && handlers.every(({ born }) => born.name === 'none')) {

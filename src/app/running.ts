@@ -18,17 +18,17 @@ import { limitsFor } from './in-flight-options.ts'
 import { insideOf } from './ways.ts'
 
 export interface RunningOptions {
-  /** What this process does. */
+  /** The parts of the work that this process does. */
   readonly parts: readonly Part[]
   readonly from: readonly Subscriber[]
-  /** All that has to be closed at the end. */
+  /** Everything that must be closed at the end. */
   readonly drivers: readonly (Subscriber | Publisher)[]
   readonly consumer: ConsumerOptions
   readonly pollMs: number
   readonly maintenance: MaintainerOptions
 }
 
-/** How long hooks that are running when an app is stopped are waited for. */
+/** How long to wait for hooks that are running when an app is stopped. */
 const hooksEndWithinMs = 5_000
 
 /** The loops of a started app. */
@@ -89,16 +89,16 @@ export class Running {
     return this.#consumers.map(({ connected }, index) => ({ name: this.#options.from[index]?.name ?? '', connected }))
   }
 
-  /** Whoever has made work for one of the loops says so, instead of leaving it to the next poll. */
+  /** Called by code that has created work for a loop, so that the loop need not wait for its next poll. */
   wake(loop: LoopToWake): void {
     const loops = { relay: this.#relays, retries: [this.#retrier], redrives: [this.#redriver] }
     for (const each of loops[loop]) each?.wake()
   }
 
-  /** Resolves to what has not ended in time. */
+  /** Resolves to the names of what has not ended in time. */
   async stop(withinMs: number): Promise<readonly string[]> {
     const { clock } = this.#engine
-    // Some of the time is kept for saying good-bye to brokers: that gives back what is not settled.
+    // Some of the time is reserved for closing the connections to brokers, which gives back what is not settled.
     const finishing = new Deadline(clock, withinMs * 0.8)
     const closing = new Deadline(clock, withinMs)
     try {
@@ -122,7 +122,7 @@ export class Running {
   }
 }
 
-/** For an app that was never started. Resolves to what has not ended in time. */
+/** For an app that was never started. Resolves to the names of what has not ended in time. */
 export async function closeDrivers(
   drivers: RunningOptions['drivers'],
   clock: Clock,
@@ -142,7 +142,7 @@ async function closeAll(drivers: RunningOptions['drivers'], deadline: Deadline):
   await Promise.all(drivers.map((each) => deadline.wait(`connection of ${nameOf(each)}`, each.close())))
 }
 
-/** As many as messages that come from a transport, where there are connections left for that. */
+/** As many as batches of one transport, if there are enough connections left. */
 function retriesAtOnce({ capabilities }: Store, { consumer, from }: RunningOptions): number {
   const left = capabilities.connections - consumer.concurrency * from.length
   return Math.max(1, Math.min(consumer.concurrency, left))
@@ -158,7 +158,7 @@ function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
   }
 }
 
-/** What was parked comes from the store. */
+/** Parked messages come from the store, so there is no broker to acknowledge to. */
 const nobodyToTell: Source = { inside: undefined, acknowledge: async () => {} }
 
 async function reread(engine: Engine<unknown>, positions: Positioned, deliveries: readonly Delivery[]): Promise<void> {
@@ -178,7 +178,7 @@ async function settle(
   try {
     await subscriber.settle(deliveries, settlement)
   } catch (error) {
-    // What has committed is a duplicate when it comes again, and what was given back comes again anyway.
+    // A committed message is a duplicate when it arrives again, and one that was given back arrives again anyway.
     engine.events.emit({ kind: 'settle-failed', error, deliveries: deliveries.length })
   }
 }

@@ -10,7 +10,7 @@ export type TxOf<S extends Store> = S['lend'] extends (tx: infer Tx, ...rest: ne
 
 type TypeName<Map extends object> = keyof Map & string
 
-/** Stores a message in the same transaction; it leaves after the commit. Resolves to its id. */
+/** Stores a message in the same transaction; it is sent after the commit. Resolves to its id. */
 export type Publish<Map extends object> = <Type extends TypeName<Map>>(
   type: Type,
   body: Map[Type],
@@ -22,10 +22,10 @@ type Publishing<S extends Store, Map extends object> = S extends { readonly queu
   ? { readonly publish: Publish<Map> }
   : unknown
 
-/** What a handler gets. */
+/** What a handler receives. */
 export type HandlerContext<S extends Store, Map extends object> = {
   readonly tx: TxOf<S>
-  /** 1 is the first. In a batch handler: the attempt of the message with the most attempts. */
+  /** 1 is the first attempt. In a batch handler: the attempt of the message with the most attempts. */
   readonly attempt: number
   /** Aborted when the handler's time is up. */
   readonly signal: AbortSignal
@@ -41,7 +41,7 @@ export type HandlerOutcome =
   | { readonly status: 'conflict' }
   /** It arrived too late and was skipped. */
   | { readonly status: 'expired' }
-  /** An at-most-once handler has failed: it does not run again. */
+  /** An at-most-once handler failed; it does not run again. */
   | { readonly status: 'lost'; readonly error: unknown }
 
 /** The outcome of a message for each handler, or why it reached none. */
@@ -50,7 +50,7 @@ export interface DeliveryOutcome {
   readonly refused?: Error
 }
 
-/** A message as `deliver` takes it: the body may be a value, which is then encoded as `publish` would do it. */
+/** A message as `deliver` takes it: the body may be a value, which is then encoded as by `publish`. */
 export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readonly body?: unknown }
 
 export interface App<S extends Store, Map extends object> {
@@ -60,7 +60,10 @@ export interface App<S extends Store, Map extends object> {
     handler: string | HandlerOptions<Body>,
     run: (message: Message<Body>, context: HandlerContext<S, Map>) => unknown,
   ): void
-  /** The same for a handler that processes many messages with a few statements. After a failure they are split until the culprit is alone. */
+  /**
+   * The same for a handler that processes many messages with a few statements. After a failure the messages are split until the
+   * failing one is alone.
+   */
   onBatch<Type extends TypeName<Map>, Body = Map[Type]>(
     type: Type,
     handler: string | HandlerOptions<Body>,
@@ -69,8 +72,8 @@ export interface App<S extends Store, Map extends object> {
   /** Sets the order in which the handlers of a type run, instead of the order of registration. It must name all of them. */
   order<Type extends TypeName<Map>>(type: Type, handlers: readonly string[]): void
   /**
-   * Publishes a message. With `tx`, the caller's own transaction, it is stored there and leaves only if that transaction commits.
-   * Without `tx` it goes to its destination at once, and the promise resolves when the broker has it.
+   * Publishes a message. With `tx`, the caller's own transaction, it is stored there and sent only if that transaction commits.
+   * Without `tx` it is sent to its destination immediately, and the promise resolves when the broker has it.
    */
   publish<Type extends TypeName<Map>>(
     type: Type,
@@ -86,31 +89,33 @@ export interface App<S extends Store, Map extends object> {
     work: (tx: TxOf<S>, context: OnceContext & Publishing<S, Map>) => Promise<Value> | Value,
   ): Promise<OnceOutcome<Value>>
   /**
-   * Gives this handler no more messages in this process, until `resume`: they wait as behind an open breaker, no attempt
-   * is counted, and everything else goes on. What has begun is finished. It is not remembered across restarts.
+   * Gives this handler no more messages in this process until `resume`: they wait as behind an open breaker, no attempt
+   * is counted, and everything else goes on. Runs that have started are finished. A pause does not survive a restart.
    */
   pause(handler: string): void
   resume(handler: string): void
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>
   /**
-   * Prepares the store and begins to consume. Waits for a store that is unavailable (event `store-down`), for ever or for
-   * `withinMs`; every other failure rejects at once. With `waitFor: 'brokers'` it also waits until every transport that brings
-   * messages was reached. If one refuses us, or is not reached in time, it rejects, but the app is started and goes on trying.
+   * Prepares the store and starts to consume. Waits for a store that is unavailable (event `store-down`), without a limit or
+   * for `withinMs`; every other failure rejects immediately. With `waitFor: 'brokers'` it also waits until every transport
+   * that brings messages was reached. If one refuses us, or is not reached in time, it rejects, but the app is started and
+   * keeps trying.
    */
   start(options?: { readonly withinMs?: number; readonly waitFor?: 'store' | 'brokers' }): Promise<void>
   /**
    * Takes no more messages, finishes the running ones, gives back the rest and closes the transports. Resolves within `withinMs`
-   * (default: 25,000); the event `stop-unfinished` says what had not ended by then. None of that is lost: it may come again.
+   * (default: 25,000); the event `stop-unfinished` says what had not ended by then. None of that is lost: it may be delivered
+   * again.
    */
   stop(options?: { readonly withinMs?: number }): Promise<void>
   /**
-   * How the app is: for liveness and readiness probes. Never rejects; a store that has not answered within `withinMs`
-   * (2,000 if not given) is down.
+   * The health of the app, for liveness and readiness probes. Never rejects; a store that has not answered within
+   * `withinMs` (default: 2,000) is down.
    */
   health(options?: { readonly withinMs?: number }): Promise<Health>
-  /** What happens, as it happens. */
+  /** What happens in the app, as it happens. */
   readonly events: Pick<Events, 'listen'>
-  /** What operators ask and do, as `operations(store)`, with what the handlers of this app know besides. */
+  /** What operators ask and do: `operations(store)`, plus what the handlers of this app know. */
   readonly operations: Operations
 }

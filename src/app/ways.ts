@@ -11,13 +11,13 @@ export interface WayOptions {
   /** Where messages can go: a driver, or several by name. */
   readonly to?: Publisher | Readonly<Record<string, Publisher>>
   /**
-   * Which type of message goes where: `{ 'note.created': 'events', 'audit.*': 'audit', '*': 'events' }`. What says most
-   * wins, and a type without a route is refused where it is published. Not needed where there is one place to go to.
+   * Which type of message goes where: `{ 'note.created': 'events', 'audit.*': 'audit', '*': 'events' }`. The most
+   * specific route wins, and publishing a type without a route is refused. Not needed if there is only one destination.
    */
   readonly routes?: Routes
 }
 
-/** The same, decided. */
+/** The resolved options. */
 export interface Ways {
   readonly from: readonly Subscriber[]
   readonly to: Readonly<Record<string, Publisher>>
@@ -39,12 +39,12 @@ export function decideWays({ transport, from, to, routes }: WayOptions): Ways {
   return { from: Object.values(subscribers), to: publishers, routes }
 }
 
-/** Every driver once, also one that is both. */
+/** Every driver once, including those that are both. */
 export function driversOf({ from, to }: Ways): readonly (Subscriber | Publisher)[] {
   return [...new Set([...from, ...Object.values(to)])]
 }
 
-/** Refuses to send a message that would come back to an app which has no handler for it, and die there. */
+/** Refuses to send a message that would come back to an app that has no handler for it, and become a dead letter there. */
 export function returnCheck(
   { from }: Ways,
   handles: (type: string) => boolean,
@@ -106,7 +106,7 @@ function checkDestination(name: string): void {
     throw invalid(`The destination ${JSON.stringify(name)} has not 1 to 90 printable characters.`)
 }
 
-/** Settling inside transactions, where the messages come from the very store of the app. */
+/** Settling inside transactions, if the messages come from the app's own store. */
 export function insideOf(store: Store, subscriber: Subscriber): Subscriber['inside'] {
   return subscriber.inside?.store === store ? subscriber.inside : undefined
 }
