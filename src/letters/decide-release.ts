@@ -3,20 +3,20 @@ import type { Redrive, RedriveProgress } from '../operations/index.ts'
 export type ReleaseDecision =
   | { readonly kind: 'release'; readonly count: number; readonly isPaced: boolean }
   | { readonly kind: 'wait' }
-  /** For attempts that are under way: they do not take long. */
+  /** Waits for running attempts, which do not take long. */
   | { readonly kind: 'wait-for-attempts' }
   | { readonly kind: 'end'; readonly state: 'finished' | 'stopped' }
 
 /** The most that one transaction releases. */
 export const mostAtOnce = 1_000
-/** The most that wait for their attempts: further ahead a failure would be seen too late. */
+/** The most that may wait for their attempts: with more, a failure would be seen too late. */
 export const mostUntried = 3_000
 
 /**
- * What is to be done with a redrive now. Everything it needs is in rows and in the database's clock, so that whichever
- * process asks comes to the same answer.
- * `roundMs` is the time between two looks of one driver: more than belongs to it is never released at once, so that
- * the time in which nobody drove, or a canary ran, is not made up for in one burst.
+ * Decides what to do with a redrive now. Everything it needs is in rows and in the database's clock, so that every
+ * process reaches the same decision.
+ * `roundMs` is the time between two looks of one driver. It never releases more at once than that time allows, so that
+ * time without a driver, or during a canary, is not made up for in one burst.
  */
 export function decideRelease(
   redrive: Pick<Redrive, 'selected' | 'canary' | 'perSecond' | 'stopAfterFailures' | 'startedAt'>,

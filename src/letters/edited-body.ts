@@ -7,7 +7,7 @@ import { isRowOf, rowKeyOf } from '../engine/items.ts'
 import { encodeBody } from '../engine/publishing/encode-body.ts'
 import { JustonceError } from '../errors/index.ts'
 
-/** A letter's message with another body, checked as the engine will check it. Rejects where it could not be handled. */
+/** A dead letter's message with another body, checked as the engine will check it. Rejects if it could not be handled. */
 export async function editedMessage<Tx>(
   engine: Engine<Tx>,
   letter: StoredParkedMessage,
@@ -24,7 +24,7 @@ export async function editedMessage<Tx>(
     const { handler, failure } = run
     const key = rowKeyOf(run)
     if (failure !== undefined) throw invalid(`Handler ${handler.name} cannot take it.`, failure.error)
-    // Under another key nobody would know it again. What never had a key of its own may get one.
+    // Under another key it would not be recognised. A message that never had its own key may get one.
     if (!isRowOf(letter, key) && letter.handler !== unrouted && letter.reason !== 'KEY_REUSED')
       throw invalid(
         `With it, identify() of handler ${handler.name} answers ${JSON.stringify(key)} instead of ${JSON.stringify(letter.key)}.`,

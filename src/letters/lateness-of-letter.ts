@@ -4,12 +4,12 @@ import { unrouted } from '../encoding/unrouted.ts'
 import type { Engine } from '../engine/engine.ts'
 import { lateness } from '../engine/intake/expiry.ts'
 
-/** Whether its expiry has passed, for its handler or, where it reached none, for every handler of its type. */
+/** Whether its expiry has passed: for its handler, or for every handler of its type if it reached none. */
 export function isTooLate<Tx>(engine: Engine<Tx>, { handler, type, message }: StoredParkedMessage): boolean {
   const { id = '', sentAt, expiresAt }: IncomingMessage = unpackLetter(message)
   const handlers = handler === unrouted ? engine.handlersOf(type) : [engine.handlerNamed(handler)]
   const late = (each: Parameters<typeof lateness>[1]) => lateness(engine, each, { id, sentAt, expiresAt }) !== undefined
-  // One that is not registered here has only what the message itself says.
+  // For a handler that is not registered here, only the message itself says when it expires.
   const unregistered = { name: handler, expires: { afterMs: undefined } }
   if (handlers.length === 0) return late(unregistered)
   return handlers.every((each) => late(each ?? unregistered))

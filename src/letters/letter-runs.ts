@@ -12,11 +12,11 @@ import type { LetterRun } from '../operations/index.ts'
 interface Candidate<Tx> {
   readonly handler: Handler<Tx>
   readonly key: string
-  /** Undefined: it cannot be compared with what a record is of. */
+  /** `undefined` if it cannot be compared with the content of a record. */
   readonly run: Run<Tx> | undefined
 }
 
-/** The runs of each letter's message, one list for each letter, with one look at the records for all of them. */
+/** The runs of each message, one list per dead letter, with one lookup of the records for all of them. */
 export async function runsOfLetters<Tx>(
   engine: Engine<Tx>,
   letters: readonly StoredParkedMessage[],
@@ -37,20 +37,20 @@ export async function runsOfLetters<Tx>(
   )
 }
 
-/** By the body that was received: that is the one which the other handlers were given. */
+/** Based on the body that was received, because that is what the other handlers were given. */
 async function candidatesOf<Tx>(engine: Engine<Tx>, letter: StoredParkedMessage): Promise<readonly Candidate<Tx>[]> {
   const { message, originalBody, reason } = letter
-  // It is for others.
+  // An outgoing message is for consumers elsewhere.
   if (isOutgoing(letter.handler)) return []
-  // The store could not hold its key, and to ask for it could fail the look at all the others.
+  // The store could not hold its key, and asking for it could make the lookup of all the others fail.
   if (reason === 'MESSAGE_NOT_KEPT') return []
   const received = unpackLetter({ ...message, body: originalBody ?? message.body })
   const prepared = await prepare(engine, { message: received }, { letter })
   if (prepared.kind === 'work')
     return prepared.work.runs.map((run) => ({ handler: run.handler, key: rowKeyOf(run), run }))
-  // It cannot be given to anyone now, but may have been before.
+  // No handler can take it now, but handlers may have taken it before.
   const { id, type } = received
-  // Nothing can have been recorded under what is no key, and a database may not even let us ask.
+  // Nothing can be recorded under an invalid key, and a database may refuse the query.
   if (!isKey(id) || typeof type !== 'string') return []
   const byId = engine.handlersOf(type).filter(({ identify }) => identify === undefined)
   return byId.map((handler) => ({ handler, key: id, run: undefined }))

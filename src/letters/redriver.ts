@@ -9,13 +9,13 @@ export interface RedriverOptions {
   readonly pollMs: number
 }
 
-/** How long it waits for attempts before it looks again. */
+/** How long it waits for running attempts before it looks again. */
 const attemptsMs = 50
 
 /**
- * Drives the redrives of a store. Every process runs one and decides from what the rows say, so that a redrive goes on wherever
- * another driver has ended. Of several that decide at the same time one has its way: what is released commits only if the redrive
- * is as it was looked at.
+ * Drives the redrives of a store. Every process runs one and decides from the rows, so that a redrive continues when another
+ * driver ends. If several decide at the same time, one succeeds: a release commits only if the redrive has not changed since it
+ * was read.
  */
 export function redriver<Tx>(engine: Engine<Tx>, gate: Gate, { pollMs }: RedriverOptions): Loop {
   const { clock, events } = engine
@@ -50,7 +50,7 @@ class Turns<Tx> {
       if (signal.aborted) break
       const decision = await this.#drive(id)
       if (decision.kind === 'end') this.#engine.events.emit({ kind: 'redrive-ended', id, state: decision.state })
-      // In another process they are found a little later.
+      // Other processes find them a little later.
       if (decision.kind === 'release') this.#engine.wake('retries')
       if (decision.kind === 'release' && !decision.isPaced) pauseMs = 0
       if (decision.kind === 'wait-for-attempts') pauseMs = Math.min(pauseMs, attemptsMs)
@@ -58,7 +58,7 @@ class Turns<Tx> {
     return pauseMs
   }
 
-  /** A look takes time as well; but the time in which nobody looked is not made up for. */
+  /** A look takes time as well, but time in which no process looked is not made up for. */
   #sinceLastLook(id: string): number {
     const now = this.#engine.clock.monotonicMs()
     const before = this.#looks.get(id) ?? now - this.#pollMs
@@ -66,14 +66,14 @@ class Turns<Tx> {
     return Math.min(now - before, this.#pollMs * 3)
   }
 
-  /** What was done. If somebody else has driven or ended it since it was looked at, nothing is. */
+  /** Resolves to what was done. Does nothing if another process has driven or ended the redrive since it was read. */
   async #drive(id: string): Promise<ReleaseDecision> {
     const { store } = this.#engine
     const running = await runningRedrives(store)
     const [found] = await findRedrives(store, [id])
     if (found?.redrive.state !== 'running') return { kind: 'wait' }
     const { redrive } = found
-    // After the look at the redrive: whatever is released in between changes that, and then nothing is done here.
+    // After reading the redrive: anything released in between changes the redrive, and then nothing is done here.
     const reached = await progressOf(store, id)
     const now = redrive.perSecond === undefined ? redrive.startedAt : await databaseNow(store)
     const decision = decideRelease(redrive, reached, now, this.#sinceLastLook(id))
@@ -86,7 +86,7 @@ class Turns<Tx> {
         }
         const released = await releaseLetters(store, tx, found, decision.count)
         if (released === undefined) throw new RivalError()
-        // Those that could not be had now may be had later: to go on at once would only ask for them again and again.
+        // Rows that are locked now may be free later: continuing immediately would only ask for them again and again.
         return released > 0 ? decision : { kind: 'wait' }
       })
     } catch (error) {

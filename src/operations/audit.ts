@@ -9,36 +9,36 @@ const kind = 'audit'
 
 /** Who does what, and why. */
 export interface AuditEntry extends Pick<AuditedAction, 'action' | 'by' | 'why'> {
-  /** What it is done to. */
+  /** What the action is done to. */
   readonly subject: object
 }
 
-/** Keeps what somebody did, in the transaction in which it is done. */
+/** Records an operator's action, in the transaction of that action. */
 export async function keepAudit<Tx>(
   { store, clock }: Pick<Site<Tx>, 'store' | 'clock'>,
   tx: Tx,
   ...entries: readonly AuditEntry[]
 ): Promise<void> {
   const facts = entries.map((entry) => {
-    // Names of one process grow, so that what was kept at the same moment stays in order.
+    // Names made by one process grow, so that entries of the same moment stay in order.
     const name = `${kind} ${uuidv7(clock.now().getTime())}`
     return { name, from: undefined, value: JSON.stringify(entry), forMs: undefined }
   })
   await store.facts.change(tx, facts)
 }
 
-/** What people did, the latest first. */
+/** The actions of operators, latest first. */
 export async function auditedActions<Tx>(
   { facts }: Pick<Store<Tx>, 'facts'>,
   limit = 100,
 ): Promise<readonly AuditedAction[]> {
   checkWhole(limit, 'limit', 1, mostListed)
   const found = await facts.list(kind, limit)
-  // Nobody ever changes them, so the revision is when they were made.
+  // They are never changed, so the revision says when they were made.
   return found.map(({ value, revision }) => ({ ...entryIn(value), at: timeOfRevision(revision) }))
 }
 
-/** One that somebody has changed by hand must not hide the others. */
+/** An entry that was changed by hand must not hide the others. */
 function entryIn(value: string): Omit<AuditedAction, 'at'> {
   try {
     const { action, by, why, subject } = JSON.parse(value) as AuditEntry

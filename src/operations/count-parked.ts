@@ -1,6 +1,6 @@
 import type { ParkedFilter, Parking } from '../contracts/index.ts'
 
-/** How many parked messages fit; all of them unless told. */
+/** How many parked messages match the filter. Default: all of them. */
 export async function countParked(
   { parking }: { readonly parking: Pick<Parking<never>, 'tally'> },
   filter: ParkedFilter = {},

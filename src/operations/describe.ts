@@ -3,7 +3,7 @@ import { readErrorNotes } from '../encoding/error-notes.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { DeadLetter, ParkedView, WaitingRetry } from './types.ts'
 
-/** Parked rows as people see them. Nothing here may throw: one that cannot be read must not hide the others. */
+/** Parked rows as operators see them. Nothing here may throw: one that cannot be read must not hide the others. */
 export function describeLetter(row: StoredParkedMessage): DeadLetter {
   const { handler, reason, shape, changedAt } = row
   return { ...describe(row), diedAt: changedAt, group: { handler, reason, shape } }

@@ -13,7 +13,7 @@ import type { LetterSelection, Signature } from './types.ts'
 
 const atOnce = 1_000
 
-/** Removes letters and marks their records, all of them in one transaction. */
+/** Removes dead letters and marks their records, all in one transaction. */
 export async function discardLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
@@ -28,7 +28,7 @@ export async function discardLetters<Tx>(
   const discard = async (tx: Tx) => {
     let count = 0
     for (let start = 0; start < keys.length; start += atOnce) {
-      // By the filter as well: what has become another letter meanwhile is not the one that was seen.
+      // By the filter as well: a row that has changed meanwhile is not the dead letter that was seen.
       const some = { ...selected.filter, keys: keys.slice(start, start + atOnce), notInRedrives: running }
       const discarded = await store.parking.edit(tx, some, { kind: 'remove' }, atOnce)
       if (discarded.length === 0) continue
@@ -53,8 +53,8 @@ export async function discardLetters<Tx>(
 }
 
 /**
- * A renamed handler has parked its message under its other names, too; and what was claimed late has its record under another
- * key than its row. By the letter's key, then by its handler.
+ * A renamed handler has records of its message under its other names, too, and a message that was claimed late has its record
+ * under another key than its row. Maps the dead letter's key, then its handler, to those records.
  */
 async function sharedRecords<Tx>(
   site: Site<Tx>,
@@ -72,7 +72,7 @@ async function sharedRecords<Tx>(
     const records = await site.store.inbox.find(some)
     for (const [index, { of, handler, key }] of some.entries()) {
       if (records[index]?.state !== 'parked') continue
-      // Where a row of that very key is parked, the record is that row's.
+      // If a row of exactly that key is parked, the record belongs to that row.
       if ((await countParked(site.store, { keys: [{ handler, key }] })) > 0) continue
       const ofKey = shared.get(of.key) ?? new Map<string, RecordKey[]>()
       shared.set(of.key, ofKey.set(of.handler, [...(ofKey.get(of.handler) ?? []), { handler, key }]))

@@ -4,7 +4,7 @@ import { pagesOf } from './pages.ts'
 import { nameOf, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
 
-/** The dead letters of exactly these keys. Rejects where one of them is not there, or is somebody else's now. */
+/** The dead letters of exactly these keys. Rejects if one of them does not exist, or is no longer dead or free. */
 export async function examine<Tx>(
   site: Pick<Site<Tx>, 'store'>,
   keys: readonly RecordKey[],
@@ -27,12 +27,12 @@ export async function examine<Tx>(
   })
 }
 
-/** To be thrown out of a transaction in which not all of an exact selection could be had. */
+/** Thrown out of a transaction that could not get all of an exact selection. */
 export function changedMeanwhile(): JustonceError {
   return new JustonceError('LETTER_NOT_DEAD', { message: 'Somebody else has changed one of the letters meanwhile.' })
 }
 
-/** Does the work, and says precisely what has become of the letters where it comes too late. */
+/** Does the work. If it comes too late, explains exactly what has become of the dead letters. */
 export async function orExplain<Tx, T>(
   site: Pick<Site<Tx>, 'store'>,
   selected: Selected,
@@ -47,7 +47,7 @@ export async function orExplain<Tx, T>(
 }
 
 const lookedAtOnce = 500
-/** Of many letters only what is said about them is kept: their messages may be larger than the memory. */
+/** For many dead letters, only the metadata is kept: their messages may be larger than the memory. */
 const nothing = { message: { envelope: new Uint8Array(), body: new Uint8Array() }, originalBody: undefined }
 
 async function rowsOf<Tx>(

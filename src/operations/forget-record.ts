@@ -7,8 +7,8 @@ import type { Site } from './site.ts'
 import type { Signature } from './types.ts'
 
 /**
- * Removes the record of a message on purpose, so that it may run again. False: there was none. A renamed handler has records
- * under its other names, too: as long as one of them is there, the message is a duplicate.
+ * Removes the record of a message on purpose, so that it may run again. False if there was none. A renamed handler has
+ * records under its other names, too: as long as one of them exists, the message is a duplicate.
  */
 export async function forgetRecord<Tx>(site: Site<Tx>, given: RecordKey, signature: Signature): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'forget()')
@@ -33,7 +33,7 @@ export async function forgetRecord<Tx>(site: Site<Tx>, given: RecordKey, signatu
   return false
 }
 
-/** In the order in which they are claimed, so that the two never wait for each other in a circle. */
+/** In the order in which they are claimed, so that the two cannot deadlock. */
 function underAllNames<Tx>(site: Site<Tx>, { handler, key }: RecordKey): readonly RecordKey[] {
   return [...site.handlers.namesOf(handler)].sort().map((name) => ({ handler: name, key }))
 }

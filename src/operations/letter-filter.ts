@@ -6,7 +6,7 @@ const texts = ['handler', 'type', 'reason', 'errorText', 'key', 'messageId', 'or
 const dates = ['since', 'before'] as const
 const known = [...texts, ...dates, 'group']
 
-/** Checks a filter as people write it, and makes one of it that stores understand. */
+/** Checks an operator's filter and converts it to one that stores understand. */
 export function decideFilter(filter: LetterFilter, state: ParkedMessage['state']): ParkedFilter {
   checkOptions(filter, known, state === 'dead' ? 'A filter of dead letters' : 'A filter of waiting retries')
   for (const name of texts) if (filter[name] !== undefined) checkText(filter[name], `${name} of the filter`)
@@ -25,13 +25,13 @@ export function decideFilter(filter: LetterFilter, state: ParkedMessage['state']
   return { ...rest, state, handler, reason, shape }
 }
 
-/** No field that says anything: it would fit every letter, which is rarely what was meant. */
+/** Whether no field is set: such a filter would match everything, which is rarely what was meant. */
 export function saysNothing(filter: LetterFilter): boolean {
   return Object.values(filter).every((value) => value === undefined)
 }
 
 export function checkGroup(group: LetterGroup): void {
-  // Groups come from lists, with counts and notes beside their names.
+  // Groups come from lists, so they may have counts and notes besides these fields.
   if (typeof group !== 'object' || group === null) {
     throw new JustonceError('OPTION_INVALID', {
       message: `The group is ${String(group)}, not { handler, reason, shape }.`,
@@ -40,7 +40,7 @@ export function checkGroup(group: LetterGroup): void {
   for (const name of ['handler', 'reason', 'shape'] as const) checkText(group[name], `${name} of the group`)
 }
 
-/** Text that every store can look for. */
+/** Requires text that every store can search for. */
 export function checkText(value: unknown, name: string): void {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return
   const shown = typeof value === 'string' ? JSON.stringify(value) : String(value)

@@ -12,7 +12,7 @@ import { checkWhole, mostListed } from './signature.ts'
 import type { Site } from './site.ts'
 import type { LetterOperations } from './types.ts'
 
-/** Every method is async, so that whatever is wrong arrives as a rejection. */
+/** Every method is async, so that every error arrives as a rejection. */
 export function letterOperations<Tx>(site: Site<Tx>): LetterOperations {
   const { store } = site
   return {

@@ -6,7 +6,7 @@ import { withRunningMarks } from './redrives.ts'
 import { checkWhole, mostListed } from './signature.ts'
 import type { LetterFilter, Page } from './types.ts'
 
-/** One page of what is dead, or of what waits. */
+/** One page of dead or waiting messages. */
 export async function listRows<Tx>(
   store: Pick<Store<Tx>, 'parking' | 'facts'>,
   state: StoredParkedMessage['state'],

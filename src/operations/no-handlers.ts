@@ -3,7 +3,7 @@ import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { HandlerKnowledge } from './site.ts'
 
-/** Where there is only a store: what the rows and the messages themselves say. */
+/** For a store without an app: only what the rows and the messages themselves say. */
 export function noHandlers(clock: Clock): HandlerKnowledge {
   return {
     namesOf: (handler) => [handler],

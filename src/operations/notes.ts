@@ -9,7 +9,7 @@ import type { LetterGroup, Signature } from './types.ts'
 
 const longestNote = 2_000
 
-/** One for each, undefined where there is none. */
+/** One entry per group; `undefined` if it has no note. */
 export async function notesOf<Tx>(
   { facts }: Pick<Store<Tx>, 'facts'>,
   groups: readonly LetterGroup[],
@@ -17,7 +17,7 @@ export async function notesOf<Tx>(
   return (await facts.read(groups.map(nameOf))).map((fact) => fact?.value)
 }
 
-/** Keeps a note with a group, also when its letters are gone; an empty one removes it. */
+/** Stores a note for a group, which stays when its dead letters are gone. An empty note removes it. */
 export async function annotate<Tx>(
   site: Site<Tx>,
   given: LetterGroup,
@@ -42,7 +42,7 @@ export async function annotate<Tx>(
     isKept = await store.transaction(async (tx) => {
       const change = { name, from: known?.revision, value: note, forMs: undefined }
       if (note === '') await facts.remove(tx, [name])
-      // Somebody else has written one meanwhile: the last one takes its place.
+      // Another operator has written one meanwhile: the last one replaces it.
       else if ((await facts.change(tx, [change]))[0] === undefined) return false
       await keepAudit(site, tx, { action: 'annotate', by, why, subject: { ...group, note } })
       return true
@@ -50,7 +50,7 @@ export async function annotate<Tx>(
   }
 }
 
-/** A shape may be longer than the name of a fact. */
+/** A hash, because a shape may be longer than the name of a fact. */
 function nameOf({ handler, reason, shape }: LetterGroup): string {
   return `note ${hash('sha256', JSON.stringify([handler, reason, shape]), 'base64url')}`
 }

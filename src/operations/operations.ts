@@ -11,7 +11,7 @@ import type { Site } from './site.ts'
 import type { Operations } from './types.ts'
 
 /**
- * What operators ask and do. It needs nothing but the store: no handlers, no transport, no running app.
+ * What operators ask and do. It needs only the store: no handlers, no transport, no running app.
  *
  * ```ts
  * const { letters } = operations(postgresStore({ pool }))

@@ -2,10 +2,10 @@ import type { ParkedFilter, Store, StoredParkedMessage } from '../contracts/inde
 import { withRunningMarks } from './redrives.ts'
 
 const pageSize = 1_000
-/** However few letters that are. */
+/** The size limit of a page, however few rows that allows. */
 export const mostBytes = 16 * 1_048_576
 
-/** All rows that fit, a page at a time: a selection may be larger than the memory. */
+/** All rows that match, one page at a time: a selection may be larger than the memory. */
 export async function* pagesOf<Tx>(
   store: Pick<Store<Tx>, 'parking' | 'facts'>,
   filter: ParkedFilter,

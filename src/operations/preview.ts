@@ -41,7 +41,7 @@ export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): P
   return { letters, wouldRun: wouldRun.counts(), alreadyDone: done, tooOld, expired }
 }
 
-/** What the letter itself would be given to. */
+/** The handlers that would be given the dead letter itself. */
 function runnable<Tx>(
   { handlers }: Site<Tx>,
   { handler }: StoredParkedMessage,
@@ -51,7 +51,7 @@ function runnable<Tx>(
   return runs === undefined ? [unrouted] : runs.filter(({ isKnown }) => !isKnown).map((run) => run.handler)
 }
 
-/** Later handlers of the same messages, which follow when the letters have succeeded. */
+/** Later handlers of the same messages, which follow when the dead letters have succeeded. */
 async function behind<Tx>({ store, handlers }: Site<Tx>, heads: Heads): Promise<readonly string[]> {
   if (heads.isEmpty) return []
   const names: string[] = []
@@ -62,7 +62,7 @@ async function behind<Tx>({ store, handlers }: Site<Tx>, heads: Heads): Promise<
   return names
 }
 
-/** The messages of the letters, with the earliest of their handlers that would run. */
+/** The messages of the dead letters, with the earliest of their handlers that would run. */
 class Heads {
   readonly #steps = new Map<string, number>()
   readonly #types = new Set<string>()
@@ -83,7 +83,7 @@ class Heads {
     return (this.#steps.get(messageOf(row)) ?? Number.POSITIVE_INFINITY) < row.step
   }
 
-  /** One look at all that wait rather than one for each letter; as narrow as can be. */
+  /** One query for all waiting rows rather than one per dead letter, as narrow as possible. */
   filter(): ParkedFilter {
     return {
       state: 'waiting',

@@ -10,7 +10,7 @@ import { checkSignature, checkWhole } from './signature.ts'
 import type { Site } from './site.ts'
 import type { LetterSelection, RedriveOptions, RedriveSettings } from './types.ts'
 
-/** Stores a redrive and marks its letters, or does nothing at all. */
+/** Stores a redrive and marks its dead letters, or does nothing at all. */
 export async function redriveLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
@@ -50,7 +50,7 @@ function decideSettings<Tx>({ clock }: Site<Tx>, options: RedriveOptions): Redri
   const { canary = 0, perSecond, stopAfterFailures = 10 } = options
   checkWhole(canary, 'canary', 0)
   checkWhole(stopAfterFailures, 'stopAfterFailures', 0)
-  // So slow that a year is too short for one is a mistake, too.
+  // A rate of less than one message in about four months is a mistake, too.
   if (perSecond !== undefined) checkNumber(perSecond, 'perSecond', 1e-7)
   return { id: uuidv7(clock.now().getTime()), by, why, canary, perSecond, stopAfterFailures }
 }

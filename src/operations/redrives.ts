@@ -2,18 +2,18 @@ import type { Store, StoredParkedMessage } from '../contracts/index.ts'
 import { timeOfRevision } from '../facts/index.ts'
 import type { Redrive, RedriveProgress, RedriveSettings } from './types.ts'
 
-/** The ids of those that are running: a mark on a row counts only while its redrive is among them. */
+/** The ids of the running redrives: a mark on a row counts only while its redrive is among them. */
 export interface RunningRedrives {
   readonly ids: readonly string[]
-  /** Of the list; undefined: there never was one. */
+  /** The revision of the list; `undefined` if there never was one. */
   readonly revision: number | undefined
 }
 
 export interface FoundRedrive {
   readonly redrive: Redrive
-  /** Another one whenever something was released, or it has ended. */
+  /** Changes whenever something is released, and when the redrive ends. */
   readonly revision: number
-  /** How many of its letters were given another life. */
+  /** How many of its dead letters were released. */
   readonly released: number
 }
 
@@ -40,12 +40,12 @@ export async function withRunningMarks<Tx>(
   )
 }
 
-/** Marks so many at a time: their keys are answered. */
+/** How many rows are marked at a time, because their keys are returned. */
 const markedAtOnce = 50_000
 
 /**
- * Stores it and marks the letters that fit and are in no other. Undefined: somebody else has started or ended one since the running
- * ones were read, and nothing of this transaction may be committed.
+ * Stores the redrive and marks the matching dead letters that are in no other redrive. `undefined` if a redrive was started or
+ * ended since `running` was read; this transaction must then not be committed.
  */
 export async function startRedrive<Tx>(
   { facts, parking }: Pick<Store<Tx>, 'facts' | 'parking'>,
@@ -55,7 +55,7 @@ export async function startRedrive<Tx>(
   filter: Parameters<typeof parking.edit>[1],
 ): Promise<number | undefined> {
   const ids = [...running.ids, id]
-  // First of all, so that of two that start at the same time one waits for the other's marks.
+  // First of all, so that if two start at the same time, one waits for the other's marks.
   const list = { name: runningName, from: running.revision, value: JSON.stringify(ids), forMs: undefined }
   if ((await facts.change(tx, [list]))[0] === undefined) return undefined
   const free = { ...filter, notInRedrives: ids }
@@ -67,7 +67,7 @@ export async function startRedrive<Tx>(
   return selected
 }
 
-/** Gives the first of its letters another life; resolves to how many. Undefined as above: somebody else drives it. */
+/** Releases the first of its dead letters; resolves to how many. `undefined` as above, if another process drives it. */
 export async function releaseLetters<Tx>(
   { facts, parking }: Pick<Store<Tx>, 'facts' | 'parking'>,
   tx: Tx,
@@ -83,7 +83,7 @@ export async function releaseLetters<Tx>(
   return revision === undefined ? undefined : length
 }
 
-/** Keeps what was reached; what was not released stays a dead letter. False as above. */
+/** Stores the final progress. What was not released stays a dead letter. False as above. */
 export async function endRedrive<Tx>(
   { facts }: Facts<Tx>,
   tx: Tx,
@@ -100,7 +100,7 @@ export async function endRedrive<Tx>(
   return !answers.includes(undefined)
 }
 
-/** One answer each, undefined for one that is not there. */
+/** One answer per id; `undefined` if it does not exist. */
 export async function findRedrives<Tx>(
   { facts }: Facts<Tx>,
   ids: readonly string[],
@@ -109,7 +109,7 @@ export async function findRedrives<Tx>(
   return known.map((fact, place) => fact && redriveIn(ids[place] as string, fact))
 }
 
-/** Those that started or ended last, the latest start first. */
+/** The redrives that started or ended last, sorted by start, latest first. */
 export async function listRedrives<Tx>({ facts }: Facts<Tx>, limit: number): Promise<readonly Redrive[]> {
   const listed = await facts.list(kind, limit)
   return listed
@@ -117,7 +117,7 @@ export async function listRedrives<Tx>({ facts }: Facts<Tx>, limit: number): Pro
     .sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1))
 }
 
-/** Counted from the rows themselves, by what they are now. */
+/** Counted from the current state of the rows. */
 export async function progressOf<Tx>({ parking }: Pick<Store<Tx>, 'parking'>, id: string): Promise<RedriveProgress> {
   const progress = { unreleased: 0, untried: 0, failed: 0 }
   for (const { released, state, attempts, count } of await parking.tally({ redrive: id }, [
@@ -131,12 +131,12 @@ export async function progressOf<Tx>({ parking }: Pick<Store<Tx>, 'parking'>, id
   return progress
 }
 
-/** What is kept of it. */
+/** What is stored of a redrive. */
 interface KeptRedrive extends Omit<RedriveSettings, 'id'> {
   readonly state: Redrive['state']
   readonly selected: number
   readonly released: number
-  /** Not given while the fact is as it was made: then its revision says so. */
+  /** Missing while the fact has not changed since it was made: its revision then says when that was. */
   readonly startedAt?: number
   readonly reached?: RedriveProgress
 }
@@ -164,7 +164,7 @@ function redriveIn(
   return { redrive, revision, released }
 }
 
-/** One that somebody has changed by hand must not hide the others. */
+/** A redrive that was changed by hand must not hide the others. */
 function readable(value: string): KeptRedrive | undefined {
   try {
     return JSON.parse(value) as KeptRedrive

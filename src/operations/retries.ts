@@ -30,7 +30,7 @@ export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
   }
 }
 
-/** An attempt that has begun is left alone, and so is what a redrive counts: it would take this for a failure. */
+/** Skips messages whose attempt has begun, and messages of a redrive, which would count this as a failure. */
 async function makeDue<Tx>(
   site: Site<Tx>,
   page: readonly StoredParkedMessage[],

@@ -1,13 +1,13 @@
 import { JustonceError } from '../errors/index.ts'
 
-/** Somebody else has changed meanwhile what was to be changed: nothing may be committed, and it is begun again. */
+/** Another operator or process has changed the same thing meanwhile: nothing may be committed, and the work starts again. */
 export class RivalError extends Error {
   override readonly name = 'RivalError'
 }
 
 const mostTurns = 100
 
-/** Does the work again as long as a rival comes first. */
+/** Repeats the work as long as another change comes first. */
 export async function despiteRivals<T>(work: () => Promise<T>): Promise<T> {
   for (let turn = 1; ; turn++) {
     try {

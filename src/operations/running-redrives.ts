@@ -13,7 +13,7 @@ export async function redriveStatus<Tx>(site: Site<Tx>, id: string): Promise<Red
   return { ...redrive, unreleased, untried, failed, succeeded: redrive.selected - unreleased - untried - failed }
 }
 
-/** Ends it, unless it has ended by itself. */
+/** Ends the redrive, unless it has already ended. */
 export async function stopRedrive<Tx>(site: Site<Tx>, id: string, signature: Signature): Promise<boolean> {
   const { by, why } = checkSignature(signature, 'stopRedrive()')
   const { store } = site

@@ -5,12 +5,12 @@ import type { LetterFilter, LetterSelection } from './types.ts'
 
 /** A selection that has been checked. */
 export type Selected =
-  /** Exactly these: each of them must be there. */
+  /** Exactly these: each of them must exist. */
   | { readonly kind: 'exact'; readonly keys: readonly RecordKey[]; readonly filter: ParkedFilter }
-  /** Whatever fits. */
+  /** Whatever matches the filter. */
   | { readonly kind: 'fitting'; readonly filter: ParkedFilter; readonly given: LetterFilter | 'all' }
 
-/** More than anybody lists by hand, and few enough for one statement. */
+/** More than anyone lists by hand, and few enough for one statement. */
 const mostListed = 10_000
 
 export function decideSelection(selection: LetterSelection, state: ParkedMessage['state'] = 'dead'): Selected {
@@ -27,12 +27,12 @@ export function decideSelection(selection: LetterSelection, state: ParkedMessage
   return { kind: 'fitting', filter, given }
 }
 
-/** What people said, for the audit, where they did not name each of them. */
+/** The filter as the operator gave it, for the audit, if the messages were not listed one by one. */
 export function givenOf(selected: Selected): { readonly filter?: LetterFilter | 'all' } {
   return selected.kind === 'fitting' ? { filter: selected.given } : {}
 }
 
-/** A handler and a key and nothing else, or a letter as `list` gives it. */
+/** Only a handler and a key, or a message as `list` returns it. */
 function isOne(selection: Exclude<LetterSelection, string>): selection is RecordKey {
   if (typeof selection !== 'object' || selection === null || !('handler' in selection && 'key' in selection))
     return false

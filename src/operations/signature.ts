@@ -2,7 +2,7 @@ import { cleanText } from '../encoding/clean-text.ts'
 import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { Signature } from './types.ts'
 
-/** The most that one list answers. */
+/** The most that one list returns. */
 export const mostListed = 1_000
 const longestName = 200
 const longestReason = 2_000
@@ -13,7 +13,7 @@ export interface Signed {
   readonly why: string
 }
 
-/** Nothing is done by nobody: who did it is all that is left of a discarded letter. */
+/** Every action needs a name: who did it is all that is left of a discarded dead letter. */
 export function checkSignature(given: Signature, where: string, others: readonly string[] = []): Signed {
   checkOptions(given, ['by', 'why', ...others], where)
   const { by, why = '' } = given

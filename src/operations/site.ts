@@ -1,11 +1,11 @@
 import type { Clock, PackedMessage, Store, StoredParkedMessage } from '../contracts/index.ts'
 
-/** What every operation works with. */
+/** What every operation needs. */
 export interface Site<Tx> {
   readonly store: Store<Tx>
   readonly clock: Clock
   readonly handlers: HandlerKnowledge
-  /** It has been committed: a running app need not wait for its next look. */
+  /** Called after the commit, so that a running app need not wait for its next look. */
   changed(change: OperatorChange): void
 }
 
@@ -15,23 +15,23 @@ export type OperatorChange =
   | { readonly kind: 'record-forgotten' }
   | { readonly kind: 'retried' }
 
-/** What only handlers can tell. */
+/** What only handlers know. */
 export interface HandlerKnowledge {
-  /** All names of a handler, its present one first. */
+  /** All names of a handler, the current one first. */
   namesOf(handler: string): readonly string[]
-  /** Whether the letter's expiry has passed. */
+  /** Whether the dead letter's expiry has passed. */
   isTooLate(letter: StoredParkedMessage): boolean
-  /** The handlers of each letter's message, one list for each letter. Undefined: nobody here knows them. */
+  /** The handlers of each message, one list per dead letter. `undefined` if the handlers are not known here. */
   runsOf(letters: readonly StoredParkedMessage[]): Promise<readonly (readonly LetterRun[])[] | undefined>
-  /** The letter's message with another body. Rejects where its handlers could not take that. */
+  /** The dead letter's message with another body. Rejects if its handlers could not take it. */
   editedMessage(letter: StoredParkedMessage, body: unknown): Promise<PackedMessage>
 }
 
-/** One handler of a letter's message, and what its record says. */
+/** One handler of a dead letter's message, and what its record says. */
 export interface LetterRun {
   readonly handler: string
   /** It has processed this message. */
   readonly isDone: boolean
-  /** There is a record of its key, be it of this message or of another one. */
+  /** There is a record of its key, whether of this message or of another one. */
   readonly isKnown: boolean
 }

@@ -2,8 +2,8 @@ import type { StoredParkedMessage } from '../contracts/index.ts'
 import type { Site } from './site.ts'
 
 /**
- * The key of a conflict belongs to another message: while that has its record, the letter would only die of it again. Such
- * a letter has the key that was used, and its content behind a `#`.
+ * The key of a conflict belongs to another message: while that message has its record, the dead letter would only conflict
+ * again. The key of such a dead letter is the reused key, a `#` and its content.
  */
 export async function wouldConflict<Tx>(
   { store, handlers }: Pick<Site<Tx>, 'store' | 'handlers'>,
