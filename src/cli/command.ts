@@ -5,9 +5,9 @@ export interface Command {
   /** One line, for the list of commands. */
   readonly summary: string
   readonly help: string
-  /** Resolves to the exit code: 0 all is well, 1 it is not, 2 the command was not understood or could not run. */
+  /** Resolves to the exit code: 0 for success, 1 for a negative result, 2 if the command was not understood or could not run. */
   run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
-/** Thrown for a mistake on the command line: the message says it all, and nobody needs a stack. */
+/** Thrown for a mistake on the command line: the message is enough, and no stack is shown. */
 export class UsageError extends Error {}

@@ -2,7 +2,7 @@ import type { Store } from '../contracts/index.ts'
 import { UsageError } from './command.ts'
 import { importFile } from './import-file.ts'
 
-/** The store that a file of the user's exports, as default or under the name `store`. */
+/** The store that a file of the user exports, as default or under the name `store`. */
 export async function loadStore(file: string): Promise<Store> {
   const { default: byDefault, store: named } = await importFile(file)
   const store = [byDefault, named].find((each) => each !== undefined)

@@ -2,7 +2,7 @@ import type { Store } from '../contracts/index.ts'
 import { isJustonceError } from '../errors/index.ts'
 import { UsageError } from './command.ts'
 
-/** What a database says is for its driver; people want to know what it means for them. */
+/** A database's errors are meant for its driver; users need to know what they mean for them. */
 export async function reaching<T>(store: Store, work: () => Promise<T>, hint = ''): Promise<T> {
   try {
     return await work()
@@ -14,7 +14,7 @@ export async function reaching<T>(store: Store, work: () => Promise<T>, hint = '
   }
 }
 
-/** Some errors of connections have no message, only others inside them. */
+/** Some connection errors have no message, only other errors inside them. */
 function saidBy(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(saidBy).join('; ')
   return error instanceof Error ? error.message : String(error)

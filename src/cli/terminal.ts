@@ -1,4 +1,4 @@
-/** Where a command writes: the terminal, or what a test puts in its place. */
+/** Where a command writes: the terminal, or a test's substitute. */
 export interface Terminal {
   readonly out: Output
   readonly err: Output

@@ -1,8 +1,8 @@
-/** What a database remembers of its own clock. In milliseconds since 1970. */
+/** What a database remembers about its own clock, in milliseconds since 1970. */
 export interface ClockMemory {
-  /** What it said when it was last believed. */
+  /** The time when the clock was last believed. */
   readonly seen: number | undefined
-  /** What it said when it was first doubted, for as long as it is. */
+  /** The time when the clock was first doubted, while it is doubted. */
   readonly doubted: number | undefined
 }
 
@@ -15,17 +15,17 @@ const anHour = 3_600_000
 const aDay = 24 * anHour
 
 /**
- * How far a clock may move without anybody looking, and how long one that has moved further has to go on from there. Half
- * of the time that records are kept, so that a jump which is not noticed cuts off nothing of today.
+ * How far a clock may move unobserved, and how long a clock that has moved further must then run steadily. At most half
+ * of the time that records are kept (but at least an hour), so that an unnoticed jump removes nothing recent.
  */
 export function clockPatienceMs(keepMs: number): number {
   return Math.min(aDay, Math.max(anHour, keepMs / 2))
 }
 
 /**
- * Whether a clock is to be believed. What is removed by a wrong clock is removed for good, and what is kept for a day too
- * long costs nothing; so after a jump it waits until the clock has gone on from there for a while. A clock that was ahead
- * for a moment has come back by then, and one that was stopped over the holidays has not.
+ * Decides whether to believe a clock. Records that a wrong clock removes are gone for good, while keeping them a day too
+ * long costs nothing. After a jump it therefore waits until the clock has run on from there for a while. A clock that was
+ * ahead for a moment is back by then; after a long shutdown, the clock stays where it is.
  */
 export function believedClock(
   now: number,

@@ -1,9 +1,9 @@
 import type { Clock } from '../contracts/index.ts'
 
-/** Lets loops sleep until something may have changed; a change that comes just before the sleep is not missed. */
+/** Lets loops sleep until something may have changed. A change just before the sleep is not missed. */
 export interface ChangeSignal {
   announce(): void
-  /** To be read before looking at what may change. */
+  /** Read this before looking at what may change. */
   seen(): number
   /** Resolves when something has changed since, when `ms` have passed, or when the signal is aborted. */
   since(seen: number, limits?: { readonly ms?: number; readonly signal?: AbortSignal }): Promise<void>

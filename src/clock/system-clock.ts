@@ -1,6 +1,6 @@
 import type { Clock } from '../contracts/index.ts'
 
-/** The longest delay that setTimeout keeps; a longer one would fire at once. */
+/** The longest delay that setTimeout supports; a longer one would fire immediately. */
 const longestDelayMs = 2 ** 31 - 1
 
 /** The real clock. */
@@ -9,7 +9,7 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   random: () => Math.random(),
 
-  // Keeps the process alive: whoever sleeps has something to do afterwards.
+  // Keeps the process alive, because code that sleeps has something to do afterwards.
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', wake)
     }),
 
-  // Does not keep the process alive: a timer watches over other work, and that work holds the process if it must.
+  // Does not keep the process alive: a timer watches other work, and that work keeps the process alive if it must.
   timer: (ms, callback) => ({ cancel: after(ms, callback, false) }),
 }
 

@@ -1,4 +1,4 @@
-/** Text of anything. Never throws: not everything can be made text, and what is said of a message must not fail it. */
+/** Converts anything to text. Never throws: not everything can be converted, and describing a message must not make it fail. */
 export function anyText(value: unknown): string {
   try {
     return String(value)
@@ -7,7 +7,7 @@ export function anyText(value: unknown): string {
   }
 }
 
-/** JSON of some values. Never throws: what JSON does not know is there as its text. */
+/** Converts values to JSON. Never throws: values that JSON does not support are converted to text. */
 export function anyJson(values: readonly unknown[]): string {
   try {
     return JSON.stringify(values, asData)
@@ -16,7 +16,7 @@ export function anyJson(values: readonly unknown[]): string {
   }
 }
 
-/** For JSON.stringify, which throws when it meets one. */
+/** A replacer for JSON.stringify, which throws on a bigint. */
 export function asData(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,15 +1,15 @@
-/** JSON with the keys of every object in order, so that two equal contents have one text. */
+/** JSON with the keys of every object sorted, so that equal contents have the same text. */
 export function canonicalJson(value: unknown): string {
   return (isInOrder(value) ? JSON.stringify(value) : JSON.stringify(value, inOrder)) as string
 }
 
-/** Most producers write their keys in one order, if not in ours: then only the objects that need it are copied. */
+/** Only objects whose keys are not sorted are copied. */
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return keysInOrder(Object.keys(value)) ? value : sorted(value as Record<string, unknown>)
 }
 
-/** Whether plain JSON will do. What decides about its own JSON does not show here what that will be. */
+/** Whether plain JSON will do. An object with `toJSON` does not show what its JSON will be. */
 function isInOrder(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if ('toJSON' in value) return false

@@ -1,9 +1,12 @@
 import type { Headers, IncomingMessage, OutgoingMessage } from '../contracts/index.ts'
 
-/** What a message's attributes are called on the wire: `ce_` on Kafka, `ce-` over HTTP, `cloudEvents:` on AMQP. */
+/** The prefix of a message's attributes on the wire: `ce_` on Kafka, `ce-` over HTTP, `cloudEvents:` on AMQP. */
 export type AttributePrefix = 'ce_' | 'ce-' | 'cloudEvents:'
 
-/** CloudEvents 1.0 attributes as headers beside the message's own; the key and the expiry are known extensions. */
+/**
+ * CloudEvents 1.0 attributes as headers, together with the message's own headers. The key and the expiry are known
+ * extensions.
+ */
 export function cloudEventHeaders(
   message: OutgoingMessage,
   source: string,
@@ -22,7 +25,7 @@ export function cloudEventHeaders(
   return { ...message.headers, ...Object.fromEntries(named) }
 }
 
-/** What headers say about a message. Attributes are taken out of them; whatever is missing was not sent as CloudEvents. */
+/** What the headers say about a message. CloudEvents attributes are removed from the headers; a missing one was not sent. */
 export function readCloudEvent(
   headers: Headers,
   prefix: AttributePrefix,
@@ -46,7 +49,7 @@ export function readCloudEvent(
   }
 }
 
-/** A time that cannot be read is as good as none. */
+/** A time that cannot be parsed counts as missing. */
 function dateIn(text: string | undefined): Date | undefined {
   const date = text === undefined ? undefined : new Date(text)
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date

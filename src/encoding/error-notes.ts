@@ -9,19 +9,19 @@ export interface ErrorNote {
 const notesKept = 20
 const noteLength = 4_000
 
-/** The error history as JSON text, with one more error; the oldest fall out. */
+/** The error history as JSON text, with one more error. The oldest are dropped. */
 export function addErrorNote(history: string, error: unknown, at: Date): string {
   const notes = [...readErrorNotes(history), { at: at.toISOString(), message: cleanText(describe(error), noteLength) }]
   return JSON.stringify(notes.slice(-notesKept))
 }
 
-/** Never throws: a history that cannot be read is one note. */
+/** Never throws: a history that cannot be read becomes one note. */
 export function readErrorNotes(history: string): readonly ErrorNote[] {
   try {
     const notes: unknown = history === '' ? [] : JSON.parse(history)
     if (Array.isArray(notes) && notes.every(isNote)) return notes
   } catch {
-    // It is no JSON.
+    // Not JSON.
   }
   return [{ at: new Date(0).toISOString(), message: history }]
 }
@@ -33,7 +33,7 @@ function isNote(value: unknown): value is ErrorNote {
 
 const causesShown = 5
 
-/** Never throws: anything at all can be thrown, and it must not keep the message from being parked. */
+/** Never throws: anything can be thrown, and it must not keep the message from being parked. */
 function describe(error: unknown, depth = 0): string {
   try {
     if (!(error instanceof Error)) return typeof error === 'object' ? inspect(error) : String(error)

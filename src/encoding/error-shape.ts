@@ -3,8 +3,8 @@ import { cleanText } from './clean-text.ts'
 const shapeLength = 200
 
 /**
- * One line that failures of the same kind share: the message without what varies from one to the next (numbers, ids,
- * quoted values, dates). Never throws, whatever was thrown.
+ * One line that failures of the same kind share: the error message without what varies (numbers, ids, quoted values,
+ * dates). Never throws, whatever was thrown.
  */
 export function shapeOf(error: unknown): string {
   const line = firstLine(error)

@@ -8,7 +8,7 @@ const decoder = new TextDecoder()
 
 /**
  * Packs a message for storage. The envelope is JSON in bytes rather than columns, so that a NUL, a lone surrogate or a
- * header called `__proto__` is only data; headers are pairs for the same reason.
+ * header called `__proto__` is only data. Headers are pairs for the same reason.
  */
 export function packMessage(message: IncomingMessage | OutgoingMessage): PackedMessage {
   const envelope = {
@@ -24,7 +24,7 @@ export function packMessage(message: IncomingMessage | OutgoingMessage): PackedM
   return { envelope: encoded(envelope), body: message.body }
 }
 
-/** What is kept of a message that is too large to be kept: everything but its headers and its body. */
+/** What is kept of a message that is too large: everything except its headers and its body. */
 export function noteOf(message: IncomingMessage): PackedMessage {
   const cut = { bytes: message.body.length, sha256: hash('sha256', message.body, 'hex') }
   const { id, type, source, key, position } = message
@@ -35,12 +35,12 @@ export function noteOf(message: IncomingMessage): PackedMessage {
 }
 
 function shortened(text: string | undefined): string | undefined {
-  // A transport may say anything; what is no text becomes some that can be cut.
+  // A transport may supply anything; what is not text becomes text that can be shortened.
   const said = text === undefined || text === null ? undefined : anyText(text)
   return said === undefined || said.length <= 1_000 ? said : fittedText(said)
 }
 
-/** Never throws: anything in it may be anything, and a message that cannot be packed could not be kept. */
+/** Never throws: any field may have any type, and a message that cannot be packed could not be kept. */
 function encoded(envelope: { readonly headers: readonly (readonly [string, unknown])[] }): Uint8Array {
   try {
     return encoder.encode(JSON.stringify(envelope, asData))
@@ -60,7 +60,7 @@ export function toQueue(message: OutgoingMessage): MessageToQueue {
   return { key: message.key, message: packMessage(message) }
 }
 
-/** A time that is none is left out: JSON would make `null` of it, and that would come back as 1970. */
+/** An invalid time is left out: JSON would turn it into `null`, which would come back as 1970. */
 function packTime(time: Date | undefined): number | undefined {
   const ms = time instanceof Date ? time.getTime() : undefined
   return Number.isNaN(ms) ? undefined : ms

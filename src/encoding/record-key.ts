@@ -1,4 +1,4 @@
-/** The key that a row which was parked without a claim has, or will have, its record under. */
+/** The key of the record that a row parked without a claim has, or will have. */
 export function recordKeyOf(rowKey: string): string {
   return rowKey.replace(/#unclaimed[0-9a-f]*$/, '')
 }

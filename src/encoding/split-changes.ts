@@ -2,7 +2,7 @@ import type { InboxKey, RecordChange } from '../contracts/index.ts'
 
 export type KeptRecord = Exclude<RecordChange, { readonly state: 'unclaimed' }>
 
-/** Claims that are given up, and records that stay with another state. */
+/** Separates claims that are released from records that stay with another state. */
 export function splitChanges(changes: readonly RecordChange[]): {
   readonly unclaimed: readonly InboxKey[]
   readonly kept: readonly KeptRecord[]

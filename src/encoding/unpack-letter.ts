@@ -1,7 +1,7 @@
 import type { IncomingMessage, PackedMessage } from '../contracts/index.ts'
 import { unpackMessage } from './packed-message.ts'
 
-/** A letter that cannot be read is shown with what there is of it: it must not hide the others, nor itself. */
+/** A parked message that cannot be read is shown as far as possible: it must not hide the others, or itself. */
 export function unpackLetter(packed: PackedMessage): IncomingMessage {
   try {
     return unpackMessage(packed)

@@ -1,4 +1,4 @@
-/** What brokers, and positions in their logs, can be in trouble with. */
+/** Codes for problems with brokers and with positions in their logs. */
 export const brokerCatalog = {
   SOURCE_REPLACED: {
     title: 'The topic was deleted and created again, or moved, so stored positions mean nothing in it',

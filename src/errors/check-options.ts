@@ -1,6 +1,6 @@
 import { JustonceError } from './justonce-error.ts'
 
-/** Refuses options that nobody reads: a misspelt option is a setting that silently does not hold. */
+/** Refuses unknown options: a misspelt option would silently have no effect. */
 export function checkOptions(given: object, known: readonly string[], where: string): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new JustonceError('OPTION_INVALID', { message: `${where} wants an object of options, not ${String(given)}.` })
@@ -13,7 +13,7 @@ export function checkOptions(given: object, known: readonly string[], where: str
   }
 }
 
-/** Refuses numbers that make no sense: NaN, negative, outside of what is allowed. */
+/** Refuses numbers that make no sense: NaN, infinite, or outside the allowed range. */
 export function checkNumber(value: number, name: string, minimum: number, maximum = Number.POSITIVE_INFINITY): void {
   if (typeof value === 'number' && Number.isFinite(value) && value >= minimum && value <= maximum) return
   const allowed = maximum === Number.POSITIVE_INFINITY ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`
@@ -22,7 +22,6 @@ export function checkNumber(value: number, name: string, minimum: number, maximu
   })
 }
 
-/** Refuses a value that is none of those that are known. */
 export function checkChoice(value: unknown, name: string, known: readonly string[]): void {
   if (known.includes(value as string)) return
   const near = typeof value === 'string' ? nearest(value, known) : undefined
@@ -30,7 +29,6 @@ export function checkChoice(value: unknown, name: string, known: readonly string
   throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}. ${hint}` })
 }
 
-/** Refuses what cannot be called. */
 export function checkFunction(value: unknown, name: string): void {
   if (typeof value === 'function') return
   throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}, not a function.` })

@@ -3,7 +3,7 @@ import { catalog, type ErrorCode } from './catalog.ts'
 const brand = Symbol.for('justonce.error')
 
 export interface JustonceErrorOptions {
-  /** What happened, with the value seen. The fix from the catalogue is added to it. */
+  /** What happened, with the value seen. The fix from the catalogue is appended. */
   readonly message: string
   readonly cause?: unknown
   readonly details?: Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ export class JustonceError extends Error {
     Object.defineProperty(this, brand, { value: true })
   }
 
-  /** For logs: JSON leaves out the message of an error otherwise. */
+  /** For logs: JSON would otherwise leave out the message of an error. */
   toJSON(): {
     readonly name: string
     readonly code: ErrorCode
@@ -35,7 +35,7 @@ export class JustonceError extends Error {
   }
 }
 
-/** Survives two installed copies of justonce, where `instanceof` would not. */
+/** Works across two installed copies of justonce, where `instanceof` would not. */
 export function isJustonceError(error: unknown, code?: ErrorCode): error is JustonceError {
   if (typeof error !== 'object' || error === null || !(brand in error)) return false
   return code === undefined || ('code' in error && error.code === code)

@@ -1,6 +1,6 @@
 const brand = Symbol.for('justonce.permanent')
 
-/** Thrown by a handler to say that no further attempt can help: the message becomes a dead letter at once. */
+/** Thrown by a handler to say that retrying cannot help: the message becomes a dead letter immediately. */
 export class PermanentError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -1,4 +1,4 @@
-/** The user's listener, without its failures: a report that fails must not become a failure of what it reports. */
+/** Wraps the user's listener and ignores its errors: a failing report must not make the reported work fail. */
 export function quiet<Report>(listener: ((report: Report) => void) | undefined): (report: Report) => void {
   return (report) => {
     try {

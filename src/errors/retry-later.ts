@@ -3,8 +3,8 @@ import { checkNumber } from './check-options.ts'
 const brand = Symbol.for('justonce.retry-later')
 
 /**
- * Thrown by a handler that knows when to try again, because a service has said so: the next attempt comes then, whatever
- * the backoff says. It counts as an attempt.
+ * Thrown by a handler that knows when to try again, for example because a service has said so. The next attempt is made
+ * then, whatever the backoff says. It counts as an attempt.
  */
 export class RetryLater extends Error {
   readonly delayMs: number

@@ -1,10 +1,10 @@
-/** Says what somebody has given instead of a database client, as they would call it. */
+/** Describes what was given instead of a database client, in the user's terms. */
 export function whatWasGiven(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   return knownName(value) ?? `${typeof value === 'object' ? nameOfClass(value) : typeof value}`
 }
 
-/** A library that has a client of its own underneath. Undefined: it is none that is known here. */
+/** The name of a library that wraps a client; `undefined` if it is not a known one. */
 export function wrapperName(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined
   return wrappers.find(([, ...members]) => members.every((member) => has(value, member)))?.[0]

@@ -9,13 +9,13 @@ export interface FactRow {
 }
 
 export interface ChangedFact {
-  /** What is to be written; undefined: nothing. */
+  /** The row to write; `undefined` if there is nothing to write. */
   readonly row: FactRow | undefined
-  /** The answer. */
+  /** The result of the change. */
   readonly revision: number | undefined
 }
 
-/** What a change makes of a fact: the same in every store that decides it row by row. */
+/** What a change does to a fact: the same in every store that decides it row by row. */
 export function changedFact(known: FactRow | undefined, change: FactChange, now: number): ChangedFact {
   const { from, value } = change
   const forMs = change.forMs === undefined ? undefined : Math.ceil(change.forMs)
@@ -31,18 +31,18 @@ export function stillStands(known: FactRow | undefined, now: number): known is F
   return known !== undefined && (known.endsAt === undefined || known.endsAt > now)
 }
 
-/** None ends later than its length from now, unless the clock was ahead when it was made. */
+/** No fact ends later than its length from now, unless the clock was ahead when it was made. */
 function shortened(known: FactRow | undefined, now: number): FactRow | undefined {
   if (known?.forMs === undefined || known.endsAt === undefined || known.endsAt <= now + known.forMs) return undefined
   return { ...known, endsAt: now + known.forMs }
 }
 
-/** What stands before the first space of its name. */
+/** The part of a fact's name before the first space. */
 export function kindOfFact(name: string): string {
   return name.split(' ', 1)[0] as string
 }
 
-/** The order of `Facts.list`, for stores that sort by themselves. */
+/** The order of `Facts.list`, for stores that sort in code. */
 export function latestFactFirst(a: NamedFact, b: NamedFact): number {
   return b.revision - a.revision || (a.name < b.name ? 1 : -1)
 }

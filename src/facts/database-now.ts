@@ -1,6 +1,6 @@
 import type { Facts } from '../contracts/index.ts'
 
-/** What time it is for the database: the revision of a fact that ends at once is the moment at which it was made. */
+/** The time according to the database: the revision of a fact that ends immediately is the time at which it was made. */
 export async function databaseNow({ facts }: { readonly facts: Pick<Facts<never>, 'change'> }): Promise<Date> {
   const [revision] = await facts.change(undefined, [{ name: 'clock', from: undefined, value: '', forMs: 0 }])
   return timeOfRevision(revision ?? 0)

@@ -1,15 +1,15 @@
 import type { Facts } from '../contracts/index.ts'
 
-/** Named leases with a fencing token, for what only one process should do at a time. Time is the database's. */
+/** Named leases with a fencing token, for work that only one process should do at a time. Time is the database's. */
 export interface Leases {
   /**
-   * Takes the lease if nobody has it, or its holder has not renewed it in time. `fence` grows with every acquisition of the
-   * name, for ever: what is written with an older one can be refused. Undefined: somebody has it.
+   * Takes the lease if no process has it, or its holder has not renewed it in time. `fence` grows with every acquisition of
+   * the name, forever: writes with an older fence can be refused. `undefined` if another holder has the lease.
    */
   acquire(name: string, leaseMs: number): Promise<{ readonly fence: number } | undefined>
-  /** Has it for `leaseMs` from now; false: it was lost, and somebody else may have it. */
+  /** Extends the lease to `leaseMs` from now; false if it was lost, and another process may have it. */
   renew(name: string, fence: number, leaseMs: number): Promise<boolean>
-  /** Frees it; false: it was lost before. Never frees another's. */
+  /** Frees the lease; false if it was lost before. Never frees another holder's lease. */
   release(name: string, fence: number): Promise<boolean>
 }
 

@@ -1,8 +1,8 @@
 import type { Facts } from '../contracts/index.ts'
 
 /**
- * Keeps for each handler by which scheme `born` is derived from its keys, and resolves to the scheme that was kept first: one
- * that changed would not find the records it has made.
+ * Stores for each handler the scheme by which `born` is derived from its keys, and resolves to the scheme that was stored
+ * first: a changed scheme would not find its own records.
  */
 export async function pinScheme(
   { facts }: { readonly facts: Pick<Facts<never>, 'read' | 'change'> },
@@ -11,7 +11,7 @@ export async function pinScheme(
 ): Promise<string> {
   const name = `scheme ${handler}`
   for (;;) {
-    // Mostly it is pinned already, and then nobody has to wait for a lock to start.
+    // Usually it is already pinned, and then starting needs no lock.
     const [pinned] = await facts.read([name])
     if (pinned !== undefined) return pinned.value
     const [revision] = await facts.change(undefined, [{ name, from: undefined, value: scheme, forMs: undefined }])

@@ -2,19 +2,19 @@ import type { FactChange, Facts } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /**
- * Messages that were being handled when a process died, and may be what killed it. Counted before they run again, so that a
- * message which kills every process it meets is detected.
+ * Messages that were being handled when a process died, and that may have killed it. They are counted before they run
+ * again, so that a message that kills every process is detected.
  */
 export interface Suspects<Tx> {
-  /** How many attempts of each have begun and not ended; 0 for one that is not suspected. One answer each. */
+  /** How many attempts of each have begun and not ended; 0 for one that is not suspected. One answer per id. */
   look(ids: readonly string[]): Promise<readonly number[]>
   /** Counts one more attempt of each. Ids are distinct and made of at most 100 letters and digits. */
   begin(ids: readonly string[]): Promise<void>
-  /** They have ended otherwise than by a death: nothing is held against them. Unknown ones are no error. */
+  /** They have ended other than by a death, and are no longer suspected. Unknown ids are no error. */
   clear(tx: Tx, ids: readonly string[]): Promise<void>
-  /** Takes one attempt back, of a process that ends on purpose before it has come to them. */
+  /** Takes one attempt back, if a process gives the messages up without having crashed. */
   forgive(ids: readonly string[]): Promise<void>
-  /** Removes those whose last beginning is too long ago: their messages come no more. */
+  /** Removes suspects whose last attempt began too long ago: their messages will not arrive again. */
   sweep(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ const mostTurns = 1_000
 export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs = keptMs): Suspects<Tx> {
   const nameOf = (id: string): string => `${kind} ${id}`
 
-  /** Whoever else counts the same ones has changed them meanwhile: those are counted again. */
+  /** Ids that another process has changed meanwhile are counted again. */
   async function count(ids: readonly string[], by: 1 | -1): Promise<void> {
     let left = ids
     for (let turn = 1; left.length > 0; turn++) {

@@ -10,8 +10,8 @@ export interface HotSettings {
 }
 
 /**
- * Asks and fills the hot side. Whatever goes wrong there costs speed and nothing else: an error or a slow answer means
- * "not known", and then it is left alone for a while, or for as long as a call hangs.
+ * Queries and fills the hot side. Any problem there costs only speed: an error or a slow answer means "not known".
+ * After that, the hot side is not used for a while, or for as long as a call hangs.
  */
 export class HotHints implements Hints {
   readonly #hot: Hot
@@ -38,7 +38,7 @@ export class HotHints implements Hints {
     void this.#carefully(() => this.#hot.set(entries, this.#settings.lifeMs))
   }
 
-  /** The epoch is part of the name: entries of another one are never found again. */
+  /** The epoch is part of the key: entries of another epoch are never found again. */
   #keyOf({ handler, key }: ClaimRequest, epoch: string): string {
     return `${this.#settings.prefix}${JSON.stringify([epoch, handler, key])}`
   }
@@ -65,7 +65,7 @@ export class HotHints implements Hints {
       answer.then(settled, settled)
       late.resolve(rest())
     }
-    // One more turn: where this process itself was busy, the answer may have been waiting for it.
+    // One more turn of the event loop: if this process itself was busy, the answer may already be there.
     const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
     try {
       return await Promise.race([answer, late.promise])
@@ -79,8 +79,8 @@ export class HotHints implements Hints {
 }
 
 /**
- * Other content under the same key is a conflict, and only the store may say so. It says which key it belongs to: other users
- * of the connection can make a client give the answer to another question.
+ * Different content under the same key is a conflict, and only the store may decide that. The entry includes a hash of its
+ * key, because other users of the connection can make a client return the answer to another request.
  */
 function entryOf(key: string, { fingerprint }: ClaimRequest): string {
   const content = fingerprint === undefined ? '-' : `=${Buffer.from(fingerprint).toString('base64')}`

@@ -4,23 +4,23 @@ import { type Hot, type HotClient, hotOf } from './hot.ts'
 import { HotHints } from './hot-hints.ts'
 
 export interface HotSideOptions {
-  /** A connected client of node-redis or ioredis, or anything of that small shape. It stays yours. */
+  /** A connected client of node-redis or ioredis, or an object with `get` and `set`. You keep ownership of it. */
   readonly client: Hot | HotClient
-  /** Begins the name of every key on the hot side. Default: `justonce:hot:`. */
+  /** The prefix of every key on the hot side. Default: `justonce:hot:`. */
   readonly prefix?: string | undefined
   /** How long the hot side remembers. Default: one hour. */
   readonly lifeMs?: number | undefined
   /** How long to wait for the hot side before asking the store. Default: 50. */
   readonly timeoutMs?: number | undefined
-  /** How long the hot side is left alone after trouble. Default: 500. */
+  /** How long the hot side is not used after trouble. Default: 500. */
   readonly restMs?: number | undefined
 }
 
 const known = ['client', 'prefix', 'lifeMs', 'timeoutMs', 'restMs']
 
 /**
- * A fast memory that recognises most duplicates before a transaction is opened. The promise is the store's alone: the hot
- * side may be empty, wrong about what it has lost, or gone.
+ * A fast cache that recognises most duplicates before a transaction is opened. Only the store keeps the promise: the hot
+ * side may be empty, may have lost entries, or may be gone.
  *
  * @example
  * const app = justonce({ store: postgresStore({ pool }), hints: hotSide({ client: redisClient }) })

@@ -1,8 +1,8 @@
-/** A fast place that may forget everything at any time: what is asked before the store. */
+/** A fast cache that may forget everything at any time. It is asked before the store. */
 export interface Hot {
-  /** One value each; null or undefined where there is none. */
+  /** One value per key; null or undefined if there is none. */
   get(keys: readonly string[]): Promise<readonly (string | null | undefined)[]>
-  /** Each lives for `lifeMs` at most. */
+  /** Each entry lives for at most `lifeMs`. */
   set(entries: readonly (readonly [key: string, value: string])[], lifeMs: number): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface HotIoredis {
 
 export type HotClient = HotNodeRedis | HotNodeRedisCluster | HotIoredis
 
-/** Undefined: it is neither a `Hot` nor a known client. */
+/** `undefined` if it is neither a `Hot` nor a known client. */
 export function hotOf(given: unknown): Hot | undefined {
   if (typeof given !== 'object' || given === null) return undefined
   const shape = given as Partial<Hot & HotIoredis & HotNodeRedisCluster> & { readonly isCluster?: unknown }
@@ -44,7 +44,7 @@ function redisHot(send: (key: string, args: string[]) => Promise<unknown>, isClu
   return {
     async get(keys) {
       if (!isCluster) return ((await send(keys[0] ?? '', ['MGET', ...keys])) as unknown[]).map(textOf)
-      // Their slots differ on purpose: the load is spread over all nodes.
+      // Their slots differ on purpose, so that the load is spread over all nodes.
       return (await Promise.all(keys.map((key) => send(key, ['GET', key])))).map(textOf)
     },
     async set(entries, lifeMs) {

@@ -1,7 +1,7 @@
-/** Ids that carry the time at which they were made. */
+/** Kinds of ids that contain the time at which they were made. */
 export type TimedIds = 'uuidv7' | 'ulid' | 'ksuid'
 
-/** When an id of the given kind was made; undefined: it is none of them. */
+/** When an id of the given kind was made; `undefined` if it is not of that kind. */
 export function bornOfId(kind: TimedIds, id: string): Date | undefined {
   const time = readers[kind](id)
   return time === undefined ? undefined : new Date(time)
@@ -26,7 +26,7 @@ function ofUlid(id: string): number | undefined {
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** Seconds of a KSUID count from here. */
+/** The start of KSUID time, in seconds since 1970. */
 const ksuidEpoch = 1_400_000_000
 const lastKsuid = (1n << 160n) - 1n
 

@@ -7,9 +7,9 @@ let counter = 0
 const putBackMs = 60_000
 
 /**
- * A UUIDv7: 48 bits of time, so that ids sort by age and land beside each other in an index; a counter within the
- * millisecond, so that ids of one process are strictly increasing; the rest is random. A clock that is put back by a
- * little is waited for; one that was far ahead is not, because ids of the future are held until their time has come.
+ * A UUIDv7: 48 bits of time, so that ids sort by age and are adjacent in an index; a counter within the millisecond, so
+ * that ids of one process are strictly increasing; the rest is random. If the clock is set back a little, ids keep the
+ * later time. If it is set back far, they do not, because ids from the future are held until their time has come.
  */
 export function uuidv7(now: number = Date.now()): string {
   if (used === pool.length) {

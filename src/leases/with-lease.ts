@@ -4,11 +4,11 @@ import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import { type Leases, leasesOf } from '../facts/index.ts'
 
 export interface LeaseOptions {
-  /** After so long without a sign of life the lease is free again. 30 s if not given. */
+  /** How long the lease lasts without a renewal before it is free again. Default: 30 s. */
   readonly leaseMs?: number
-  /** How long to wait for one that somebody has. Not at all if not given. */
+  /** How long to wait for a lease that another process holds. Default: not at all. */
   readonly waitMs?: number
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
 }
 
@@ -17,10 +17,10 @@ export type LeaseOutcome<Value> = { readonly status: 'done'; readonly value: Val
 const pollMs = 200
 
 /**
- * Runs the work while holding a named lease, so that among all processes only one does it at a time.
- * Rejects with `LEASE_LOST` when the lease was no longer held when the work ended. A lease cannot stop a process that is
- * frozen and wakes up late: give `fence`, which only grows, to whatever the work
- * writes to, and let that refuse smaller ones.
+ * Runs the work while holding a named lease, so that only one process at a time does it.
+ * Rejects with `LEASE_LOST` if the lease was no longer held when the work ended. A lease cannot stop a process that
+ * freezes and wakes up late: pass `fence`, which only grows, to whatever the work writes to, and let that refuse smaller
+ * ones.
  *
  * ```ts
  * await withLease(store, `order ${id}`, { leaseMs: 10_000 }, async (signal, fence) => { … })
@@ -53,7 +53,7 @@ export async function withLease<Value>(
   }
   try {
     const value = await work(lost.signal, held.fence)
-    // A process that was frozen, or busy, may have had no turn in which to see that the time is up.
+    // A process that was frozen or busy may not have been able to see that the time was up.
     const isInTime = clock.monotonicMs() < held.endsAt
     const wasOurs = await end()
     lost.signal.throwIfAborted()
@@ -64,19 +64,19 @@ export async function withLease<Value>(
   }
 }
 
-/** What is known of a lease that we hold. */
+/** What is known about a lease that we hold. */
 interface Held {
   readonly name: string
   readonly fence: number
   readonly leaseMs: number
   readonly clock: Clock
-  /** By the monotonic clock; it moves when the lease is renewed. */
+  /** By the monotonic clock; moved forward when the lease is renewed. */
   endsAt: number
 }
 
 /**
- * Only ever our own. False: the store says that it was no longer ours, which our own clock cannot tell when the machine has
- * slept. One that does not answer is not waited for longer than the lease lasts.
+ * Releases only our own lease. False if the store says that it was no longer ours, which our own clock cannot tell if the
+ * machine has slept. Waits for an answer no longer than the lease lasts.
  */
 async function release(leases: Leases, { name, fence, endsAt, clock }: Held): Promise<boolean> {
   const answered = new AbortController()
@@ -99,7 +99,7 @@ async function acquire(
 ): Promise<{ readonly fence: number; readonly endsAt: number } | undefined> {
   const givesUpAt = clock.monotonicMs() + waitMs
   for (;;) {
-    // Counted from before the question: the database began to count before we had the answer.
+    // Measured from before the request, because the database starts counting before we have the answer.
     const endsAt = clock.monotonicMs() + leaseMs
     const lease = await leases.acquire(name, leaseMs)
     if (lease !== undefined) return { fence: lease.fence, endsAt }
@@ -109,7 +109,10 @@ async function acquire(
   }
 }
 
-/** A third of the time, so that one failed renewal does not lose it. What cannot be renewed in time is lost. */
+/**
+ * Renews after a third of the time, so that one failed renewal does not lose the lease. A lease that cannot be renewed
+ * in time is lost.
+ */
 async function renew(leases: Leases, held: Held, lost: AbortController, over: AbortSignal): Promise<void> {
   const { name, fence, leaseMs, clock } = held
   while (!over.aborted) {

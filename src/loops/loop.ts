@@ -3,7 +3,7 @@ import type { Clock, Events } from '../contracts/index.ts'
 /** Closed while the store is down. */
 export interface Gate {
   open(signal: AbortSignal): Promise<void>
-  /** Whether the error says that the store is down, so that the gate has closed. */
+  /** Whether the error shows that the store is down; if so, the gate is closed. */
   closesFor(error: unknown, signal: AbortSignal): boolean
 }
 
@@ -13,13 +13,13 @@ export interface LoopOptions {
   readonly clock: Clock
   readonly events: Events
   readonly gate?: Gate
-  /** Resolves to how long to wait before the next round, unless somebody wakes the loop; 0 is at once. */
+  /** Resolves to how long to wait before the next round, unless the loop is woken; 0 means no wait. */
   readonly round: (signal: AbortSignal) => Promise<number>
-  /** The pause after a failure, doubled with each further one. */
+  /** The pause after a failure, doubled with each further failure in a row. */
   readonly afterFailure: { readonly leastMs: number; readonly mostMs: number }
 }
 
-/** Does the same again and again until it is stopped. A round that fails is reported, and the next one comes later. */
+/** Repeats a round until it is stopped. A round that fails is reported, and the next one is delayed. */
 export class Loop {
   readonly #options: LoopOptions
   readonly #stopping = new AbortController()
@@ -38,19 +38,19 @@ export class Loop {
     this.#running = this.#run()
   }
 
-  /** There is something to do: the next round begins now, or directly after the present one. */
+  /** There is something to do: the next round begins now, or directly after the current one. */
   wake(): void {
     this.#sleeping.abort()
   }
 
-  /** Resolves when the present round has ended. */
+  /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.wake()
     await this.#running
   }
 
-  /** For what a round has begun and not waited for. */
+  /** Reports a failure of work that a round has started and not awaited. */
   failed(error: unknown): void {
     const { gate, events, name } = this.#options
     if (gate?.closesFor(error, this.signal)) return
@@ -64,7 +64,7 @@ export class Loop {
     while (!signal.aborted) {
       if (gate !== undefined) await gate.open(signal)
       if (signal.aborted) return
-      // Made before the round, so that a wake-up during it is not lost.
+      // Created before the round, so that a wake-up during it is not lost.
       this.#sleeping = new AbortController()
       try {
         const pauseMs = await round(signal)
@@ -72,7 +72,7 @@ export class Loop {
         if (pauseMs > 0 && !signal.aborted) await clock.sleep(pauseMs, this.#sleeping.signal)
       } catch (error) {
         this.failed(error)
-        // More to do changes nothing about what went wrong, so that it does not wake it.
+        // New work does not fix the failure, so `wake` does not end this sleep.
         await clock.sleep(this.#pauseMs(failuresInARow++), signal)
       }
     }

@@ -2,8 +2,8 @@ import type { Clock, Events, Store } from '../contracts/index.ts'
 import type { Gate } from './loop.ts'
 
 /**
- * Closed while the store is down: nobody takes, nobody handles, everything in hand is held. Deliveries are not given
- * back meanwhile, because brokers drop or dead-letter what is returned too often.
+ * Closed while the store is down: nothing is taken or handled, and everything in hand is held. Deliveries are not given
+ * back meanwhile, because brokers drop or dead-letter messages that are returned too often.
  */
 export class StoreGate implements Gate {
   readonly #store: Pick<Store, 'ping' | 'classify'>
@@ -23,7 +23,7 @@ export class StoreGate implements Gate {
     return this.#reopening === undefined
   }
 
-  /** For how long it has been open; 0 while it is closed. */
+  /** How long the gate has been open; 0 while it is closed. */
   get openForMs(): number {
     return this.isOpen ? this.#clock.monotonicMs() - this.#openedAt : 0
   }
@@ -49,7 +49,7 @@ export class StoreGate implements Gate {
   }
 
   close(error: unknown, signal: AbortSignal): void {
-    // Several lanes meet the same outage.
+    // Several lanes detect the same outage.
     if (this.#reopening !== undefined) return
     this.#failuresInARow++
     this.#events.emit({ kind: 'store-down', error })
@@ -61,7 +61,7 @@ export class StoreGate implements Gate {
 
   async #probe(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // It also slows down a store that answers the probe and fails at work.
+      // The wait also slows down work on a store that answers the probe but fails at work.
       const waitMs = Math.min(50 * 2 ** Math.min(this.#failuresInARow, 7), 5_000)
       await this.#clock.sleep(waitMs * (0.5 + this.#clock.random()), signal)
       if (signal.aborted) return

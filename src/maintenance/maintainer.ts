@@ -4,27 +4,27 @@ import { leasesOf } from '../facts/index.ts'
 import { Loop } from '../loops/loop.ts'
 
 export interface MaintainerOptions {
-  /** Records of ids with a time are removed when their message is older than this. Not given: never. */
+  /** Records of ids with a time are removed when their message is older than this. If not given, never. */
   readonly keepMs: number | undefined
-  /** The same for ids without a time, by when they were processed. */
+  /** The same for ids without a time, measured from when they were processed. */
   readonly keepTimelessMs: number | undefined
 }
 
 const leaseName = 'maintenance'
 const leaseMs = 60_000
 const restMs = 60_000
-/** Removal goes on in small steps with pauses, so that handlers hardly notice it. */
+/** Records are removed in small steps with pauses, so that handlers hardly notice it. */
 const stepMs = 100
 const pauseMs = 200
-/** Room is made for so long ahead, in case nobody maintains for a while. */
+/** How far ahead room for records is prepared, in case no process does maintenance for a while. */
 const aheadMs = 14 * 86_400_000
-/** Nothing is removed that a transaction might still be claiming by the horizon it has read. */
+/** Nothing is removed that a transaction might still be claiming by the horizon that it has read. */
 const graceMs = 3_600_000
 
 type Maintained = Pick<Store, 'facts'> & { readonly retention: Retention }
 type Surroundings = { readonly clock: Clock; readonly events: Events }
 
-/** Keeps the store tidy. Every process runs one, and a lease decides whose turn it is. */
+/** Keeps the store tidy. Every process runs one, and a lease decides which one works. */
 export function maintainer(store: Maintained, surroundings: Surroundings, options: MaintainerOptions): Loop {
   const { clock } = surroundings
   const rounds = new Rounds(store, surroundings, options)
@@ -44,7 +44,7 @@ class Rounds {
   readonly #clock: Clock
   readonly #events: Events
   readonly #options: MaintainerOptions
-  /** The database's time when this process has last raised the horizon, and when that was by a clock that does not jump. */
+  /** The database's time when this process last raised the horizon, and the same moment by the monotonic clock. */
   #believed: { readonly now: Date; readonly at: number } | undefined
   #hasTold = false
 
@@ -62,7 +62,7 @@ class Rounds {
     try {
       await this.#maintain(signal, () => leases.renew(leaseName, lease.fence, leaseMs))
     } finally {
-      // It ends by itself, too; and what went wrong before is what has to be told.
+      // The lease also expires by itself, and an earlier error is the one to report.
       await leases.release(leaseName, lease.fence).catch(() => {})
     }
   }
@@ -72,7 +72,7 @@ class Rounds {
     const { keepMs, keepTimelessMs } = this.#options
     await retention.prepare(aheadMs)
     if (keepMs === undefined) return
-    // First and committed: from here on nobody takes a message of before for a new one.
+    // This comes first and is committed: from here on, no process takes a message from before the horizon for a new one.
     const { horizon, now, doubt } = await retention.raise(keepMs, this.#steadyNow())
     if (doubt !== undefined || horizon === undefined) return this.#tellOfDoubt(now, doubt?.seen)
     this.#believed = { now, at: this.#clock.monotonicMs() }

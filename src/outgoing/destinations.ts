@@ -8,7 +8,7 @@ import { type Routes, RouteTable } from './routes.ts'
 export interface Destination {
   readonly name: string
   readonly publisher: Publisher
-  /** The queue of the store where its messages wait; the place itself where that is a queue of the same store. */
+  /** The queue of the store where its messages wait; the destination itself if that is a queue of the same store. */
   readonly queue: string
   readonly isInStore: boolean
 }
@@ -16,14 +16,14 @@ export interface Destination {
 export interface DestinationsOptions {
   readonly store: Store
   readonly publishers: Readonly<Record<string, Publisher>>
-  /** Not given: everything goes to the only publisher. */
+  /** If not given, everything goes to the only publisher. */
   readonly routes?: Routes | undefined
   readonly clock: Clock
-  /** Throws where a message of this type would come back to an app that cannot handle it. */
+  /** Throws if a message of this type would come back to an app that cannot handle it. */
   checkReturn(type: string, destination: Destination): void
 }
 
-/** Where messages can go from this app, and which goes where. */
+/** The destinations of this app, and which type goes where. */
 export class Destinations {
   readonly all: readonly Destination[]
   readonly #options: DestinationsOptions
@@ -41,7 +41,7 @@ export class Destinations {
     this.#routes = new RouteTable(routes ?? (only === undefined ? {} : { '*': only.name }))
   }
 
-  /** Those that a relay sends to. */
+  /** The destinations that a relay sends to. */
   get relayed(): readonly Destination[] {
     return this.all.filter(({ isInStore }) => !isInStore)
   }
@@ -76,16 +76,16 @@ export class Destinations {
     for (const destination of new Set(messages.map(({ type }) => this.of(type)))) this.#wake(destination)
   }
 
-  /** In a transaction that others end: nobody here will see its commit. */
+  /** For a transaction that the caller ends: this process does not see its commit. */
   async storeForOthers(tx: unknown, message: OutgoingMessage): Promise<void> {
     this.check(message.type)
-    // An empty savepoint, because every store refuses one outside of a transaction, where this would leave at once.
+    // An empty savepoint, because every store refuses one outside of a transaction, where the message would be sent immediately.
     await this.#options.store.within(tx).savepoint(async () => {})
     await this.store(tx, [message])
     await this.#queue().announce?.(this.of(message.type).queue, tx)
   }
 
-  /** The relay of this process; without one, others are told. The result ends it. */
+  /** Registers the relay of this process; without one, other processes are notified. The returned function removes it. */
   relayedBy({ name }: Destination, wake: () => void): () => void {
     this.#relays.set(name, wake)
     return () => void this.#relays.delete(name)
@@ -96,7 +96,7 @@ export class Destinations {
     const wake = this.#relays.get(name)
     if (isInStore) publisher.queue?.sent()
     else if (wake !== undefined) wake()
-    // Whoever sends it looks from time to time anyway.
+    // The process that sends it polls anyway.
     else queueChannel(this.#queue(), queue).sent({ clock, onError: () => {} })
   }
 

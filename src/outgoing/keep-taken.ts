@@ -1,6 +1,6 @@
 import type { Clock, Queue, QueuedMessage } from '../contracts/index.ts'
 
-/** A publisher that has not answered for so long never will; others may try. */
+/** A publisher that has not answered for this long never will, so other relays may try. */
 const keptForMs = 300_000
 
 export interface KeepOptions {
@@ -11,8 +11,8 @@ export interface KeepOptions {
 }
 
 /**
- * Keeps what is being sent from others for as long as the sending takes: a broker that is slow already would be sent everything
- * once more by each of them. Resolves, or rejects, as the work does, and then nothing is being hidden any more.
+ * Hides messages from other relays while they are being sent: otherwise each relay would send everything again to a broker that
+ * is already slow. Settles as the work does, and by then nothing is being hidden any more.
  */
 export async function keepTaken<T>(
   taken: readonly QueuedMessage[],
@@ -26,7 +26,7 @@ export async function keepTaken<T>(
   const renew = async (): Promise<void> => queue.hide(name, taken, leaseMs)
   const renewLater = (): void => {
     if (hasEnded || clock.monotonicMs() > until) return
-    // A third of the time, so that one failed renewal does not lose anything.
+    // A third of the time, so that one failed renewal loses nothing.
     renewal = clock.timer(leaseMs / 3, () => {
       renewing = renew().then(renewLater, renewLater)
     })
@@ -37,7 +37,7 @@ export async function keepTaken<T>(
   } finally {
     hasEnded = true
     renewal?.cancel()
-    // It would hide again what is given back.
+    // A late renewal would hide again what is given back.
     await renewing
   }
 }

@@ -4,7 +4,7 @@ import { shapeOf } from '../encoding/error-shape.ts'
 import { fittedText } from '../encoding/fit-text.ts'
 import type { Destination } from './destinations.ts'
 
-/** A message that a broker does not take, as a dead letter. Several may have one id, so that it is known by its row, too. */
+/** A message that a broker refuses, as a dead letter. Several may have the same id, so its key includes its row. */
 export function refusedLetter(
   { queue }: Pick<Destination, 'queue'>,
   { ticket, deliveries, message }: QueuedMessage,
@@ -22,10 +22,10 @@ export function refusedLetter(
     state: 'dead',
     attempts: deliveries,
     delayMs: 0,
-    // It is no step of a message that comes in.
+    // It is not a step of an incoming message.
     step: 0,
     independent: true,
-    // Those of one key that are redriven together leave in their order.
+    // Messages of one key that are redriven together are sent in order.
     orderKey: key === undefined ? undefined : fittedText(key),
     reason: 'OUTGOING_REFUSED',
     errors: addErrorNote('', error, at),

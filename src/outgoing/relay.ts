@@ -9,19 +9,19 @@ import { refusedLetter } from './refused-letter.ts'
 
 export interface RelayOptions {
   readonly batch: number
-  /** When a relay has been silent for so long, another one may send the same messages, under the same ids. */
+  /** If a relay has been silent for this long, another one may send the same messages, under the same ids. */
   readonly leaseMs: number
-  /** A backstop: normally a commit wakes it. */
+  /** A fallback: normally a commit wakes the relay. */
   readonly pollMs: number
   readonly attempts: number
 }
 
 /** The longest pause between two tries while nothing can be sent. */
 const mostWaitMs = 5_000
-/** The most that are sent at once: a hundred large messages would not fit into the memory. */
+/** The most bytes that are sent at once: a hundred large messages would not fit into the memory. */
 const mostBytes = 16 * 1_048_576
 const listenAgainMs = 5_000
-/** After which a message is tried again that its broker has no room for. */
+/** When to retry a message that its broker has no room for. */
 const passingMs = 10_000
 
 export interface RelayParts {
@@ -31,13 +31,13 @@ export interface RelayParts {
   readonly events: Events
 }
 
-/** What was taken; without a message where it cannot be read. */
+/** A taken message; `message` is `undefined` if it cannot be read. */
 interface Taken {
   readonly queued: QueuedMessage
   readonly message: OutgoingMessage | undefined
 }
 
-/** Sends what transactions have stored for one destination. Each message leaves at least once, always under the same id. */
+/** Sends what transactions have stored for one destination. Each message is sent at least once, always under the same id. */
 export class Relay {
   readonly #parts: RelayParts
   readonly #options: RelayOptions
@@ -63,7 +63,7 @@ export class Relay {
       clock,
       retryMs: listenAgainMs,
       wake: () => this.wake(),
-      // It looks from time to time anyway.
+      // The relay polls anyway.
       onError: () => {},
     })
   }
@@ -98,7 +98,7 @@ export class Relay {
     return sent.length
   }
 
-  /** What may have been sent is given back, so that it is the first to be sent again: nothing else overtakes it. */
+  /** Messages that may have been sent are given back, so that they are the first to be sent again and nothing overtakes them. */
   async #publish(taken: readonly Taken[]): Promise<readonly PublishResult[]> {
     const { store, destination, clock } = this.#parts
     const messages = taken.flatMap(({ message }) => message ?? [])
@@ -109,7 +109,7 @@ export class Relay {
       const results = [...(await keepTaken(queued, keeping, publish))]
       return taken.map(({ message }) => (message === undefined ? unreadable : (results.shift() as PublishResult)))
     } catch (error) {
-      // If that fails, too, they are there again when their time is up.
+      // If that fails too, they are available again when their lease ends.
       await store.queue.hide(destination.queue, queued, 0, { untaken: true }).catch(() => {})
       throw error
     }
@@ -121,7 +121,7 @@ export class Relay {
     const attempts = queued.deliveries
     const isDead = message === undefined || (!isPassing && attempts >= this.#options.attempts)
     if (isDead && !(await this.#giveUp(queued, { id, type, key }, error))) return
-    // It says nothing about the message, so it does not count: the next refusal may be one that does.
+    // This refusal says nothing about the message, so it does not count as an attempt: the next refusal may.
     if (isPassing) await store.queue.hide(destination.queue, [queued], passingMs, { untaken: true })
     else if (!isDead)
       await store.queue.hide(destination.queue, [queued], Math.min(1_000 * 2 ** (attempts - 1), 300_000))
@@ -130,8 +130,8 @@ export class Relay {
   }
 
   /**
-   * In one transaction: at no moment is it in both places, or in none. False: another relay has it or has sent it, because this
-   * one was frozen for too long.
+   * In one transaction, so that the message is never in both places or in none. False if another relay has it or has sent it,
+   * because this one was frozen for too long.
    */
   async #giveUp(
     queued: QueuedMessage,

@@ -1,12 +1,12 @@
 import { JustonceError } from '../errors/index.ts'
 
-/** From a type of message, or `prefix.*` for all that begin so, or `*` for the rest, to the name of a destination. */
+/** Maps a message type, or `prefix.*` for all types that begin with it, or `*` for the rest, to the name of a destination. */
 export type Routes = Readonly<Record<string, string>>
 
-/** What stands for a type, by its name or its beginning. What says most wins. */
+/** Finds the target of a type, by its full name or a prefix. The most specific entry wins. */
 export class RouteTable<Target> {
   readonly #exact: ReadonlyMap<string, Target>
-  /** The longest first: it says most. */
+  /** Longest first, because it is the most specific. */
   readonly #beginnings: readonly (readonly [beginning: string, target: Target])[]
 
   constructor(routes: Readonly<Record<string, Target>>) {
@@ -22,7 +22,7 @@ export class RouteTable<Target> {
     return this.#exact.get(type) ?? this.#beginnings.find(([beginning]) => type.startsWith(beginning))?.[1]
   }
 
-  /** As they were given, for errors. */
+  /** As they were given, for error messages. */
   get patterns(): readonly string[] {
     return [...this.#exact.keys(), ...this.#beginnings.map(([beginning]) => `${beginning}*`)]
   }
@@ -32,7 +32,7 @@ function isPattern(pattern: string): boolean {
   return pattern === '*' || pattern.endsWith('.*')
 }
 
-/** `what` is what the pattern is given for, to say so. */
+/** `what` names what the pattern is for, for the error message. */
 export function checkPattern(pattern: string, what: string): void {
   if (!/^[^*]+$|^[^*]+\.\*$|^\*$/.test(pattern))
     throw invalid(`${what} ${JSON.stringify(pattern)} is neither a type nor prefix.* nor *.`)

@@ -9,15 +9,15 @@ export interface ListeningOptions {
 }
 
 /**
- * Listens, until the signal is aborted, for what other processes send. While it cannot, polling serves.
- * Resolves when the listening has ended.
+ * Listens, until the signal is aborted, for messages that other processes send. While it cannot listen, polling finds
+ * them. Resolves when the listening has ended.
  */
 export async function listenForNews<Tx>(queue: Queue<Tx>, name: string, options: ListeningOptions): Promise<void> {
   const { signal, clock, retryMs, wake, onError } = options
   while (!signal.aborted && queue.listen !== undefined) {
     try {
       const stop = await queue.listen(name, wake)
-      // What was sent before the listening began rang nobody.
+      // Nothing was notified of messages that were sent before the listening began.
       wake()
       await aborted(signal)
       await stop()

@@ -1,20 +1,20 @@
 import type { Clock, Queue } from '../contracts/index.ts'
 
-/** Other processes are told at most this often that something was sent. */
+/** Other processes are notified at most this often that something was sent. */
 const announceEveryMs = 50
 
-/** What the transports of one process on one queue share, so that they wake each other without the database. */
+/** Shared by the transports of one process on one queue, so that they wake each other without the database. */
 export interface QueueChannel {
-  /** The result ends it. */
+  /** The returned function removes the listener. */
   onSent(wake: () => void): () => void
-  /** Something was sent and committed: wakes this process at once, and the others through the store. */
+  /** Something was sent and committed: wakes this process immediately, and the others through the store. */
   sent(how: { readonly clock: Clock; onError(error: unknown): void }): void
   /**
-   * What was behind a settled message in its key can be taken now. Only this process is told: it has just shown that it
-   * is at work here.
+   * The messages behind a settled message of the same key can be taken now. Only this process is notified: it has just
+   * shown that it is working here.
    */
   freed(): void
-  /** Announces now what would be announced soon: the process may be about to end. */
+  /** Sends pending announcements now, because the process may be about to end. */
   flush(): Promise<void>
 }
 

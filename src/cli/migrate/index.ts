@@ -67,10 +67,10 @@ const actions: Record<Action, (store: Store, terminal: Terminal, daysFrom?: Date
   },
 }
 
-/** As far as an app that may make partitions makes them ahead. */
+/** The same as how far ahead an app makes partitions, if it may. */
 const aheadMs = 14 * 86_400_000
 
-/** Why the tables do not fit this code; undefined: they do. */
+/** Why the tables do not fit this code; `undefined` if they do. */
 async function problemOf(store: Store): Promise<string | undefined> {
   try {
     await reaching(store, () => store.schema.check(), hint)
@@ -111,7 +111,7 @@ function parse(args: readonly string[]): Parsed {
 
 function dayOf(text: string): Date {
   const day = new Date(text)
-  // The 30th of February would be the 2nd of March.
+  // JavaScript would read the 30th of February as the 2nd of March.
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
   if (!isDay) throw new UsageError(`--days-from takes a date such as 2026-01-31, not ${text}.`)
   if (day.getTime() > Date.now()) throw new UsageError(`--days-from takes a day of the past: ${text} has not come yet.`)

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { Output } from '../terminal.ts'
 
-/** Marks in colour where they are read by people. */
+/** Colours the marks if the output is a terminal. */
 export function coloured(report: string, out: Output): string {
   if (!out.isTTY || process.env.NO_COLOR !== undefined) return report
   return report

@@ -75,7 +75,7 @@ function parse(args: readonly string[]): { file: string; json: boolean } & Where
   }
 }
 
-/** Ctrl-C lets it remove its scratch database before it ends. */
+/** On Ctrl-C, removes its scratch database before it ends. */
 async function proveOne(options: ProveOptions, { err }: Terminal): Promise<Proof> {
   const stopping = new AbortController()
   const stop = (): void => stopping.abort(new UsageError('stopped.'))

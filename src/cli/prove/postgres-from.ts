@@ -4,7 +4,7 @@ import { projectModule } from './project-module.ts'
 
 type PgPool = Parameters<typeof scratchPostgres>[0] extends ScratchPostgresOptions<infer Pool> ? Pool : never
 
-/** With the client library that the user's project has: handlers expect its `tx`. */
+/** Uses the client library of the user's project, because handlers expect its `tx`. */
 export function postgresFrom(url: string): NonNullable<ProveOptions['database']> {
   const options = { url, connect: clientOf() } as ScratchPostgresOptions<PgPool>
   return scratchPostgres(options) as unknown as NonNullable<ProveOptions['database']>

@@ -4,7 +4,7 @@ import type { Output } from '../terminal.ts'
 const barWidth = 20
 const everyMs = 50
 
-/** One line that is written over again and again; nothing where nobody is watching. */
+/** One line that is overwritten repeatedly. Prints nothing if the output is not a terminal. */
 export function progressLine(err: Output): { show(progress: Progress): void; clear(): void } {
   let shownAt = Number.NEGATIVE_INFINITY
   if (!err.isTTY) return { show() {}, clear() {} }

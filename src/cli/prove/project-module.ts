@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** A module as the user's project has it; undefined: it has none. */
+/** A module of the user's project; `undefined` if it is not installed. */
 export function projectModule(name: string): unknown {
   try {
     return createRequire(join(process.cwd(), 'package.json'))(name)
