@@ -1,6 +1,6 @@
 /**
- * What is left of a value that was written as JSON and read again: a Date is text, functions and `undefined` are gone, a Map
- * or a Set is empty. A number that JSON has no word for (NaN, Infinity) is `null` at run time; no type can say so.
+ * The type of a value after a JSON round trip: a Date is text, functions and `undefined` are gone, a Map or a Set is empty.
+ * A number that JSON cannot represent (NaN, Infinity) is `null` at run time; no type can express that.
  */
 export type AfterJson<Value> = 0 extends 1 & Value
   ? Value
@@ -27,7 +27,7 @@ type Unspeakable = undefined | symbol | ((...given: never[]) => unknown)
 
 type Spoken<Value> = Value extends Unspeakable ? never : Value
 
-/** A list keeps its length: what is left out becomes null. */
+/** A list keeps its length: an entry that JSON leaves out becomes null. */
 type InList<Value> = AfterJson<Spoken<Value>> | (Value extends Unspeakable ? null : never)
 
 type AfterJsonObject<Value> = Simplified<
@@ -38,7 +38,7 @@ type AfterJsonObject<Value> = Simplified<
   }
 >
 
-/** Whether a property is there after JSON. */
+/** Whether a property is present after JSON. */
 type Fate<Value, Name extends keyof Value> = Name extends symbol
   ? 'never'
   : unknown extends Value[Name]

@@ -1,12 +1,12 @@
 /**
- * Everything about time and chance that the engine and the consumer use. It is passed in, so that a test or a
- * simulation can decide both. Deadlines shared between processes never come from here but from the database's clock.
+ * All time and randomness that the engine and the consumer use. It is passed in, so that a test or a simulation can
+ * control both. Deadlines shared between processes never come from here but from the database's clock.
  */
 export interface Clock {
   now(): Date
-  /** Milliseconds that only grow; for measuring, not for dates. */
+  /** Milliseconds that never decrease; for measuring, not for dates. */
   monotonicMs(): number
-  /** Resolves after `ms`, or as soon as the signal is aborted. It never rejects: the caller looks at the signal. */
+  /** Resolves after `ms`, or as soon as the signal is aborted. It never rejects: the caller checks the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls back once after `ms` unless cancelled. */
   timer(ms: number, callback: () => void): { cancel(): void }

@@ -22,9 +22,9 @@ export type JustonceEvent =
   /** Many different messages in a row have failed, so the handler now gets only one message now and then. */
   | { readonly kind: 'breaker-opened'; readonly handler: string; readonly failures: number; readonly error: unknown }
   | { readonly kind: 'breaker-closed'; readonly handler: string }
-  /** It was being handled when a process died, and now runs with nothing next to it. */
+  /** It was being handled when a process died, and now runs with nothing alongside it. */
   | { readonly kind: 'quarantined'; readonly messageId: string | undefined; readonly deaths: number }
-  /** A setting may break what one would expect; the code is in the catalogue. */
+  /** A setting may have surprising effects; the code is in the catalogue. */
   | { readonly kind: 'warning'; readonly code: string; readonly message: string }
   /** Old records were removed. */
   | { readonly kind: 'retained'; readonly removed: number; readonly horizon: Date }
@@ -42,7 +42,9 @@ export type JustonceEvent =
       readonly messages: number
     }
   | { readonly kind: 'claim-held'; readonly handler: string; readonly key: string }
-  /** It can be neither handled nor kept although the store answers. It is held while others go on, and is retried after the pause. */
+  /**
+   * It can be neither handled nor kept although the store answers. It is held while others go on, and is retried after the pause.
+   */
   | {
       readonly kind: 'stuck'
       readonly messageId: string | undefined
@@ -53,14 +55,14 @@ export type JustonceEvent =
   | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'store-down'; readonly error: unknown }
   | { readonly kind: 'store-up' }
-  /** The app was stopped, and this had not ended in time. None of it is lost: it may come again. */
+  /** The app was stopped, and these had not ended in time. Nothing is lost: the messages may be delivered again. */
   | { readonly kind: 'stop-unfinished'; readonly withinMs: number; readonly unfinished: readonly string[] }
   | { readonly kind: 'settle-failed'; readonly error: unknown; readonly deliveries: number }
   | { readonly kind: 'after-commit-failed'; readonly handler: string; readonly error: unknown }
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
-  /** A problem that a transport handles by itself, but that somebody should know about; the code is in the catalogue. */
+  /** A problem that a transport handles itself, but that operators should know about; the code is in the catalogue. */
   | { readonly kind: 'transport-notice'; readonly transport: string; readonly code: string; readonly message: string }
-  /** The broker has refused a published message; `dead`: it is a dead letter now. */
+  /** The broker refused a published message. `dead`: it is now a dead letter. */
   | {
       readonly kind: 'outgoing-refused'
       readonly destination: string
@@ -74,6 +76,6 @@ export type JustonceEvent =
 
 export interface Events {
   emit(event: JustonceEvent): void
-  /** The result ends the subscription. */
+  /** The returned function ends the subscription. */
   listen(listener: (event: JustonceEvent) => void): () => void
 }

@@ -1,8 +1,8 @@
 /**
  * - `processed`: done for good.
  * - `parked`: it failed, and its parked row owns all further attempts.
- * - `expired`: it came too late, and was skipped as its handler wishes.
- * - `discarded`: a person has given it up.
+ * - `expired`: it came too late and was skipped, as its handler is configured.
+ * - `discarded`: an operator has given it up.
  */
 export type RecordState = 'processed' | 'parked' | 'expired' | 'discarded'
 
@@ -20,32 +20,32 @@ export interface RecordKey {
   readonly key: string
 }
 
-/** A key with what may help the store to find its record sooner; it must find it without, too. */
+/** A key with a hint that may help the store to find its record sooner. The store must find the record without it, too. */
 export interface InboxKey extends RecordKey {
-  /** When the message came into being, where its id says so: the same for every copy of it. */
+  /** When the message came into being, if its id says so: the same for every copy of it. */
   readonly born?: Date | undefined
 }
 
 export interface ClaimRequest extends InboxKey {
-  /** A short hash of the content; undefined when the handler does not compare contents. */
+  /** A short hash of the content; `undefined` if the handler does not compare contents. */
   readonly fingerprint: Uint8Array | undefined
-  /** It is known to fail: its handler will not be run, only what became of it is recorded. */
+  /** It is known to fail: its handler will not run, and only its outcome is recorded. */
   readonly willNotRun?: boolean | undefined
 }
 
 export interface ClaimAnswer {
   /**
-   * Changes whenever records may have vanished: caches from before it are worthless. You must: have another one after a
-   * forget, and wherever it can be recognised that the database is no longer the one that has committed what caches know,
-   * because a backup was restored or another server has taken over. A row alone cannot say so, for it comes back with the
-   * backup. You may: have another one more often than that.
+   * Changes whenever records may have vanished: caches from before are worthless. You must: change it after a forget, and
+   * whenever it can be detected that the database is no longer the one that committed what caches know, because a backup
+   * was restored or another server has taken over. A row alone cannot show that, because the row is restored with the
+   * backup. You may: change it more often than that.
    */
   readonly epoch: string
-  /** One entry for each request, in its order: the record that was there before, or undefined: the claim is ours. */
+  /** One entry per request, in order: the record that existed before, or `undefined` if the claim is ours. */
   readonly existing: readonly (InboxRecord | undefined)[]
   /**
-   * The places of those that were born before the horizon and have no record. There may have been one: they are not
-   * claimed. Not given: there are none.
+   * The indexes of requests that were born before the horizon and have no record. A record may have existed, so they
+   * are not claimed. If not given, there are none.
    */
   readonly tooOld?: ReadonlySet<number> | undefined
 }
@@ -53,28 +53,33 @@ export interface ClaimAnswer {
 export type RecordChange = InboxKey &
   (
     | { readonly state: RecordState; readonly result?: string | undefined }
-    /** A claim that this same transaction made and whose handler has not run is given up: there is no record. */
+    /** Releases a claim that this same transaction made and whose handler has not run: no record remains. */
     | { readonly state: 'unclaimed'; readonly result?: undefined }
   )
 
 /** The records "handler h has processed message m". */
 export interface Inbox<Tx> {
   /**
-   * Claims every key in one statement, plus one look at those that were there already.
-   * You must: read the horizon in this same transaction; wait while a rival's uncommitted claim is undecided (up to the transaction's lock timeout, then fail with
-   * an error that `classify` calls a conflict); take keys in the given order; treat keys as binary (`a` ≠ `A` ≠ `a `).
-   * You may assume: requests are sorted and distinct, one for each handler of each message of a batch; keys are well-formed text without NUL.
+   * Claims every key in one statement, plus one lookup of those that already existed.
+   * You must: read the horizon in this same transaction; wait while another transaction's uncommitted claim is undecided (up to
+   * the transaction's lock timeout, then fail with an error that `classify` calls a conflict); take keys in the given order;
+   * treat keys as binary (`a` ≠ `A` ≠ `a `).
+   * You may assume: requests are sorted and distinct, one for each handler of each message of a batch; keys are well-formed text
+   * without NUL.
    * Not your job: comparing fingerprints, deciding what a record means.
    */
   claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>
-  /** Changes records that exist: stores results, marks failures as parked and retried ones as processed, gives up claims. */
+  /** Changes existing records: stores results, marks failures as parked and retried messages as processed, releases claims. */
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
-  /** Reads records in a short transaction of their own, one answer each; for people and tests, never for a decision to run. */
+  /**
+   * Reads records in a short transaction of its own, one answer per key. For operators and tests, never for deciding whether
+   * to run.
+   */
   find(keys: readonly RecordKey[]): Promise<readonly (InboxRecord | undefined)[]>
   /**
-   * Removes records on purpose, so that their messages may run again, and changes the epoch to one that was never there before,
-   * so that no cache still says otherwise. Resolves to how many there were. One whose state is `parked` stays: its parked row
-   * owns it. Without any key it changes the epoch alone: for people who know that records are gone.
+   * Removes records on purpose, so that their messages may run again, and changes the epoch to one that never existed before,
+   * so that no cache still says otherwise. Resolves to how many records there were. A record whose state is `parked` stays: its
+   * parked row owns it. Without any key it only changes the epoch: for operators who know that records are gone.
    */
   forget(tx: Tx, keys: readonly RecordKey[]): Promise<number>
 }

@@ -1,9 +1,9 @@
 /**
- * A message as a transport hands it over: nothing decoded, nothing trusted. The body is kept as the bytes that
- * arrived, so that a message which cannot be handled can be stored exactly as it was.
+ * A message as a transport delivers it: nothing decoded, nothing trusted. The body is kept as the bytes that arrived,
+ * so that a message that cannot be handled can be stored exactly as it was.
  */
 export interface IncomingMessage {
-  /** The producer's id. Missing is allowed here; the engine refuses it unless the handler has `identify`. */
+  /** The producer's id. It may be missing here; the engine then refuses the message unless the handler has `identify`. */
   readonly id?: string | undefined
   readonly type?: string | undefined
   readonly body: Uint8Array
@@ -11,13 +11,13 @@ export interface IncomingMessage {
   /** Messages of one key are handled in the order of their arrival. */
   readonly key?: string | undefined
   readonly sentAt?: Date | undefined
-  /** After this moment nobody wants it any more. */
+  /** After this time the message is no longer wanted. */
   readonly expiresAt?: Date | undefined
   /** Where it came from: the queue, the topic, the route. */
   readonly source: string
-  /** The broker's coordinate, for example `topic/3/1042`, for those who identify messages by position. */
+  /** The broker's coordinate, for example `topic/3/1042`, for handlers that identify messages by position. */
   readonly position?: string | undefined
-  /** Of a dead letter that was too large to be kept: what its body was. There is nothing to handle. */
+  /** Set for a dead letter that was too large to be kept: describes its body. There is nothing to handle. */
   readonly cut?: { readonly bytes: number; readonly sha256: string } | undefined
 }
 

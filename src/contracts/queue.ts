@@ -6,14 +6,14 @@ export interface MessageToQueue {
   readonly key: string | undefined
 }
 
-/** Names a row as it was when it was taken. */
+/** Identifies a row as it was when it was taken. */
 export interface QueueTicket {
   /**
-   * Names the row; valid until it is removed. You must: not let it name another one later, not even in a database that was
-   * put back to an earlier state and counts its rows again from there.
+   * Identifies the row; valid until it is removed. You must: never let it identify another row later, not even in a
+   * database that was restored to an earlier state and counts its rows again from there.
    */
   readonly ticket: string
-  /** How often it has been taken, this time included. */
+  /** How often it has been taken, including this time. */
   readonly deliveries: number
 }
 
@@ -24,32 +24,34 @@ export interface QueuedMessage extends QueueTicket {
 export interface QueueCount {
   /** Can be taken now. */
   readonly ready: number
-  /** With a consumer, or delayed. */
+  /** Taken by a consumer, or delayed. */
   readonly hidden: number
   /** How long ago the oldest of them was sent, by the database's clock. */
   readonly oldestMs: number | undefined
 }
 
 /**
- * Durable queues in the store's own tables, with a visibility timeout; what `queueTransport` stands on. Messages that were
- * published and wait to be sent are in queues, too, whose names begin with `>`.
+ * Durable queues in the store's own tables, with a visibility timeout. `queueTransport` is built on them. Messages that
+ * were published and wait to be sent are in queues, too, whose names begin with `>`.
  */
 export interface Queue<Tx> {
-  /** Inside the given transaction, or in one of its own. */
+  /** Inside the given transaction, or in a transaction of its own. */
   send(tx: Tx | undefined, queue: string, messages: readonly MessageToQueue[]): Promise<void>
   /**
    * Takes up to `limit` visible messages, oldest first, and hides them for `visibilityMs` by the database's clock.
-   * Rivals must not wait for each other and must not get the same message.
-   * Of the messages of one key none is taken while an earlier one is hidden or being taken by another: only an
-   * unbroken row from the oldest on. A long row behind a hidden one must not keep other messages from being found.
-   * Of `maxBytes` of bodies it takes no more, but always one message: a row of large ones must not fill the memory.
+   * Concurrent calls must not wait for each other and must not get the same message.
+   * A message is not taken while an earlier one of its key is hidden or being taken by another call: only an unbroken
+   * sequence from the oldest on is taken. A long sequence behind a hidden message must not keep other messages from
+   * being found.
+   * Takes no more than `maxBytes` of bodies, but always one message: a sequence of large ones must not fill the memory.
    */
   take(
     queue: string,
     options: { readonly limit: number; readonly visibilityMs: number; readonly maxBytes?: number },
   ): Promise<readonly QueuedMessage[]>
   /**
-   * Removes them for good, inside the given transaction or in one of its own. Already gone is not an error.
+   * Removes the messages for good, inside the given transaction or in a transaction of its own. It is no error if one
+   * is already gone.
    * You must: with `deliveries`, remove nothing unless each of them is still taken as often as stated. Otherwise reject
    * with `CLAIM_LOST`, at the latest at the commit, so that nothing of the transaction stands.
    */
@@ -60,8 +62,8 @@ export interface Queue<Tx> {
     still?: { readonly deliveries: number },
   ): Promise<void>
   /**
-   * Hides them for `visibilityMs` from now; 0: they can be taken at once. Only those still taken as often as stated. `untaken`:
-   * from then on as if they had not been taken.
+   * Hides the messages for `visibilityMs` from now; with 0 they can be taken immediately. Only those still taken as often as
+   * stated. With `untaken`, they then count as if they had not been taken.
    */
   hide(
     queue: string,
@@ -70,16 +72,16 @@ export interface Queue<Tx> {
     options?: { readonly untaken?: boolean },
   ): Promise<void>
   count(queue: string): Promise<QueueCount>
-  /** The names of all queues that have messages. Costs a look for each of them, not for each message. */
+  /** The names of all queues that have messages. Costs one lookup per queue, not per message. */
   queues(): Promise<readonly string[]>
   /**
-   * Calls `wake` when something may have been sent to the queue, by whichever process. Optional: without it the
-   * transport polls. Resolves once listening; the result stops it.
+   * Calls `wake` when something may have been sent to the queue, by any process. Optional: without it the transport
+   * polls. Resolves once it is listening; the returned function stops it.
    */
   listen?(queue: string, wake: () => void): Promise<() => Promise<void>>
   /**
-   * Tells other processes that something was sent. Without `tx` it is called after the commit, at most a few times a
-   * second; with it, the others are told when that transaction commits.
+   * Notifies other processes that something was sent. Without `tx` it is called after the commit, at most a few times a
+   * second; with `tx`, the others are notified when that transaction commits.
    */
   announce?(queue: string, tx?: Tx): Promise<void>
 }

@@ -4,6 +4,6 @@ export interface Schema {
   install(): Promise<void>
   /** Rejects with `SCHEMA_MISSING`, `SCHEMA_OLD` or `SCHEMA_NEW` unless the tables fit this code. */
   check(): Promise<void>
-  /** All of it as text that an administrator can read and run. */
+  /** The whole schema as text that an administrator can read and run. */
   print(): string
 }
