@@ -42,7 +42,7 @@ test('a stand-in for fetch counts as a call, too', async () => {
   try {
     const proof = await prove(proofOf(() => fetch('https://payments.example/charge')))
     expect(proof.failures.map(({ name, seen }) => [name, seen[0]])).toEqual([
-      ['calls-out', 'While p1 was handled: fetch  GET https://payments.example/charge'],
+      ['calls-out', 'While p1 was being handled: fetch  GET https://payments.example/charge'],
     ])
     expect(proof.table).toHaveLength(2)
   } finally {

@@ -36,7 +36,7 @@ describe('justonce prove', () => {
   test('ends with 1 when something is wrong, and tells what', async () => {
     const { code, out } = await justonce('prove', fixture('several'))
     expect(out).toContain('PROVEN: book-payment')
-    expect(out).toContain('The effect depends on chance (reads-randomness)')
+    expect(out).toContain('The effect depends on random values (reads-randomness)')
     expect(code).toBe(1)
   })
 

@@ -25,7 +25,7 @@ test('a report tells what was done, what was seen, why it matters, what to chang
   expect(withoutTimes(proof.report)).toMatchInlineSnapshot(`
     "NOT PROVEN. 35 runs on sqlite in … s (… a second).
 
-    ✗ 1 book-payment: The handler goes on after a database error (swallows-error)
+    ✗ 1 book-payment: The handler ignores a database error (swallows-error)
 
     p1  payment.received → book-payment
 
@@ -37,34 +37,34 @@ test('a report tells what was done, what was seen, why it matters, what to chang
       commit                                                  ✓       ✓        ✓            ✓          ✓
       ack                                                     ✓       ✓        ✓            ✓
 
-      ✓   it comes twice in one batch
-      ✓   it comes again after success
-      ✓   it comes again after a restart
-      ✓   it shares a batch with one that fails before it
-      ✓   it shares a batch with one that fails after it
+      ✓   it is delivered twice in one batch
+      ✓   it is redelivered after success
+      ✓   it is redelivered after a restart
+      ✓   it shares a batch with a message that fails before it
+      ✓   it shares a batch with a message that fails after it
 
     All messages together
 
-      ✓   When a transaction is undone, nothing of it stays
-      –   All messages in one batch have the effect that they have one by one
+      ✓   When a transaction is rolled back, nothing of it remains
+      –   All messages in one batch have the same effect as one by one
           not checked: there is only one message; give two or more
-      –   Two different messages at the same time do not overwrite each other
-          not checked: SQLite has one writer at a time; prove it on the database of your production
+      –   Two concurrent messages do not overwrite each other
+          not checked: SQLite allows one writer at a time; run the proof on your production database system
 
-    ✗ 1 book-payment: The handler goes on after a database error (swallows-error)
+    ✗ 1 book-payment: The handler ignores a database error (swallows-error)
 
         What was done   transient error at query 2 of p1
 
-        What was seen   A query of book-payment failed, and book-payment returned as if it had not.
+        What was seen   A query of book-payment failed, but book-payment returned as if it had succeeded.
                           accounts: { id: 'alice' }  balance is 100 instead of 130
 
-        Why it matters  The statement has not happened, but the handler says that all went well: the message
-                        counts as processed, and its effect is incomplete for ever. Deadlocks and lost
-                        connections happen to every statement now and then.
+        Why it matters  The statement had no effect, but the handler reports success: the message counts as
+                        processed, and its effect stays incomplete forever. Any statement can fail now and then,
+                        with a deadlock or a lost connection.
 
-        What to change  Let the error out: justonce undoes everything and tries again. Catch only what you know
-                        and can answer, such as a unique violation inside a SAVEPOINT, and throw everything else
-                        on.
+        What to change  Let the error propagate: justonce rolls everything back and tries again. Catch only
+                        errors that you expect and can handle, such as a unique violation inside a SAVEPOINT,
+                        and rethrow all others.
 
         What happened   p1 is delivered
                            claim
@@ -82,7 +82,7 @@ test('two messages to which the same happened are shown once', async () => {
   const proof = await prove(proofOf(() => {}))
   expect(withoutTimes(proof.report)).toMatchInlineSnapshot(`
     "PROVEN: book-payment. 48 runs on sqlite in … s (… a second).
-    Whatever was done, the effect was that of an undisturbed run.
+    Under every fault, the effect was the same as in an undisturbed run.
 
     p1  payment.received → book-payment
 
@@ -92,20 +92,20 @@ test('two messages to which the same happened are shown once', async () => {
       commit                                                 ✓       ✓        ✓            ✓          ✓
       ack                                                    ✓       ✓        ✓            ✓
 
-      ✓   it comes twice in one batch
-      ✓   it comes again after success
-      ✓   it comes again after a restart
-      ✓   it shares a batch with one that fails before it
-      ✓   it shares a batch with one that fails after it
+      ✓   it is delivered twice in one batch
+      ✓   it is redelivered after success
+      ✓   it is redelivered after a restart
+      ✓   it shares a batch with a message that fails before it
+      ✓   it shares a batch with a message that fails after it
 
-    p2  payment.received → book-payment: all as with p1
+    p2  payment.received → book-payment: same as p1
 
     All messages together
 
-      ✓   When a transaction is undone, nothing of it stays
-      ✓   All messages in one batch have the effect that they have one by one
-      –   Two different messages at the same time do not overwrite each other
-          not checked: SQLite has one writer at a time; prove it on the database of your production
+      ✓   When a transaction is rolled back, nothing of it remains
+      ✓   All messages in one batch have the same effect as one by one
+      –   Two concurrent messages do not overwrite each other
+          not checked: SQLite allows one writer at a time; run the proof on your production database system
 
     Notes
       · The messages changed nothing. If their effect is not in your tables, return it from observe().
@@ -132,7 +132,7 @@ test('a crash is shown with the process that comes after it', async () => {
                         A     book-payment returns
                         A     commit
                         A   ✗ the process dies after this
-                        B  ↻ what the dead process had not committed is undone; a new process starts
+                        B  ↻ uncommitted work of the dead process is rolled back; a new process starts
                         B  p1 is delivered again
                         B     claim
                         B     commit

@@ -2,7 +2,7 @@ import type { Store } from '../../contracts/index.ts'
 import type { OverallCheck } from './proof.ts'
 import type { Prover } from './prover.ts'
 
-const title = 'All messages in one batch have the effect that they have one by one'
+const title = 'All messages in one batch have the same effect as one by one'
 
 export async function checkBatch<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
   if (prover.messages.length < 2)

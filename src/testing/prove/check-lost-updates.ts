@@ -5,7 +5,7 @@ import type { Step } from './steps.ts'
 import type { Tables } from './tables.ts'
 import { stepNames } from './wording.ts'
 
-const title = 'Two different messages at the same time do not overwrite each other'
+const title = 'Two concurrent messages do not overwrite each other'
 
 /**
  * Stops one message before each of its queries and has the next one handled by another process meanwhile, as far as
@@ -13,7 +13,7 @@ const title = 'Two different messages at the same time do not overwrite each oth
  */
 export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
   const reason = prover.baseline.isSerial
-    ? 'SQLite has one writer at a time; prove it on the database of your production'
+    ? 'SQLite allows one writer at a time; run the proof on your production database system'
     : prover.messages.length < 2
       ? 'there is only one message; give two that touch the same rows'
       : undefined
@@ -63,9 +63,7 @@ async function meet<S extends Store>(
     if (fine.some((expected) => prover.differences(effect, expected).length === 0)) continue
     const differences = await prover.confirmedDifferences(effect)
     const handlers = [...new Set([...prover.handlersOf(held), ...prover.handlersOf(meanwhile)])]
-    const seen = [
-      `Handled at the same time, ${held.id} and ${meanwhile.id} left this behind, which neither order does:`,
-    ]
+    const seen = [`Handled at the same time, ${held.id} and ${meanwhile.id} had an effect that neither order has:`]
     const cause = prover.causeFor(handlers)
     number ??= prover.found(cause?.name ?? 'lost-update', {
       handlers: cause?.handlers ?? handlers,

@@ -2,7 +2,7 @@ import type { Store } from '../../contracts/index.ts'
 import type { OverallCheck } from './proof.ts'
 import type { Prover } from './prover.ts'
 
-const title = 'When a transaction is undone, nothing of it stays'
+const title = 'When a transaction is rolled back, nothing of it remains'
 
 /** Has every message handled to the end and then undone, with nobody to try again: nothing may be left. */
 export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
@@ -16,7 +16,7 @@ export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Pr
     const handlers = [...(ran ?? [])].filter(([, delivery]) => delivery === 'exactly-once').map(([name]) => name)
     const messages = prover.messages.slice(0, index + 1)
     if (commit >= 0 && handlers.length > 0) {
-      const { effect, journal } = await prover.run(`undoing ${message.id}`, {
+      const { effect, journal } = await prover.run(`rolling back ${message.id}`, {
         batches: prover.oneByOne(messages),
         strike: { message, step: commit, what: { kind: 'crash-before' } },
         staysDead: true,
@@ -25,8 +25,8 @@ export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Pr
       if (differences.length > 0) {
         failure ??= prover.found('writes-outside-tx', {
           handlers,
-          where: `${message.id} handled and undone`,
-          seen: [`${message.id} was handled, and everything in its transaction undone. This was there all the same:`],
+          where: `${message.id} handled and rolled back`,
+          seen: [`${message.id} was handled, and its transaction was rolled back. These changes remained:`],
           differences,
           journal,
         })

@@ -84,7 +84,7 @@ export class Gate {
   }
 
   undone(): void {
-    this.#note('everything in the transaction is undone')
+    this.#note('the transaction is rolled back')
   }
 
   answerLost(happened: boolean): void {

@@ -159,7 +159,7 @@ function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native:
       const run = (): Promise<void> => inner.send(native(tx), queue, messages)
       if (!queue.startsWith('>')) return run()
       journal.used.publishing = true
-      const step: Step = { kind: 'bookkeeping', text: 'what was published is stored to be sent' }
+      const step: Step = { kind: 'bookkeeping', text: 'store the published messages' }
       return gate.pass({ step, run, fail: failing })
     },
   })

@@ -20,7 +20,7 @@ export async function judge<S extends Store>(
   const broken = (failure: number): Verdict => ({ kind: 'broken', failure })
   const [swallower] = journal.swallowedBy
   if (swallower !== undefined && (differences.length > 0 || journal.undone > 0)) {
-    const seen = [`A query of ${swallower} failed, and ${swallower} returned as if it had not.`]
+    const seen = [`A query of ${swallower} failed, but ${swallower} returned as if it had succeeded.`]
     return broken(prover.found('swallows-error', { handlers: [swallower], where, seen, differences, journal, about }))
   }
   const stray = noteStrayCalls(prover, journal, where)
@@ -28,7 +28,12 @@ export async function judge<S extends Store>(
   const handlers = prover.handlersOf(message)
   if (stuck.length > 0)
     return broken(
-      prover.found('never-settled', { handlers, where, seen: [`${stuck.join(', ')} came again and again.`], journal }),
+      prover.found('never-settled', {
+        handlers,
+        where,
+        seen: [`${stuck.join(', ')} kept being redelivered.`],
+        journal,
+      }),
     )
   if (differences.length === 0) return { kind: 'held' }
   const seen = [...atLeastOnce(prover, message), 'Afterwards, compared with the undisturbed run:']
@@ -43,7 +48,7 @@ function atLeastOnce<S extends Store>(prover: Prover<S>, message: IncomingMessag
     .filter(([, delivery]) => delivery === 'at-least-once')
     .map(
       ([name]) =>
-        `${name} is at-least-once: it keeps no record, so its writes must be such that twice is as good as once.`,
+        `${name} is at-least-once: it keeps no record, so running it twice must have the same effect as once.`,
     )
 }
 

@@ -25,11 +25,11 @@ export async function learn<S extends Store>(prover: Prover<S>): Promise<boolean
   prover.baseline = { ...looks, initial, effect: first.effect, steps: first.steps, journal: first.journal }
   noteOutsideCalls(prover, first.journal, undisturbed)
   for (const handler of first.journal.leftOut)
-    prover.notes.push(`${handler} is at-most-once: a crash loses its effect by design, so it was left out.`)
+    prover.notes.push(`${handler} is at-most-once: a crash loses its effect by design, so it was not tested.`)
   if (first.journal.failures.length > 0) return notRunning(prover, first)
   noteStrayCalls(prover, first.journal, undisturbed)
   if (first.journal.outsideCalls.some(({ isHarmless }) => !isHarmless)) {
-    prover.notes.push('The rest was not run: every run would have made that call again.')
+    prover.notes.push('The remaining runs were skipped: every run would have made that call again.')
     return false
   }
   if (prover.differences(first.effect, prover.baseline.initial).length === 0)
@@ -52,9 +52,11 @@ function notRunning<S extends Store>(prover: Prover<S>, { journal }: RunOutcome)
     const place = placeOf(error)
     const seen = [oneLine(text, 400), ...(place === undefined ? [] : [place])]
     if (name === 'writes-outside-tx')
-      seen.push('SQLite has one writer at a time: while a handler runs, that is its transaction, and any other waits.')
+      seen.push(
+        'SQLite allows one writer at a time: while a handler runs, all writers except its own transaction must wait.',
+      )
     if (isJustonceError(error, 'HANDLER_TIMEOUT'))
-      seen.push('Does it use a second connection, which waits for a row that its own transaction has locked?')
+      seen.push('Does the handler use a second connection that waits for a row locked by its own transaction?')
     prover.found(name, { handlers: handler === '-' ? [] : [handler], where: undisturbed, seen, journal })
   }
   return false
@@ -74,8 +76,8 @@ async function vary<S extends Store>(
   const { effect } = await clean(prover, pins)
   const differences = prover.differences(effect)
   if (differences.length === 0) return
-  const what = name === 'reads-clock' ? 'at another time of day' : 'with other random numbers'
+  const what = name === 'reads-clock' ? 'at a different time' : 'with different random numbers'
   const handlers = [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))]
-  const seen = [`The same messages were handled ${what}, and ${columnsOf(differences).join(', ')} became different:`]
+  const seen = [`The same messages were handled ${what}, and ${columnsOf(differences).join(', ')} changed:`]
   prover.found(name, { handlers, where: undisturbed, seen, differences })
 }

@@ -33,7 +33,7 @@ export class Life {
 /** Thrown where a call cannot wait for ever, because it answers at once. */
 export class ProcessDied extends Error {
   constructor() {
-    super('prove() has ended this process here. In reality nothing would go on after this point.')
+    super('prove() simulates a crash of the process here. In reality, nothing would run after this point.')
     this.name = 'ProcessDied'
   }
 }

@@ -103,7 +103,7 @@ export class Prover<S extends Store> {
   ignoreUnsteady(effect: Tables): void {
     for (const column of unsteadyColumns(this.baseline.effect, effect, this.#comparing())) {
       this.ignored.add(column)
-      this.notes.push(`${column} differs from run to run by itself (a default of the database?) and was not compared.`)
+      this.notes.push(`${column} differs from run to run (a database default?), so it was not compared.`)
     }
   }
 

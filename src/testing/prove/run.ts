@@ -137,7 +137,7 @@ class Run<S extends Store> {
     return this.#plan.stopsAtFailure === true && this.#journal.failures.length > 0
   }
 
-  async #restart(text = 'what the dead process had not committed is undone; a new process starts'): Promise<void> {
+  async #restart(text = 'uncommitted work of the dead process is rolled back; a new process starts'): Promise<void> {
     const { number } = this.#process
     await this.#process.close()
     this.#process = await startProcess({ ...this.#parts, number: number + 1 })
@@ -145,7 +145,7 @@ class Run<S extends Store> {
   }
 
   async #deliverAgain({ message, to }: NonNullable<RunPlan['again']>): Promise<void> {
-    if (to === 'a-new-process') await this.#restart('the process is stopped, and a new one starts')
+    if (to === 'a-new-process') await this.#restart('the process stops, and a new one starts')
     this.#broker.forget([message])
     await this.#deliver([message])
   }

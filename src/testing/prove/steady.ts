@@ -21,10 +21,10 @@ export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journa
   prover.found(rolled ? 'reads-randomness' : looked ? 'reads-clock' : 'keeps-state', {
     handlers: [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))],
     where: 'nothing: these were two undisturbed runs',
-    seen: ['The same messages were handled again, in a fresh copy of the database, and left something else behind:'],
+    seen: ['The same messages were handled again, in a fresh copy of the database, with a different result:'],
     differences,
   })
-  prover.notes.push('The rest was not run: without an effect that stays the same there is nothing to compare with.')
+  prover.notes.push('The remaining runs were skipped: without a stable effect, there is nothing to compare with.')
   throw new NotSteady()
 }
 

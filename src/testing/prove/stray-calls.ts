@@ -19,7 +19,7 @@ export function noteStrayCalls<S extends Store>(
       if (name === 'not-awaited' && prover.hasFound(name, [handler])) continue
       const how = after === 'resolved' ? 'returned' : 'failed'
       const seen = calls.flatMap(({ text, place }) => [
-        `${handler} had ${how} already when this came: ${oneLine(text, 70)}`,
+        `${handler} had already ${how} when this ran: ${oneLine(text, 70)}`,
         ...(place === undefined ? [] : [place]),
       ])
       const number = prover.found(name, { handlers: [handler], where, seen: few(seen), journal })
@@ -37,7 +37,7 @@ export function noteOutsideCalls<S extends Store>(prover: Prover<S>, journal: Jo
     const kind = byKnowledge.find((each) => calls.some((call) => call.kind === each))
     const made = calls.filter((call) => call.kind === kind)
     const seen = made.flatMap(({ messageId, what, place }) => [
-      `While ${messageId} was handled: ${kind}  ${what}`,
+      `While ${messageId} was being handled: ${kind}  ${what}`,
       ...(place === undefined ? [] : [place]),
     ])
     prover.found('calls-out', { handlers: [handler], where, seen: few(seen), journal })

@@ -50,7 +50,7 @@ function stepsToStrike<S extends Store>(prover: Prover<S>, message: IncomingMess
   const steps = [...(prover.baseline.steps.get(message) ?? []).entries()]
   const { maxSteps = 100 } = prover.options
   if (steps.length <= maxSteps) return steps
-  const note = `${message.id} has ${steps.length} steps, of which ${maxSteps} were struck; raise maxSteps for more.`
+  const note = `${message.id} has ${steps.length} steps, but only ${maxSteps} of them were disturbed; raise maxSteps to cover more.`
   if (!prover.notes.includes(note)) prover.notes.push(note)
   return Array.from({ length: maxSteps }, (_, i) => steps[Math.floor((i * steps.length) / maxSteps)] as [number, Step])
 }

@@ -7,11 +7,11 @@ export const faultNames: Readonly<Record<StepFault | MessageFault, string>> = {
   error: 'transient error at',
   'copy-elsewhere': 'a copy in another process at',
   'answer-lost': 'lost answer to',
-  'twice-in-a-batch': 'comes twice in one batch',
-  again: 'comes again after success',
-  'again-after-restart': 'comes again after a restart',
-  'neighbour-fails-before': 'shares a batch with one that fails before it',
-  'neighbour-fails-after': 'shares a batch with one that fails after it',
+  'twice-in-a-batch': 'is delivered twice in one batch',
+  again: 'is redelivered after success',
+  'again-after-restart': 'is redelivered after a restart',
+  'neighbour-fails-before': 'shares a batch with a message that fails before it',
+  'neighbour-fails-after': 'shares a batch with a message that fails after it',
 }
 
 /** `query 1`, `query 2`, `commit`: numbered where there are several of a kind. */

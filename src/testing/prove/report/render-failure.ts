@@ -31,7 +31,7 @@ export function renderFailure(failure: Failure, number: number): string[] {
   ]
 }
 
-/** `✗ 1 book-payment: The handler writes past its transaction (writes-outside-tx)` */
+/** `✗ 1 book-payment: The handler writes outside its transaction (writes-outside-tx)` */
 export function renderFailureShortly({ name, handlers, title, isAllowed }: Failure, number: number): string {
   const who = handlers.length === 0 ? '' : `${handlers.join(', ')}: `
   return `✗ ${number} ${who}${title} (${name}${isAllowed ? ', allowed' : ''})`

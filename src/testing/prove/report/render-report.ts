@@ -29,7 +29,7 @@ function headline({ ok, failures, runs, ms, database, table }: ProofJson): strin
   const handlers = [...new Set(table.flatMap((each) => each.handlers))]
   return [
     `PROVEN: ${handlers.join(', ')}. ${speed}`,
-    'Whatever was done, the effect was that of an undisturbed run.',
+    'Under every fault, the effect was the same as in an undisturbed run.',
     ...found,
   ]
 }

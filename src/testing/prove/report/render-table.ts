@@ -46,7 +46,7 @@ export function renderTable(table: ProofTable): string[] {
 
 /** For a message to which everything happened as to another that is shown already. */
 export function renderAs(table: ProofTable, same: string): string {
-  return `${titleOf(table)}: all as with ${same}`
+  return `${titleOf(table)}: same as ${same}`
 }
 
 function titleOf({ messageId, type, handlers }: ProofTable): string {
