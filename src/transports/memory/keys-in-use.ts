@@ -1,9 +1,9 @@
 import type { IncomingMessage, TransportCapabilities } from '../../contracts/index.ts'
 import type { Entry } from './memory-broker.ts'
 
-/** Who may take which message, where messages are kept in order. */
+/** Decides who may take which message when order is kept. */
 export interface KeysInUse {
-  /** `keysOfThisTake` are those that earlier answers of the same take have opened. */
+  /** `keysOfThisTake` holds the keys that were opened earlier in the same take. */
   mayTake(entry: Entry, holder: object, keysOfThisTake: Set<string>): boolean
   hold(entry: Entry, holder: object): void
   letGo(entry: Entry): void
@@ -27,7 +27,7 @@ export function keysInUse(order: TransportCapabilities['order']): KeysInUse {
       const key = orderedBy(entry, order)
       if (key === undefined || keysOfThisTake.has(key)) return true
       const use = uses.get(key)
-      // A lane belongs to one holder, who gets more of it at any time. A key is closed until all of it is settled:
+      // A lane belongs to one holder, who may take more of it at any time. A key is closed until all its messages are settled:
       // its holder may work on several batches at once, and the second would overtake the first.
       if (use !== undefined && (order === 'key' || use.holder !== holder)) return false
       keysOfThisTake.add(key)

@@ -8,31 +8,31 @@ export interface Entry {
   count: number
 }
 
-/** The messages themselves and who holds which; connections come and go. */
+/** The messages, and which connection holds which. It outlives its connections. */
 export interface MemoryBroker {
   add(messages: readonly IncomingMessage[]): void
-  /** As many as there are for this holder, up to `limit`, in order. */
+  /** The messages available to this holder, in order, at most `limit`. */
   take(holder: object, limit: number): readonly Entry[]
   remove(entries: readonly Entry[]): void
   giveBack(entries: readonly Entry[]): void
   pending(): readonly IncomingMessage[]
   unsettled(): readonly IncomingMessage[]
   settled(): readonly IncomingMessage[]
-  /** The last message of this id, whatever has become of it. */
+  /** The last message with this id, even if it is settled. */
   find(id: string): IncomingMessage | undefined
-  /** Nothing is pending or unsettled. */
+  /** True if nothing is pending or unsettled. */
   isIdle(): boolean
-  /** Lets whoever waits for a change look again. */
+  /** Wakes everyone who waits for a change. */
   stir(): void
   /** Resolves at the next change, or when the signal is aborted. */
   changed(signal?: AbortSignal): Promise<void>
 }
 
 export function memoryBroker(order: TransportCapabilities['order']): MemoryBroker {
-  // Those before `freshFrom` have been taken.
+  // Entries before `freshFrom` have been taken.
   let fresh: Entry[] = []
   let freshFrom = 0
-  // Apart from the fresh ones and before them: what was taken once is older than what follows it in its key.
+  // Kept apart from the fresh ones and delivered before them: a returned message is older than those behind it in its key.
   let returned: Entry[] = []
   const keys = keysInUse(order)
   const held = new Set<Entry>()

@@ -20,13 +20,13 @@ interface Holding {
   readonly reader: Reader
 }
 
-/** One process's view of the messages: what it holds goes back when it closes. */
+/** One process's view of the messages. When it closes, the messages it holds go back. */
 export function memoryConnection({ broker, name, clock, order, visibilityMs }: MemoryConnectionOptions): Transport {
   const held = new Set<Holding>()
-  // Replaced by close(): readers of an earlier one end, and what it held is no longer here to be settled.
+  // Replaced by close(): readers of the earlier one end, and deliveries it held can no longer be settled.
   let incarnation = new AbortController()
 
-  /** Forgets those that are still held and answers their entries. */
+  /** Forgets those that are still held and returns their entries. */
   const letGo = (holdings: readonly Holding[]): Entry[] => {
     const ours = holdings.filter((holding) => held.delete(holding))
     for (const { reader } of ours) reader.unsettled--

@@ -6,34 +6,34 @@ import { memoryConnection } from './memory-connection.ts'
 import { type MessageToSend, toIncoming } from './message-to-send.ts'
 
 export interface MemoryTransportOptions {
-  /** Default `memory`. */
+  /** Default: `memory`. */
   readonly name?: string
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
-  /** Default `key`. With `lane` the lane of a message is its key. */
+  /** With `lane`, the lane of a message is its key. Default: `key`. */
   readonly order?: TransportCapabilities['order']
   /**
-   * After this time an unsettled delivery comes again, even though its consumer still works on it: a fault to test
-   * with. Default: never.
+   * After this time an unsettled delivery is redelivered, even if its consumer is still working on it. Use it to test such
+   * redeliveries. Default: never.
    */
   readonly visibilityMs?: number
 }
 
-/** A transport without a broker: for tests, examples and trying things out. Messages end with the process. */
+/** A transport without a broker, for tests, examples and experiments. Its messages are lost when the process ends. */
 export interface MemoryTransport extends Transport {
-  /** Makes messages deliverable. The same one sent twice is a duplicate. */
+  /** Makes messages available for delivery. The same message sent twice is a duplicate. */
   send(messages: MessageToSend | readonly MessageToSend[]): void
-  /** Sends the message of this id once more, also one that was published or is settled. */
+  /** Sends the message with this id again, even if it was published or is already settled. */
   duplicate(id: string): void
-  /** Not with any consumer; in the order in which they will be delivered. */
+  /** Messages that no consumer holds, in the order of their delivery. */
   pending(): readonly IncomingMessage[]
-  /** Delivered, and neither settled nor given back. */
+  /** Messages that were delivered, and neither settled nor given back. */
   unsettled(): readonly IncomingMessage[]
-  /** Settled as done, in that order; a message that was sent twice appears twice. */
+  /** Messages settled as done, in the order of settling. A message that was sent twice appears twice. */
   settled(): readonly IncomingMessage[]
   /** Resolves when nothing is pending or unsettled. */
   idle(): Promise<void>
-  /** Another connection to the same messages: another process, as far as this transport can tell. */
+  /** Opens another connection to the same messages. To the transport, it is another process. */
   connect(): Transport
 }
 

@@ -1,10 +1,10 @@
 import type { Headers, IncomingMessage } from '../../contracts/index.ts'
 
-/** A message as a test writes it: an id, a type, a body, and whatever else it is about. */
+/** A message as a test writes it: an id, a type, a body, and anything else that matters to the test. */
 export interface MessageToSend {
   readonly id?: string | undefined
   readonly type?: string | undefined
-  /** Bytes are sent as they are; anything else as JSON. */
+  /** Bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Headers | undefined
   readonly key?: string | undefined

@@ -1,9 +1,9 @@
 import type { Clock, Delivery, Queue, QueuedMessage, QueueTicket } from '../../contracts/index.ts'
 
-/** One iteration and how many of its deliveries are unsettled. */
+/** One iteration, and how many of its deliveries are unsettled. */
 export interface Reader {
   unsettled: number
-  /** Of their bodies. */
+  /** The total size of their bodies. */
   bytes: number
 }
 
@@ -12,7 +12,7 @@ interface Held {
   readonly deliveries: number
   readonly reader: Reader
   readonly bytes: number
-  /** On its way to be settled: still unsettled, but no longer ours to hide. */
+  /** It is being settled: still unsettled, but its hiding is no longer renewed. */
   settling: boolean
 }
 
@@ -22,22 +22,22 @@ export interface HeldDeliveriesOptions<Tx> {
   readonly visibilityMs: number
   readonly clock: Clock
   onError(error: unknown): void
-  /** Some of them are settled, so that there is room for others. */
+  /** Called when deliveries were settled, so there is room for more. */
   onRoom(): void
 }
 
-/** What has been delivered and is not settled; kept hidden from others for as long as this process lives. */
+/** The deliveries that are not settled yet. They stay hidden from other consumers while this process lives. */
 export interface HeldDeliveries {
-  /** Answers with the receipt of its delivery. */
+  /** Returns the receipt of the delivery. */
   add(queued: QueuedMessage, reader: Reader): object
   tickets(deliveries: readonly Delivery[]): readonly string[]
   forget(deliveries: readonly Delivery[]): void
   /**
-   * Lets `how` settle those that are held, and forgets them whether it succeeds or not: what could not be settled must
-   * come again, and it comes when nobody hides it any longer. Resolves to how many there were.
+   * Calls `how` to settle those that are still held. They are forgotten even if it fails: a message that could not be settled
+   * must be redelivered, and that happens once it is no longer hidden. Resolves to how many there were.
    */
   settle(deliveries: readonly Delivery[], how: (taken: readonly QueueTicket[]) => Promise<void>): Promise<number>
-  /** Others can take them. */
+  /** Makes them available to other consumers. Resolves to how many there were. */
   giveBack(deliveries: readonly Delivery[]): Promise<number>
   /** Gives everything back and stops hiding. */
   giveBackAll(): Promise<number>
@@ -57,7 +57,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     if (taken.length > 0) await queue.hide(name, taken, visibilityMs).catch(onError)
   }
 
-  /** A third of the time, so that one failed renewal does not lose anything. */
+  /** Renews after a third of the time, so that one failed renewal loses nothing. */
   const renewLater = (): void => {
     renewal ??= clock.timer(visibilityMs / 3, () => {
       renewing = renew().then(() => {
@@ -90,7 +90,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
 
   const giveBack = (given: readonly Held[]): Promise<number> =>
     settle(given, async (taken) => {
-      // A renewal that is under way would hide again what is given back.
+      // A renewal that is still running would hide the released messages again.
       await renewing
       await queue.hide(name, taken, 0, { untaken: true })
     })

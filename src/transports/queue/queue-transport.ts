@@ -17,31 +17,31 @@ import { heldDeliveries } from './held-deliveries.ts'
 import { readQueue } from './read-queue.ts'
 
 export interface QueueTransportOptions<Tx> {
-  /** The store of the app, in whose database the queue is. */
+  /** The app's store. The queue is in its database. */
   readonly store: Store<Tx> & { readonly queue: Queue<Tx> }
-  /** Default `default`. */
+  /** Default: `default`. */
   readonly queue?: string
   /**
-   * How long a message stays hidden after its consumer has died. A living one keeps hiding it for as long as it works.
-   * Default 30,000.
+   * How long a message stays hidden after its consumer has died. A live consumer keeps it hidden while it works on it. Default:
+   * 30,000.
    */
   readonly visibilityMs?: number
-  /** How often an idle consumer looks by itself; where the store can tell, it need not wait for that. Default 200. */
+  /** How often an idle consumer polls. A store that can notify its consumers wakes them sooner. Default: 200. */
   readonly pollMs?: number
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
-  /** Failures that the transport deals with by itself: the store was down and will be asked again. */
+  /** Receives errors that the transport recovers from: the store was down and will be asked again. */
   readonly onError?: (error: unknown) => void
 }
 
-/** A transport that lives in the same database as the store, so that settling is part of the transaction. */
+/** A transport in the same database as the store, so settling is part of the transaction. */
 export interface QueueTransport extends Transport {
   readonly inside: InsideTransaction
   readonly queue: QueueInStore
 }
 
 /**
- * The database as a broker: no other server, and no moment between the commit and the acknowledgement.
+ * Uses the database as a broker: no other server, and no gap between the commit and the acknowledgement.
  *
  * @example
  * const store = postgresStore({ pool })
@@ -78,7 +78,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
       const left = new AbortController()
       const signal = AbortSignal.any([wanted, closing.signal, left.signal])
       if (signal.aborted) return
-      // The app waits for its store by itself.
+      // The app itself waits for its store.
       connected?.()
       const stopHearing = channel.onSent(news.announce)
       const stopGrowing = appetite?.onGrown(room.announce)

@@ -3,7 +3,7 @@ import type { Appetite, Clock, Delivery, Queue } from '../../contracts/index.ts'
 import type { HeldDeliveries, Reader } from './held-deliveries.ts'
 import { toDelivery } from './to-delivery.ts'
 
-/** One take asks for no more, however large `maxInFlight` is: it is one statement and one answer. */
+/** The limit of one take, however large `maxInFlight` is: a take is one statement with one result. */
 const largestTake = 1_000
 
 export interface QueueReadingOptions<Tx> {
@@ -14,12 +14,12 @@ export interface QueueReadingOptions<Tx> {
   readonly pollMs: number
   readonly clock: Clock
   readonly held: HeldDeliveries
-  /** Something may have been sent. */
+  /** Announces that messages may have been sent. */
   readonly news: ChangeSignal
-  /** Something was settled. */
+  /** Announces that deliveries were settled. */
   readonly room: ChangeSignal
   onError(error: unknown): void
-  /** Told of every take, so that closing can wait for those that are under way. */
+  /** Called with every take, so that closing can wait for those that are still running. */
   watch<T>(take: Promise<T>): Promise<T>
 }
 
@@ -33,8 +33,8 @@ export interface ReadingLimits {
 }
 
 /**
- * Takes what is there and yields it at once. A store that is down does not end it: it goes on when the store is back.
- * Nothing is taken ahead, so that all there is to give back at the end is what a take brings after the abort.
+ * Takes the available messages and yields them at once. If the store is down, it retries until the store is back. Nothing is
+ * prefetched, so only a take that finishes after the abort must be given back.
  */
 export async function* readQueue<Tx>(
   options: QueueReadingOptions<Tx>,
@@ -45,7 +45,7 @@ export async function* readQueue<Tx>(
   let failures = 0
 
   while (!signal.aborted) {
-    // Before looking: what changes while we look must not be missed.
+    // Read before taking, so that no change during the take is missed.
     const [seenRoom, seenNews] = [room.seen(), news.seen()]
     const most = Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
     const limit = Math.min(most - reader.unsettled, largestTake)

@@ -5,7 +5,7 @@ export function toDelivery(queued: QueuedMessage, source: string, ended?: AbortS
   return { message: unpack(queued, source), count: queued.deliveries, redelivered: queued.deliveries > 1, ended }
 }
 
-/** An envelope that cannot be read is not an error here: without an id the engine makes a dead letter of its message. */
+/** An unreadable envelope is no error here: the message has no id, so the engine makes it a dead letter. */
 function unpack({ message }: QueuedMessage, source: string): IncomingMessage {
   try {
     return { ...unpackMessage(message), source }
