@@ -19,8 +19,8 @@ export interface BeginningOptions {
 export type Assigned = { readonly topic: string; readonly partition: number }
 
 /**
- * Where to begin in partitions that were just assigned: at the position in the store, or else at what the group has
- * committed, or else at one of the ends. A store that has forgotten a position does not count as one that never had it.
+ * Decides where to begin in newly assigned partitions: at the position in the store, or else at the position the group has
+ * committed, or else at the start or the end. A position that the store has lost is not treated as one that never existed.
  */
 export async function assignedLedgers(
   partitions: readonly Assigned[],
@@ -59,7 +59,7 @@ export async function assignedLedgers(
   return ledgers
 }
 
-/** The broker is told before anything is delivered. What is stored already, and not noted, began nobody knows where. */
+/** The broker is notified before anything is delivered. If a position is stored but has no note, nobody knows where it began. */
 async function noteBeginnings(found: readonly Found[], ledgers: readonly PartitionLedger[], member: GroupMember) {
   const isNew = (index: number): boolean => (found[index]?.stored ?? found[index]?.begun) === undefined
   for (const [index, { topic, partition, topicId, position, storedUpTo }] of ledgers.entries()) {
@@ -74,12 +74,15 @@ async function noteBeginnings(found: readonly Found[], ledgers: readonly Partiti
 
 interface Found extends Assigned {
   readonly stored: bigint | undefined
-  /** What the group has committed. */
+  /** The position that the group has committed. */
   readonly known: bigint | undefined
   readonly begun: Begun | undefined
 }
 
-/** The store was restored from a backup, or somebody has removed its position: both mean that nothing is handled. */
+/**
+ * The store was restored from a backup, its position was removed, or all records so far were rolled back. In all cases nothing
+ * counts as handled.
+ */
 function tellForgotten({ topic, partition, known, begun }: Found, { notice }: KafkaSettings): void {
   const { since } = begun as Begun
   const message = `The store has no position of ${topic}/${partition}, and the group is at ${known}.`
@@ -98,7 +101,7 @@ function checkIncarnation(
   topicId: string,
   { cameLater }: KafkaSettings,
 ): void {
-  // Brokers before 2.8 have no ids, and the client gives the name instead.
+  // Brokers before 2.8 have no topic ids, and the client reports the name instead.
   if (topicId === topic) {
     const message = `The broker gives topic ${topic} no id, so it cannot be told from another of the same name.`
     throw new JustonceError('BROKER_SETUP', { message })

@@ -4,17 +4,17 @@ import { type Assigned, assignedLedgers, type BeginningOptions, partitionOf } fr
 import type { Assignment } from './group-member.ts'
 import { type LedgerStart, PartitionLedger } from './partition-ledger.ts'
 
-/** How often it is looked whether somebody has decided what to do about a topic, and where the store stands. */
+/** How often set-aside topics are tried again, and positions are compared with the store. */
 const asideMs = 5_000
 
 export interface AssignedPartitionsOptions extends BeginningOptions {
-  /** Partitions have come or gone. */
+  /** Called when partitions were added or removed. */
   changed(): void
-  /** It goes on by itself, or cannot go on, depending on the error and on how often it came. */
+  /** Reports the error, or ends reading, depending on the error and on how often it occurred. */
   failOrReport(error: unknown, failures: number): void
 }
 
-/** The partitions that are ours now, through all rebalances of one membership. */
+/** The partitions assigned to us, across all rebalances of one membership. */
 export class AssignedPartitions {
   readonly #options: AssignedPartitionsOptions
   readonly #ledgers = new Map<string, PartitionLedger>()
@@ -38,14 +38,14 @@ export class AssignedPartitions {
     return out
   }
 
-  /** Of all bodies that are in memory. */
+  /** The total size of all bodies in memory. */
   bytes(): number {
     let bytes = 0
     for (const ledger of this.#ledgers.values()) bytes += ledger.bytes
     return bytes
   }
 
-  /** The next time it is the turn of the others first. */
+  /** Moves it to the end of the line, so that the others come first next time. */
   hadItsTurn(ledger: PartitionLedger): void {
     this.#ledgers.delete(ledger.lane)
     this.#ledgers.set(ledger.lane, ledger)
@@ -53,7 +53,7 @@ export class AssignedPartitions {
 
   assign(assignment: Assignment): void {
     const last = this.#last
-    // With a generation in between, others may have had our partitions meanwhile.
+    // If a generation was skipped, other members may have had our partitions in between.
     const isNext = last?.memberId === assignment.memberId && assignment.generation - last.generation <= 1
     const partitions = assignment.partitions.flatMap(({ topic, partitions }) =>
       partitions.map((partition) => ({ topic, partition, lane: `${topic}/${partition}` })),
@@ -66,7 +66,7 @@ export class AssignedPartitions {
     this.#options.changed()
   }
 
-  /** Retention has removed what we had not read, or the partition has lost its end. */
+  /** Called when retention has removed records that we had not read, or the partition has lost its end. */
   async findAgain(ledger: PartitionLedger): Promise<void> {
     const { settings, fetcher, restore } = this.#options
     const [first, last] = await Promise.all([
@@ -88,7 +88,7 @@ export class AssignedPartitions {
     } else this.#restart(ledger, { topicId: ledger.topicId, position: begin })
   }
 
-  /** A store that is restored from a backup has forgotten positions. Where nothing is read, nobody else would notice. */
+  /** A store restored from a backup has lost positions. On an idle partition, nothing else would notice. */
   async lookAtStore(): Promise<void> {
     const { settings, restore } = this.#options
     const now = settings.clock.monotonicMs()
@@ -105,7 +105,7 @@ export class AssignedPartitions {
     this.reread(idle.filter(isElsewhere))
   }
 
-  /** Gives up what was read of them and asks the store again where to begin. */
+  /** Drops what was read of these partitions and asks the store again where to begin. */
   reread(ledgers: readonly PartitionLedger[]): void {
     if (ledgers.length === 0) return
     for (const ledger of ledgers) this.#drop(ledger)
@@ -113,9 +113,9 @@ export class AssignedPartitions {
     this.#options.changed()
   }
 
-  /** The topic was deleted and made again. What is left of the old one is worth nothing, the new one begins at zero. */
+  /** The topic was deleted and created again. The remains of the old one are worthless, and the new one begins at zero. */
   replace(ledger: PartitionLedger, topicId: string): void {
-    // With another of its partitions it was set aside.
+    // It was already set aside together with another partition of its topic.
     if (!ledger.isOurs) return
     const { settings, restore } = this.#options
     settings.cameLater.add(ledger.topic)
@@ -125,11 +125,11 @@ export class AssignedPartitions {
       return
     }
     settings.notice(new JustonceError('TOPIC_REPLACED', { message }))
-    // Committed at once, so that everybody knows: the group has begun here.
+    // Committed at once, so that every member knows that the group has begun here.
     this.#restart(ledger, { topicId, position: 0n, committed: -1n })
   }
 
-  /** Gives up all of them. */
+  /** Gives up all partitions. */
   end(): void {
     this.#isEnded = true
     for (const ledger of this.all()) this.#drop(ledger)
@@ -163,7 +163,7 @@ export class AssignedPartitions {
     }
   }
 
-  /** Somebody has to decide about this topic. The others are read on; if there are none, reading ends. */
+  /** An operator must decide what to do about this topic. The other topics are still read; if there are none, reading ends. */
   #setAside(partitions: readonly Assigned[], error: JustonceError): void {
     const { settings, failOrReport } = this.#options
     if (settings.topics.length === 1) {
@@ -197,7 +197,7 @@ export class AssignedPartitions {
   }
 }
 
-/** The topic, if somebody has to decide where to begin in it. */
+/** The topic, if an operator must decide where to begin in it. */
 function undecidedTopic(error: unknown): string | undefined {
   if (!isJustonceError(error, 'SOURCE_REPLACED') && !isJustonceError(error, 'POSITION_FORGOTTEN')) return undefined
   return error.details?.topic as string | undefined

@@ -1,9 +1,9 @@
 /**
- * Where reading of a partition began that keeps its positions in a store. The broker has it as a note beside the position of the
- * group: a store that is restored from a backup forgets positions, and only the broker can say that there were some.
+ * Where reading of a partition began, if its positions are kept in a store. The broker keeps it as a note beside the group's
+ * position: a store restored from a backup loses positions, and then only the broker knows that they existed.
  */
 export interface Begun {
-  /** Undefined: nobody knows, because somebody has set the position of the group since. */
+  /** `undefined` if unknown: the store had a position but the broker no note, for example after the group's position was reset. */
   readonly since: bigint | undefined
 }
 
@@ -11,7 +11,7 @@ export function noteOf(topicId: string, { since }: Begun): string {
   return JSON.stringify({ justonce: { topic: topicId, ...(since !== undefined && { since: String(since) }) } })
 }
 
-/** Undefined: it was never begun, or in another topic of that name. */
+/** `undefined` if reading never began, or began in another topic of the same name. */
 export function begunIn(note: string | undefined, topicId: string | undefined): Begun | undefined {
   try {
     const { topic, since } = JSON.parse(note ?? '').justonce

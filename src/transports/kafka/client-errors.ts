@@ -1,15 +1,15 @@
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import type { CommitResponse } from './client-shapes.ts'
 
-/** Numbers of the protocol, as they stand in the answer to a fetch. */
+/** Error codes of the protocol, as found in a fetch response. */
 export const offsetOutOfRange = 1
 
-/** Errors of the client are nested: of retries, of brokers, of partitions. Whether one of them says this. */
+/** Whether this error or one nested in it has the property value. The client nests errors of retries, brokers and partitions. */
 export function says(error: unknown, property: string, value: unknown): boolean {
   return everyError(error).some((each) => (each as unknown as Record<string, unknown>)[property] === value)
 }
 
-/** What no amount of trying mends is said in our words; everything else is left as it is. */
+/** Errors that no retry can fix are translated into our own. For all others, the result is `undefined`. */
 export function asSetupError(error: unknown, where: string): JustonceError | undefined {
   if (isJustonceError(error)) return error
   const unknownTopic = everyError(error).find(saysUnknownTopic)
@@ -45,24 +45,24 @@ export function isTopicRefused(error: unknown): boolean {
   return says(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')
 }
 
-/** A partition of a topic has none, and then the client tells nothing of the whole topic. */
+/** A partition of the topic has no leader. The client then reports nothing about the whole topic. */
 export function hasNoLeader(error: unknown): boolean {
   return says(error, 'apiId', 'LEADER_NOT_AVAILABLE')
 }
 
-/** It is the trouble of one topic, and must not stop the others. */
+/** The error concerns one topic and must not stop the others. */
 export function isOfOneTopic(error: unknown): boolean {
   return isUnknownTopic(error) || isTopicRefused(error) || hasNoLeader(error)
 }
 
-/** The broker has answered, and the client cannot make anything of it: a batch of records is spoilt, or packed in an unknown way. */
+/** The broker has answered, but the client cannot read the answer: a record batch is corrupt or has an unknown compression. */
 export function isUnreadable(error: unknown): boolean {
   if (says(error, 'code', 'PLT_KFK_UNSUPPORTED_COMPRESSION')) return true
-  // Whatever else goes wrong has a code of the client.
+  // All other errors carry a code of the client.
   return !everyError(error).some((each) => String((each as { code?: unknown }).code).startsWith('PLT_KFK_'))
 }
 
-/** Nothing, or not all of an answer, came within the time that the client waits. */
+/** The answer did not arrive in full within the client's timeout. */
 export function isTimeout(error: unknown): boolean {
   return says(error, 'message', 'Request timed out')
 }
@@ -81,10 +81,10 @@ const refused = [
 
 const unusable = ['INVALID_GROUP_ID', 'INVALID_SESSION_TIMEOUT', 'INCONSISTENT_GROUP_PROTOCOL']
 
-/** Numbers of the protocol for what is the trouble of one partition, and not of the group: it is unknown, or not allowed. */
+/** Protocol error codes that concern one partition and not the group: it is unknown, or access is denied. */
 const ofOnePartition = new Set([3, 29])
 
-/** The partitions whose positions the group did not take; none where it has taken nothing at all. */
+/** The partitions whose positions the group refused. Empty if the whole commit failed. */
 export function notTaken(error: unknown): readonly { readonly topic: string; readonly partition: number }[] {
   const answers = everyError(error).map((each) => (each as { response?: CommitResponse }).response?.topics)
   const found = answers.find((topics) => topics !== undefined) ?? []

@@ -1,19 +1,19 @@
 /**
- * What we use of `@platformatic/kafka`, by shape: the user's own copy is passed in as
- * `kafka: await import('@platformatic/kafka')`, so that any version which still has these members fits.
+ * The parts of `@platformatic/kafka` that we use, by shape. Users pass in their own copy as
+ * `kafka: await import('@platformatic/kafka')`, so any version that still has these members fits.
  */
 export interface KafkaModule {
   readonly Consumer: new (options: KafkaClientOptions) => KafkaConsumer
   readonly Producer: new (options: KafkaClientOptions) => KafkaProducer
-  /** Names the method of a client that finds a request of the protocol. Without it positions cannot be kept in a store. */
+  /** Names the client method that looks up a protocol request. Without it, positions cannot be kept in a store. */
   readonly kGetApi?: symbol | undefined
-  /** Asked for `retention.ms` of the topics. Without it nothing is known about that. */
+  /** Used to read `retention.ms` of the topics. Without it, their retention is unknown. */
   readonly Admin?: (new (options: KafkaClientOptions) => KafkaAdmin) | undefined
-  /** Spreads keys over partitions as the Java client does; the client's own default differs for half of them. */
+  /** Maps keys to partitions as the Java client does. The client's own default differs for half of the keys. */
   readonly compatibilityPartitioner?: ((message: never, key: Buffer | undefined) => number) | undefined
 }
 
-/** Whatever the client takes: nothing is asked of the type, so that every version of its options fits. */
+/** Whatever the client accepts. The type demands nothing, so that every version of its options fits. */
 export type KafkaClientOptions = never
 
 export interface KafkaConsumer {
@@ -83,7 +83,7 @@ export interface FetchResponse {
   readonly responses: readonly { readonly topicId: string; readonly partitions: readonly FetchedPartition[] }[]
 }
 
-/** In the error of a commit that was refused. */
+/** Part of the error when a commit is refused. */
 export interface CommitResponse {
   readonly topics?: readonly {
     readonly name: string

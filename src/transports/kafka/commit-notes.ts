@@ -1,6 +1,6 @@
 import type { KafkaConsumer, KafkaModule } from './client-shapes.ts'
 
-/** What the client calls to send a request: the connection, what is in it, and at the end who gets the answer. */
+/** What the client calls to send a request: the connection, the contents, and last the callback for the answer. */
 type Api = ((...args: unknown[]) => unknown) & { readonly version?: number }
 type GetApi = (this: KafkaConsumer, name: string, callback: (error: unknown, api: Api) => void) => void
 
@@ -21,14 +21,14 @@ interface FetchedOffsets {
 }
 
 /**
- * With each position of a group the broker keeps a note. The client neither writes nor shows it, so it is put into the requests
- * and taken from the answers here.
+ * The broker keeps a note with each position of a group. The client neither writes nor exposes it, so it is added to the
+ * requests and read from the answers here.
  */
 export class CommitNotes {
   readonly #notes = new Map<string, string>()
   readonly #found = new Map<string, string>()
 
-  /** Whoever needs notes has checked that the client has this. */
+  /** Does nothing if the client lacks `kGetApi`; callers that need notes have checked that before. */
   attach(consumer: KafkaConsumer, { kGetApi }: KafkaModule): void {
     if (kGetApi === undefined) return
     const client = consumer as KafkaConsumer & Record<symbol, GetApi>
@@ -40,12 +40,12 @@ export class CommitNotes {
       })
   }
 
-  /** Goes with every position of the partition from now on. */
+  /** From now on, the note is sent with every position of the partition. */
   set(topic: string, partition: number, note: string): void {
     this.#notes.set(nameOf(topic, partition), note)
   }
 
-  /** The one that was beside the position of the partition when it was last asked for. */
+  /** The note beside the partition's position when that was last requested. */
   found(topic: string, partition: number): string | undefined {
     return this.#found.get(nameOf(topic, partition))
   }

@@ -6,14 +6,14 @@ export interface FetchedRecord {
   readonly record: KafkaRecord
 }
 
-/** The time is when the broker took the batch (`LogAppendTime`): it is the same for all records, and what they say does not count. */
+/** The broker's time of appending the batch (`LogAppendTime`) applies to all records, instead of their own times. */
 const isStamped = 1 << 3
 const isTransactional = 1 << 4
 const isControl = 1 << 5
 
 /**
- * The records that may be handled, and where to go on fetching: past markers, gaps and what was rolled back as well.
- * What belongs to a transaction that was rolled back is left out, also where its marker comes in a later answer.
+ * The records that may be handled, and the offset to fetch next, past markers, gaps and rolled-back records. Records of a
+ * rolled-back transaction are left out, even if its marker comes in a later answer.
  */
 export function committedRecords(
   { records, abortedTransactions }: FetchedPartition,
@@ -39,7 +39,7 @@ export function committedRecords(
   return { records: committed, next }
 }
 
-/** A batch is sent whole, so its first records may be older than what was asked for. */
+/** The broker sends whole batches, so the first records may lie before the requested offset. */
 function recordsFrom(batch: RecordsBatch, from: bigint): FetchedRecord[] {
   const { firstOffset, firstTimestamp, maxTimestamp, attributes, records } = batch
   const stamp = (attributes & isStamped) === 0 ? undefined : maxTimestamp
@@ -52,7 +52,7 @@ function recordsFrom(batch: RecordsBatch, from: bigint): FetchedRecord[] {
     .filter(({ offset }) => offset >= from)
 }
 
-/** The key of a marker is a version and a kind, of two bytes each; the kind 0 is a rollback. */
+/** The key of a marker is a version and a type, two bytes each. Type 0 is a rollback. */
 function isRollback({ records }: RecordsBatch): boolean {
   const key = records[0]?.key
   return key !== null && key !== undefined && key.length >= 4 && key.readInt16BE(2) === 0

@@ -7,15 +7,15 @@ import type { KafkaSettings } from './settings.ts'
 
 interface Failure {
   readonly error: unknown
-  /** In a row. */
+  /** Failures in a row. */
   readonly count: number
-  /** Not to be told before. */
+  /** Not retried before this time. */
   readonly untilMs: number
 }
 
 /**
- * Tells the broker how far partitions are settled: one request at a time, which takes all that has been settled while
- * the one before it was under way.
+ * Commits how far partitions are settled. It sends one request at a time, which includes everything settled while the
+ * previous one was in flight.
  */
 export class Committer {
   readonly #settings: KafkaSettings
@@ -34,8 +34,8 @@ export class Committer {
   }
 
   /**
-   * Resolves when the broker knows, or the partition is no longer ours. Rejects when it could not be told in time; it is
-   * told later then, if it can be.
+   * Resolves when the broker has the position, or the partition is no longer ours. Rejects if the commit failed or took too
+   * long; it is then retried later, if possible.
    */
   async told(ledger: PartitionLedger, patienceMs: number): Promise<void> {
     const { clock, servers } = this.#settings
@@ -56,7 +56,7 @@ export class Committer {
     }
   }
 
-  /** Sees to it that whatever is settled gets told. */
+  /** Makes sure that everything settled is committed. */
   tell(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
@@ -64,7 +64,7 @@ export class Committer {
     })
   }
 
-  /** Something outside has changed: partitions came or went, or the group takes positions again. */
+  /** Called when partitions were added or removed, or the group accepts positions again. */
   look(): void {
     this.#changed.announce()
     if (this.#untold().length > 0) this.tell()
@@ -78,7 +78,7 @@ export class Committer {
   async #run(): Promise<void> {
     const { clock, onError } = this.#settings
     let failures = 0
-    // What is settled in the same moment goes into the same request.
+    // Everything settled in the same tick goes into the same request.
     await Promise.resolve()
     while (!this.#ended && this.#member.mayCommit) {
       const ledgers = this.#untold()
@@ -115,7 +115,7 @@ export class Committer {
     this.#failed.delete(ledger)
   }
 
-  /** What is the trouble of one partition alone is tried again later, without it the others go on at once. */
+  /** If only this partition was refused, it is retried later, and the others continue at once without it. */
   #refused(ledger: PartitionLedger, error: unknown, isAlone: boolean): void {
     const { clock } = this.#settings
     const count = (this.#failed.get(ledger)?.count ?? 0) + 1

@@ -14,37 +14,37 @@ import type { PartitionLedger } from './partition-ledger.ts'
 import { clientOptions, type KafkaSettings } from './settings.ts'
 import { Troubles } from './troubles.ts'
 
-/** How long a broker that has nothing holds a fetch: as long, a partition that just got room may have to wait. */
+/** How long a broker without new records holds a fetch. A partition that just got room may have to wait as long. */
 const maxWaitMs = 300
 const earliest = -2n
 const latest = -1n
 /**
- * Only what was committed, one on the wire. As text, because for the number the client also drops what it takes for rolled
- * back, and it takes too much: one span for each producer, up to the last of its rollbacks.
+ * Only committed records: 1 in the protocol. Passed as a string, because for the number the client also drops what it considers
+ * rolled back, and it drops too much: one span per producer, up to its last rollback.
  */
 const readCommitted = '1' as unknown as 1
 
 export interface FetcherOptions {
-  /** Those that have room. */
+  /** The partitions that have room. */
   wanted(): readonly PartitionLedger[]
-  /** How many bytes may come; a broker sends a whole batch of records all the same. */
+  /** How many bytes may come. A broker still sends at least one whole record batch. */
   room(): number
   fetched(): void
-  /** What the brokers say of the topics, a few seconds old at most. */
+  /** Called with the brokers' metadata of the topics, at most a few seconds old. */
   saw(metadata: KafkaMetadata): void
-  /** The position is not in the partition (any more). */
+  /** The position is not in the partition, or no longer. */
   outOfRange(ledger: PartitionLedger): Promise<void>
-  /** A topic has another id than its ledger. */
+  /** The topic now has a different id from its ledger. */
   replaced(ledger: PartitionLedger, topicId: string): void
-  /** Whether nothing is left that could be read if these cannot. */
+  /** Whether nothing else can be read if these partitions cannot. */
   isAll(isTroubled: (ledger: PartitionLedger) => boolean): boolean
-  /** A fetch has failed, so many times in a row by now. */
+  /** A fetch has failed, `failures` times in a row. */
   failed(error: unknown, failures: number): void
 }
 
 /**
- * Reads partitions over connections of its own: a broker answers the requests of a connection one after the other, and a
- * commit must not wait for a fetch.
+ * Reads partitions over separate connections: a broker answers the requests of a connection one after another, and a commit
+ * must not wait for a fetch.
  */
 export class Fetcher {
   readonly #settings: KafkaSettings
@@ -52,7 +52,10 @@ export class Fetcher {
   readonly #consumer: KafkaConsumer
   readonly #nodes = new Map<number, Promise<void>>()
   readonly #troubles: Troubles
-  /** So much has come in time, and now and then a little more is tried: what takes longer would be asked for again for ever. */
+  /**
+   * The most bytes to request: it shrinks after a timeout and grows slowly again. An answer that always takes too long would
+   * otherwise be requested forever.
+   */
   #inTime: number
   #failures = 0
   #metadataIsStale = false
@@ -76,7 +79,7 @@ export class Fetcher {
     return this.#consumer.metadata({ topics: [...this.#topics], forceUpdate })
   }
 
-  /** Which of the topics can be read, which we may not know of, and which have a partition without a leader. */
+  /** Which topics can be read, which are refused, and which have a partition without a leader. */
   async present(topics: readonly string[]): Promise<Record<'present' | 'refused' | 'leaderless', readonly string[]>> {
     const found = { present: [] as string[], refused: [] as string[], leaderless: [] as string[] }
     let failure: unknown
@@ -94,12 +97,12 @@ export class Fetcher {
         }
       }),
     )
-    // With nothing else to read it is what keeps us from reading.
+    // If there is nothing else to read, this failure is what stops us.
     if (found.present.length === 0 && failure !== undefined) throw failure
     return found
   }
 
-  /** From now on these are read. */
+  /** Reads these topics from now on. */
   subscribe(topics: readonly string[]): void {
     const before = this.#topics
     this.#topics = topics
@@ -107,12 +110,12 @@ export class Fetcher {
     this.#consumer.topics.trackAll(...topics.filter((topic) => !before.includes(topic)))
   }
 
-  /** The first or the last offset of each partition. */
+  /** The first or last offset of each partition. */
   edges(which: 'earliest' | 'latest', topics: readonly string[]): Promise<Map<string, bigint[]>> {
     return this.#consumer.listOffsets({ topics: [...topics], timestamp: which === 'earliest' ? earliest : latest })
   }
 
-  /** Begins a fetch at each broker that has something we want and is not being asked already. */
+  /** Starts a fetch at each broker that leads a wanted partition and has no fetch in flight. */
   async fetch(): Promise<void> {
     if (this.#isClosed) return
     const force = this.#metadataIsStale
@@ -157,7 +160,7 @@ export class Fetcher {
     }
   }
 
-  /** What is known to be the trouble of one partition is no trouble of the others. */
+  /** A failure known to concern one partition must not affect the others. */
   async #failed(ledgers: readonly PartitionLedger[], error: unknown): Promise<void> {
     const { clock, onError } = this.#settings
     const missed = ledgers.filter((ledger) => codeFor(error, ledger) === offsetOutOfRange)
@@ -196,7 +199,7 @@ export class Fetcher {
       })
     }
     const isolationLevel = readCommitted
-    // Whoever is asked alone must not keep the others waiting for something to come.
+    // A troubled partition is fetched alone, and must not make the others wait until it has new records.
     const minBytes = ledgers.some((ledger) => this.#troubles.has(ledger)) ? 0 : 1
     return { node, topics: [...topics.values()], maxWaitTime: maxWaitMs, minBytes, maxBytes, isolationLevel }
   }
@@ -205,7 +208,7 @@ export class Fetcher {
     for (const { topicId, partitions } of response.responses) {
       for (const fetched of partitions) {
         const ledger = ledgers.find((each) => each.topicId === topicId && each.partition === fetched.partitionIndex)
-        // Given up, or begun anew, while the answer was on its way.
+        // The partition was given up or restarted while the answer was on its way.
         if (ledger === undefined || !ledger.isOurs || fetched.errorCode !== 0) continue
         const { records, next } = committedRecords(fetched, ledger.position)
         if (next > ledger.position) ledger.add(records, next)
@@ -214,7 +217,7 @@ export class Fetcher {
   }
 }
 
-/** Of all partitions, in one answer. */
+/** The limit for one answer, across all partitions. */
 function mostBytes({ maxBytesPerPartition }: KafkaSettings): number {
   return maxBytesPerPartition * 16
 }
@@ -223,7 +226,7 @@ function responseOf(error: unknown): FetchResponse | undefined {
   return (error as { response?: FetchResponse }).response
 }
 
-/** What the broker said of one partition, where it refused some. */
+/** The broker's error code for one partition, if it refused some of them. */
 function codeFor(error: unknown, { topicId, partition }: PartitionLedger): number {
   const response = responseOf(error)
   const topic = response?.responses.find((each) => each.topicId === topicId)

@@ -3,7 +3,7 @@ import type { Fetcher } from './fetching.ts'
 import type { GroupMember } from './group-member.ts'
 import type { KafkaSettings } from './settings.ts'
 
-/** How long to wait for the member that decides where the group begins. One that follows other rules never does. */
+/** How long to wait for the member that decides where the group begins. A member that follows other rules never decides. */
 const patienceMs = 30_000
 const pollMs = 200
 
@@ -12,15 +12,15 @@ export interface FirstPositionsOptions {
   readonly member: GroupMember
   readonly fetcher: Fetcher
   readonly metadata: KafkaMetadata
-  /** The assignment is over: whatever is found out now is worth nothing. */
+  /** The assignment is over, so any result is worthless. */
   isPast(): boolean
 }
 
 /**
- * Where to begin in partitions of which the group has no position yet. The end of a partition moves: it is looked up
- * once, for all partitions of a topic and by the member that has the first of them, and committed before anything is
- * read. So a restart or another member begins at the same place, and a partition without a position in a topic whose
- * first has one was added later: it is read from its start. So is a topic that was not there before.
+ * Decides where to begin in partitions for which the group has no position yet. Because the end of a partition moves, it is
+ * looked up once, for all partitions of a topic, by the member that has the first of them, and committed before anything is
+ * read. So a restart or another member begins at the same place. If the first partition of a topic has a position and another
+ * has none, the other was added later and is read from its start. So is a topic that did not exist before.
  */
 export async function firstPositions(
   wanted: readonly TopicPartitions[],

@@ -3,7 +3,7 @@ import type { Clock } from '../../contracts/index.ts'
 /** How long brokers may take to answer when we leave. */
 export const farewellMs = 3_000
 
-/** Resolves when the work has ended, or its time is up: it then goes on unheard. Rejects only as the work does. */
+/** Resolves when the work has ended or its time is up, and then ignores its result. Rejects only if the work does. */
 export async function givenTime(work: Promise<unknown>, clock: Clock, ms = farewellMs): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = clock.timer(ms, resolve)

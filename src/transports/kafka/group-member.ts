@@ -7,30 +7,30 @@ import { shareOut } from './share-out.ts'
 
 export interface Assignment {
   readonly partitions: readonly TopicPartitions[]
-  /** Counts the rebalances of the group. */
+  /** The generation of the group: it grows with every rebalance. */
   readonly generation: number
   readonly memberId: string
 }
 
 export interface GroupMemberOptions {
-  /** The group is about to be joined anew: resolves when all partitions may be given up, if they are not lost already. */
+  /** Called before the group is joined again. Resolves when all partitions may be given up, unless they are already lost. */
   handOver(hasLostAll: boolean): Promise<void>
   assigned(assignment: Assignment): void
-  /** It could not be joined, so many times in a row by now. */
+  /** Joining has failed, `failures` times in a row. */
   failed(error: unknown, failures: number): void
 }
 
-/** Our place in the consumer group: joining it, again after each rebalance, and telling it what is done. */
+/** Our membership in the consumer group: joins it, joins again after each rebalance, and commits positions. */
 export class GroupMember {
   readonly #settings: KafkaSettings
   readonly #options: GroupMemberOptions
   readonly #consumer: KafkaConsumer
-  /** Beside the positions of the group. */
+  /** The notes beside the group's positions. */
   readonly notes = new CommitNotes()
   #isJoined = false
   #isJoining = false
   #isComparing = false
-  /** The partitions that were there when the group was joined, by topic. */
+  /** The number of partitions of each topic when the group was joined. */
   #joinedWith: Readonly<Record<string, number>> = {}
   #hasLeft = false
 
@@ -42,12 +42,12 @@ export class GroupMember {
       clientOptions(settings, {
         groupId: settings.group,
         autocommit: false,
-        // With the other one the broker shares out, and nobody asks us before partitions go.
+        // With the newer protocol, the broker assigns partitions without asking us before it takes them away.
         groupProtocol: 'classic',
         sessionTimeout: settings.sessionTimeoutMs,
         rebalanceTimeout,
         heartbeatInterval: Math.min(3_000, settings.sessionTimeoutMs / 3),
-        // A join is answered when all members have handed over.
+        // A join is answered only when all members have handed over.
         requestTimeout: rebalanceTimeout + 10_000,
         partitionAssigner: shareOut,
         protocolsMetadata: (_protocols: unknown, _topics: unknown, metadata: KafkaMetadata) =>
@@ -65,7 +65,7 @@ export class GroupMember {
     })
   }
 
-  /** Between a rebalance and the next assignment the group does not take positions. */
+  /** False between a rebalance and the next assignment, when the group accepts no positions. */
   get mayCommit(): boolean {
     return this.#isJoined
   }
@@ -88,8 +88,8 @@ export class GroupMember {
   }
 
   /**
-   * Joins again when topics have other partitions than the group has shared out. What was seen may be older than the
-   * join: before anything is done about it, it is looked at again.
+   * Joins again if the number of partitions differs from what the group has assigned. The metadata may be older than the join,
+   * so it is read again before anything is done.
    */
   async compare(seen: KafkaMetadata, lookAgain: () => Promise<KafkaMetadata>): Promise<void> {
     if (this.#isComparing || this.#changedIn(seen).length === 0) return
@@ -102,7 +102,7 @@ export class GroupMember {
         this.#settings.notice(new JustonceError('PARTITIONS_CHANGED', { message }))
       }
       if (changed.length > 0) await this.#joinAgain()
-      // Brokers may not all know it yet: not again at once.
+      // Not all brokers may know of the change yet, so wait before comparing again.
       await this.#settings.clock.sleep(1_000)
     } finally {
       this.#isComparing = false
@@ -115,7 +115,7 @@ export class GroupMember {
     return counts.filter(([topic, count]) => (this.#joinedWith[topic] ?? count) !== count)
   }
 
-  /** From now on these are read. */
+  /** Reads these topics from now on. */
   async subscribe(topics: readonly string[], before: readonly string[]): Promise<void> {
     this.#consumer.topics.untrackAll(...before.filter((topic) => !topics.includes(topic)))
     this.#consumer.topics.trackAll(...topics.filter((topic) => !before.includes(topic)))
@@ -137,7 +137,7 @@ export class GroupMember {
     await this.#consumer.close(true)
   }
 
-  /** Handed over first, while the group still hears from us. */
+  /** Hands over first, while our heartbeats still reach the group. */
   async #joinAgain(): Promise<void> {
     await this.#options.handOver(false)
     if (this.#isJoined) await this.join()
@@ -148,8 +148,8 @@ export class GroupMember {
     this.#isJoined = false
     if (this.#hasLeft) throw new Error('The member has left the group.')
     this.#joinedWith = countsOf(metadata)
-    // Goes to the group with the join. Nobody reads it, but when it has changed the group shares out anew; and it is the
-    // only place where the client waits for us.
+    // Sent to the group with the join. Nobody reads it, but a changed value makes the group assign partitions again. It is also
+    // the only place where the client waits for us.
     return Buffer.from(`justonce ${JSON.stringify(this.#joinedWith)}`)
   }
 

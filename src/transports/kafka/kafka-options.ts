@@ -10,34 +10,34 @@ export interface KafkaClientSettings {
   readonly bootstrapServers: readonly string[] | string
   /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
   readonly client?: Readonly<Record<string, unknown>>
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
-  /** Failures that the driver deals with by itself: a broker was away and will be asked again. */
+  /** Receives errors that the driver recovers from: a broker was unreachable and will be asked again. */
   readonly onError?: (error: unknown) => void
 }
 
 export interface KafkaTransportOptions extends KafkaClientSettings {
-  /** Read by this group. They must exist. */
+  /** The topics that this group reads. They must exist. */
   readonly topics: readonly string[]
-  /** The consumer group: processes with the same one share the partitions. */
+  /** The consumer group. Processes in the same group share the partitions. */
   readonly group: string
-  /** How copies are recognised. `position` is enough where producers never send twice. Default `id`. */
+  /** How duplicates are recognised. `position` is enough if producers never send a message twice. Default: `id`. */
   readonly dedup?: 'id' | 'position' | 'both'
-  /** What is handled in order: a whole partition (default), or only the messages of a key within it. */
+  /** What is handled in order: a whole partition, or only the messages of a key within it. Default: `partition`. */
   readonly lanes?: 'partition' | 'key'
-  /** Where records that are no CloudEvents have their id: a header's name, or a function. Default: they have none. */
+  /** Where records that are not CloudEvents have their id: the name of a header, or a function. Default: they have none. */
   readonly id?: FromRecord
   /** The same for their type. */
   readonly type?: FromRecord
-  /** Where a group begins that has no position yet. Default `earliest`: nothing is missed. */
+  /** Where a group without a position begins. Default: `earliest`, so that nothing is missed. */
   readonly from?: 'earliest' | 'latest'
-  /** Where messages are published: a topic. Default: the first of `topics`. */
+  /** The topic that messages are published to. Default: the first of `topics`. */
   readonly publishTo?: string
-  /** How long a rebalance waits for what is being handled, before partitions are given up. Default 10,000. */
+  /** How long a rebalance waits for messages in progress before partitions are given up. Default: 10,000. */
   readonly handOverMs?: number
-  /** How long the group waits for a process that gives no sign of life. Default 45,000. */
+  /** How long the group waits for a process that sends no heartbeats. Default: 45,000. */
   readonly sessionTimeoutMs?: number
-  /** Largest part of a partition that is fetched at a time. Default 1 MiB. */
+  /** The most bytes of a partition that are fetched at a time. Default: 1 MiB. */
   readonly maxBytesPerPartition?: number
 }
 

@@ -5,12 +5,12 @@ import { bootstrapList, checkClientSettings, isTopic, type KafkaClientSettings }
 import { Publisher as Sending } from './publishing.ts'
 
 export interface KafkaPublisherOptions extends KafkaClientSettings {
-  /** Where messages go: a topic, or a function that says so for each. The key of the record is that of the message. */
+  /** Where messages go: a topic, or a function that returns the topic of a message. The record gets the message's key. */
   readonly topic: string | ((message: OutgoingMessage) => string)
 }
 
 /**
- * Topics of a Kafka cluster to publish to, for apps that read from somewhere else or from nowhere.
+ * Publishes to topics of a Kafka cluster, for apps that read from elsewhere or not at all.
  *
  * @example
  * const app = justonce({ store, to: kafkaPublisher({ kafka, bootstrapServers: 'localhost:9092', topic: 'notes' }) })
@@ -24,7 +24,7 @@ export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
       message: `topic is ${JSON.stringify(topic)}, but must be the name of a topic.`,
     })
   if (typeof topic !== 'string') checkFunction(topic, 'topic')
-  // A function has no name that is the same in every process: whoever has two of them names them in `to`.
+  // A function has no name that is the same in every process. Users with two such publishers name them in `to`.
   const destination = typeof topic === 'string' ? `kafka:${topic}` : 'kafka'
   const settings = { kafka, servers: bootstrapList(options), client, clock, onError: quiet(options.onError) }
   const sending = new Sending({ ...settings, topic, source: `/justonce/${destination}` })

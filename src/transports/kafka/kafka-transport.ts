@@ -9,8 +9,8 @@ import type { KafkaSettings } from './settings.ts'
 import { knownRetentionMs } from './topic-retention.ts'
 
 /**
- * Topics of a Kafka cluster, read as a member of a consumer group. Positions are committed after messages are settled,
- * never before.
+ * Reads topics of a Kafka cluster as a member of a consumer group. Positions are committed after messages are settled, never
+ * before.
  *
  * @example
  * import * as kafka from '@platformatic/kafka'
@@ -61,7 +61,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
         await end(session, session.close())
         throw error
       } finally {
-        // Also when whoever reads simply stops reading.
+        // Also if the reader simply stops reading.
         if (sessions.has(session)) void end(session, session.retire())
       }
     },

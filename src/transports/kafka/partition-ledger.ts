@@ -1,16 +1,16 @@
 import type { FetchedRecord } from './committed-records.ts'
 
-/** One fetched record, from when it came until everything before it is settled too. */
+/** One fetched record, kept until it and everything before it is settled. */
 export interface Slot {
-  /** Gone when it is settled: what waits for others before it need not be kept in memory. */
+  /** Dropped once it is settled: a slot that waits for earlier ones need not stay in memory. */
   fetched: FetchedRecord | undefined
-  /** Where reading stood before it; undefined: nothing was stored, and this is the first. */
+  /** The position before this record. `undefined` if nothing was stored and this is the first one. */
   readonly from: bigint | undefined
-  /** Where to go on when it has been handled. */
+  /** The position after this record. */
   readonly next: bigint
   readonly suspect: boolean
   readonly ledger: PartitionLedger
-  /** Of the delivery that it is out with. */
+  /** The receipt of its current delivery. */
   receipt: object | undefined
   state: 'waiting' | 'out' | 'done'
 }
@@ -20,38 +20,38 @@ export interface LedgerStart {
   readonly partition: number
   readonly topicId: string
   readonly position: bigint
-  /** What the group has, where that is not the position. */
+  /** The group's position, if it differs from `position`. */
   readonly committed?: bigint
-  /** What is stored elsewhere, where that says where to begin. */
+  /** The position in the store, if positions are kept there. */
   readonly stored?: bigint | undefined
-  /** How many of the first records may have been with a process that died. */
+  /** How many of the first records a process that died may have had in hand. */
   readonly suspects: number
 }
 
 /**
- * What is known of one partition for as long as it is assigned: an incarnation. Only a prefix in which everything is
- * settled is ever committed, so that nothing unsettled can be skipped.
+ * The state of one partition while it is assigned: an incarnation. Only a prefix in which everything is settled is ever
+ * committed, so nothing unsettled can be skipped.
  */
 export class PartitionLedger {
   readonly topic: string
   readonly partition: number
   readonly topicId: string
-  /** Where to go on fetching. */
+  /** The offset to fetch next. */
   position: bigint
-  /** What the broker was told, or said. */
+  /** The position that the broker has. */
   committed: bigint
-  /** False from the moment the partition is given up or was lost: settling its deliveries then does nothing. */
+  /** False once the partition is given up or lost. Settling its deliveries then has no effect. */
   isOurs = true
   readonly #over = new AbortController()
   #suspects: number
-  /** Where the last record ends. */
+  /** The position after the last record. */
   #last: bigint | undefined
   #slots: Slot[] = []
   #settledUpTo: bigint
   #waiting = 0
   #out = 0
   #bytes = 0
-  /** Keys of which something was given back: it must not come before those of its key that are still out. */
+  /** Keys with a record that was given back. It must not be delivered before those of its key that are still out. */
   readonly #back = new Set<string>()
 
   constructor({ topic, partition, topicId, position, committed = position, stored, suspects }: LedgerStart) {
@@ -77,17 +77,17 @@ export class PartitionLedger {
     return this.#out
   }
 
-  /** Of the bodies that are in memory. */
+  /** The total size of the bodies in memory. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Where the store stands when all that was read is settled; undefined: nowhere yet. */
+  /** The position in the store once everything read is settled. `undefined` if there is none yet. */
   get storedUpTo(): bigint | undefined {
     return this.#last
   }
 
-  /** Nothing was read that is not settled. */
+  /** Whether everything that was read is settled. */
   get isIdle(): boolean {
     return this.#slots.length === 0
   }
@@ -102,12 +102,12 @@ export class PartitionLedger {
     this.#over.abort()
   }
 
-  /** From the first that is not settled to the last that was delivered; what a crash now would bring again. */
+  /** How many records lie between the first unsettled and the last delivered one. After a crash, those are redelivered. */
   get spread(): number {
     return this.#slots.length - this.#waiting
   }
 
-  /** What may be committed. */
+  /** The position that may be committed. */
   get settledUpTo(): bigint {
     return this.#settledUpTo
   }
@@ -127,13 +127,13 @@ export class PartitionLedger {
     this.#advance()
   }
 
-  /** What lies between is gone. */
+  /** Skips records that no longer exist. */
   skipTo(position: bigint): void {
     this.position = position
     this.#advance()
   }
 
-  /** The next ones in order, which count as delivered from now on. */
+  /** Takes the next records in order. They count as delivered from now on. */
   take(limit: number): Slot[] {
     const taken: Slot[] = []
     if (this.#waiting === 0 || limit < 1) return taken
@@ -168,7 +168,7 @@ export class PartitionLedger {
     this.#waiting++
   }
 
-  /** Of those that were given back, the keys of which something is out; undefined: none. */
+  /** The keys of returned records that still have a record out. `undefined` if there are none. */
   #closedKeys(): ReadonlySet<string> | undefined {
     if (this.#back.size === 0) return undefined
     const out = new Set(this.#slots.flatMap((slot) => (slot.state === 'out' ? (keyOf(slot) ?? []) : [])))
@@ -181,7 +181,7 @@ export class PartitionLedger {
     while (this.#slots[settled]?.state === 'done') settled++
     if (settled > 0) this.#settledUpTo = (this.#slots[settled - 1] as Slot).next
     this.#slots.splice(0, settled)
-    // Past markers and gaps behind the last record too.
+    // Includes markers and gaps behind the last record.
     if (this.#slots.length === 0) this.#settledUpTo = this.position
   }
 }

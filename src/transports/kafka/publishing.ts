@@ -8,7 +8,7 @@ import { inBatches, type RecordRules, type ToSend, toSend } from './to-send.ts'
 
 export interface PublishingSettings extends ClientSettings, RecordRules {}
 
-/** Sends through an idempotent producer that waits for all replicas, and makes a new one after every failure. */
+/** Sends through an idempotent producer that waits for all replicas. After every failure, it creates a new producer. */
 export class Publisher {
   readonly #settings: PublishingSettings
   #producer: KafkaProducer | undefined
@@ -19,7 +19,7 @@ export class Publisher {
   }
 
   publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {
-    // One at a time: what is published later must not overtake.
+    // One call at a time, so that later messages do not overtake earlier ones.
     const results = this.#last.then(() => this.#publish(messages))
     this.#last = results.catch(() => {})
     return results
@@ -40,7 +40,7 @@ export class Publisher {
     return results
   }
 
-  /** Without those that follow a refused one of their key, and those that will be refused in any case. */
+  /** Leaves out messages that follow a refused one of their key, and those that would be refused anyway. */
   async #sendInOrder(batch: readonly ToSend[], refusals: Refusals): Promise<readonly PublishResult[]> {
     const known = batch.map((each) => refusals.answerTo(each))
     const free = batch.filter((_, place) => known[place] === undefined)
@@ -62,7 +62,7 @@ export class Publisher {
       if (batch.length === 1 && isAboutTopic) refusals.topics.set(only.record.topic, error)
       if (batch.length === 1) return [refusals.refuse(only, error)]
     }
-    // One of them is to blame, and those for other partitions may have been taken: then they come twice with one id.
+    // One of them caused the failure. Those for other partitions may have been accepted: they are sent twice, with one id.
     const results: PublishResult[] = []
     for (const each of batch) results.push(...(await this.#sendInOrder([each], refusals)))
     return results
@@ -74,7 +74,7 @@ export class Publisher {
       clientOptions(this.#settings, {
         idempotent: true,
         acks: -1,
-        // Fewer than two would mean "for ever" to an idempotent producer.
+        // With fewer than two, an idempotent producer would retry forever.
         retries: 5,
         retryDelay: 300,
         ...(kafka.compatibilityPartitioner !== undefined && {
@@ -94,17 +94,17 @@ export class Publisher {
 
 const tooLarge = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']
 
-/** Where it depends on the message to which topic it goes, trouble with that one must not stop those for others. */
+/** If the topic depends on the message, trouble with one topic must not stop messages for others. */
 function isTopicTrouble(error: unknown): boolean {
   return isOfOneTopic(error) || says(error, 'apiId', 'INVALID_TOPIC_EXCEPTION')
 }
 
-/** What was refused in one call, and what follows from that for the rest of it. */
+/** What was refused in one call, and what that means for the rest of the call. */
 class Refusals {
   readonly #keys = new Set<string>()
   readonly topics = new Map<string, unknown>()
 
-  /** Undefined: it has to be sent to find out. */
+  /** `undefined` if it must be sent to find out. */
   answerTo(each: ToSend): PublishResult | undefined {
     if (each.key !== undefined && this.#keys.has(each.key)) return { kind: 'held' }
     const cause = each.error ?? this.topics.get(each.record.topic)
@@ -121,7 +121,7 @@ class Refusals {
   }
 }
 
-/** Only for keys: the others are to be spread. */
+/** Only for records with keys. The others are spread over the partitions. */
 function partitioner(byKey: (message: never, key: Buffer | undefined) => number) {
   let turn = 0
   return (message: never, key: Buffer | undefined): number => (key === undefined ? turn++ : byKey(message, key))

@@ -3,13 +3,13 @@ import { readCloudEvent } from '../../encoding/cloud-events.ts'
 import type { KafkaRecord } from './client-shapes.ts'
 import type { FetchedRecord } from './committed-records.ts'
 
-/** Says that the record had no body at all: in a compacted topic that is the deletion of its key. */
+/** Marks a record that had no body. In a compacted topic, that deletes its key. */
 export const tombstoneHeader = 'kafka_tombstone'
 
-/** What stands for no body: every body is read as JSON, and nothing at all would be a dead letter. */
+/** Stands for a missing body: every body is read as JSON, and an empty one would become a dead letter. */
 const noBody = Buffer.from('null')
 
-/** A record that was not sent as a CloudEvent, as `id` and `type` functions see it. */
+/** A record that is not a CloudEvent, as the `id` and `type` functions see it. */
 export interface PlainRecord {
   readonly topic: string
   readonly partition: number
@@ -19,13 +19,13 @@ export interface PlainRecord {
   readonly body: Uint8Array
 }
 
-/** Where a plain record says it: the name of a header, or a function. */
+/** Where a plain record has the value: the name of a header, or a function. */
 export type FromRecord = string | ((record: PlainRecord) => string | undefined)
 
 export interface ReadingOptions {
   readonly id?: FromRecord | undefined
   readonly type?: FromRecord | undefined
-  /** Where positions alone tell copies apart, a record without an id is known by its own. */
+  /** If duplicates are recognised by position alone, the position of a record serves as its missing id. */
   readonly isKnownByPosition?: boolean
 }
 
@@ -57,12 +57,12 @@ export function readRecord(
   }
 }
 
-/** Producers may write any number; what is no time, or none that a Date can hold, is left out. */
+/** Producers may write any number. If it is not a time that a Date can hold, it is left out. */
 function dateOf(timestampMs: number): Date | undefined {
   return timestampMs >= 0 && timestampMs <= latestMs ? new Date(timestampMs) : undefined
 }
 
-/** A function of the user that throws must not stop the partition: without an id its record becomes a dead letter. */
+/** A user's function that throws must not stop the partition: without an id, its record becomes a dead letter. */
 function said(where: FromRecord | undefined, record: PlainRecord): string | undefined {
   if (where === undefined) return undefined
   if (typeof where === 'string') return Object.hasOwn(record.headers, where) ? record.headers[where] : undefined
@@ -79,8 +79,8 @@ function headersOf({ headers }: KafkaRecord): Headers {
 }
 
 /**
- * What is no text is given as a data URL, so that it can be read back. Text that looks like one is given as one, too: two
- * different keys never become the same.
+ * Bytes that are not text are written as a data URL, so that they can be read back. So is text that looks like one, so that two
+ * different keys never become equal.
  */
 function asText(bytes: Buffer | null): string {
   if (bytes === null) return ''

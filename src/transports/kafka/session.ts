@@ -16,22 +16,22 @@ export interface SessionOptions {
   readonly maxInFlight: number
   readonly maxBytes?: number | undefined
   readonly restore: Restore | undefined
-  /** Called when the group has given us our partitions. */
+  /** Called when the group has assigned our partitions. */
   readonly connected?: (() => void) | undefined
 }
 
-/** The slot that a delivery came from, which the next delivery of it has, too. */
+/** Identifies one delivery of a slot. The next delivery of the slot has another receipt. */
 interface Receipt {
   readonly slot: Slot
   readonly session: Session
 }
 
-/** One membership in the group, from the beginning of a reading until all that it delivered is settled. */
+/** One membership in the group, from the start of reading until everything delivered is settled. */
 export class Session {
   readonly #settings: KafkaSettings
   readonly #maxInFlight: number
   readonly #maxBytes: number
-  /** How far behind what was delivered last an unsettled message may lie. */
+  /** How far an unsettled message may lie behind the last delivered one. */
   readonly #maxSpread: number
   readonly #member: GroupMember
   readonly #fetcher: Fetcher
@@ -53,7 +53,7 @@ export class Session {
     this.#changed = changeSignal(settings.clock)
     this.#maxInFlight = maxInFlight
     this.#maxBytes = maxBytes
-    // With key lanes the settled ones beyond a slow key come again after a crash; there must be an end to that.
+    // With key lanes, settled messages behind a slow key are redelivered after a crash. This limits how many.
     this.#maxSpread = maxInFlight * (settings.lanes === 'key' ? 10 : 1)
     const changed = (): void => {
       this.#changed.announce()
@@ -121,7 +121,7 @@ export class Session {
     }
     if (touched.size === 0) return
     this.#changed.announce()
-    // A rebalance may take as long as the slowest member needs to hand over. Whoever stops does not wait for that.
+    // A rebalance can take as long as the slowest member needs to hand over. A session that is retiring does not wait for that.
     const patienceMs = this.#isRetiring ? 3_000 : this.#settings.handOverMs + 10_000
     await Promise.all([...touched].map((ledger) => this.#committer.told(ledger, patienceMs)))
   }
@@ -135,7 +135,7 @@ export class Session {
     return deliveries.map(({ receipt }) => receipt as Receipt).filter(({ session }) => session === this)
   }
 
-  /** Leaves the group as soon as everything that was delivered is settled: until then nobody else may have it. */
+  /** Leaves the group once everything delivered is settled. Until then, no other member may have it. */
   async retire(): Promise<void> {
     this.#isRetiring = true
     while (this.#partitions.out() > 0 && this.#closing === undefined && this.#failure === undefined) {
@@ -175,11 +175,11 @@ export class Session {
     return deliveries
   }
 
-  /** A partition may stand still: while others have something it gets no more than is left to them, and never all there is. */
+  /** A partition may be stuck, so it gets no more than it leaves to others that have messages, and never all there is. */
   #mostOf(ledger: PartitionLedger, room: number): number {
     const others = this.#partitions.all().filter((each) => each !== ledger)
     const kept = Math.floor(this.#maxInFlight / 16)
-    // So few that there is nothing to be shared.
+    // Too little to share.
     if (this.#settings.lanes === 'key' || others.length === 0 || kept === 0) return room
     if (others.every(({ waiting, out }) => waiting + out === 0)) return room - kept
     return Math.max(Math.floor((room - ledger.out) / 2), kept + 1 - ledger.out)
@@ -217,7 +217,7 @@ export class Session {
       const seen = this.#changed.seen()
       try {
         await this.#topics.lookForMissing()
-        // Not waited for: the store may be away, and is asked again.
+        // Not awaited: the store may be down, and is asked again later.
         this.#partitions.lookAtStore().catch(this.#settings.onError)
         await this.#fetcher.fetch()
         failures = 0
@@ -231,7 +231,7 @@ export class Session {
     }
   }
 
-  /** Before partitions may go to others: what is being handled is finished, if that does not take too long. */
+  /** Finishes messages in progress before partitions go to other members, unless that takes too long. */
   #handOver(hasLostAll: boolean): Promise<void> {
     if (this.#state === 'reading') this.#handingOver = this.#finishForOthers(hasLostAll)
     return hasLostAll ? Promise.resolve() : (this.#handingOver ?? Promise.resolve())
@@ -254,7 +254,7 @@ export class Session {
     await Promise.allSettled(this.#partitions.all().map((ledger) => this.#committer.told(ledger, ms)))
   }
 
-  /** A broker that has just started may not know for a moment what the others know: it is believed when it insists. */
+  /** A broker that has just started may not know yet what the others know, so its answer counts only once it is repeated. */
   #failOrReport(error: unknown, failures: number): void {
     if (isOfOneTopic(error) && this.#topics.hasOthers) {
       this.#settings.onError(error)

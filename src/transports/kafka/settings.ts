@@ -2,7 +2,6 @@ import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
 
-/** What every connection needs. */
 export interface ClientSettings {
   readonly kafka: KafkaModule
   readonly servers: readonly string[]
@@ -18,22 +17,22 @@ export interface KafkaSettings extends ClientSettings {
   readonly lanes: 'partition' | 'key'
   readonly reading: ReadingOptions
   readonly from: 'earliest' | 'latest'
-  /** Topics that were not there when we looked: whatever is in them has come since the group began. */
+  /** Topics that did not exist when we looked. All their records were added after the group began. */
   readonly cameLater: Set<string>
   readonly publishTo: string
   readonly handOverMs: number
   readonly sessionTimeoutMs: number
   readonly maxBytesPerPartition: number
-  /** What whoever reads should know. */
+  /** Reports something that the reader should know. */
   notice(notice: TransportNotice & Error): void
 }
 
-/** How the settings name the cluster in messages. */
+/** The name of the cluster in messages. */
 export function whereOf({ servers }: Pick<KafkaSettings, 'servers'>): string {
   return servers.join(',')
 }
 
-/** Trying again is our business: the client must neither hide a failure nor join the group behind our back. */
+/** Retrying is our job: the client must neither hide a failure nor join the group on its own. */
 export function clientOptions(settings: ClientSettings, more: object): KafkaClientOptions {
   const options = {
     clientId: 'justonce',

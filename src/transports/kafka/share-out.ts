@@ -1,6 +1,6 @@
 import type { KafkaMetadata, TopicPartitions } from './client-shapes.ts'
 
-/** What a member of the group said when it joined. */
+/** What a member of the group sent when it joined. */
 interface Member {
   readonly topics?: readonly string[] | null
 }
@@ -11,8 +11,8 @@ export interface Share {
 }
 
 /**
- * Gives each partition to the member that has the fewest of those who read its topic. The client's own way gives everybody
- * what the one that shares out reads: in a deploy that adds a topic, partitions went to processes that do not know it.
+ * Gives each partition to the member with the fewest partitions among those that read its topic. The client's own assigner uses
+ * the topics of the leader for everyone: in a deploy that adds a topic, partitions went to processes that do not know it.
  */
 export function shareOut(
   _sharer: string,

@@ -3,17 +3,17 @@ import { cloudEventHeaders } from '../../encoding/cloud-events.ts'
 import type { KafkaRecordToSend } from './client-shapes.ts'
 import { isTopic } from './kafka-options.ts'
 
-/** All records for a partition travel as one batch, and brokers refuse batches of more than about a megabyte. */
+/** All records for a partition are sent as one batch, and brokers refuse batches of more than about a megabyte. */
 const largestBatch = 500_000
 
-/** Brokers close the connection without a word when a request has more than 100 MiB (`socket.request.max.bytes`). */
+/** Brokers silently close the connection if a request exceeds 100 MiB (`socket.request.max.bytes`). */
 const largestRecord = 100_000_000
 
 export interface ToSend {
-  /** Of the message, for its order. */
+  /** The message's key, for ordering. */
   readonly key: string | undefined
   readonly record: KafkaRecordToSend
-  /** Why it cannot be sent, whoever is asked. */
+  /** Why it can never be sent. */
   readonly error?: unknown
 }
 
@@ -23,8 +23,8 @@ export interface RecordRules {
 }
 
 /**
- * Never throws: what is wrong with one message must not keep back the others. The record's timestamp is left to the client,
- * which takes the time of sending: brokers refuse what is far from their own. `ce_time` says when it was published.
+ * Never throws: a problem with one message must not hold up the others. The client sets the record's timestamp to the time of
+ * sending, because brokers refuse timestamps far from their own. `ce_time` says when it was published.
  */
 export function toSend(message: OutgoingMessage, { topic, source }: RecordRules): ToSend {
   const { key, body } = message

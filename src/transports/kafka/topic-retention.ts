@@ -3,8 +3,8 @@ import { asSetupError } from './client-errors.ts'
 import { clientOptions, type KafkaSettings, whereOf } from './settings.ts'
 
 /**
- * How long the topics keep a record, and so how long after its first delivery it may come again; the longest of them.
- * Undefined where we may not know it. Tried until the broker answers, or until the signal is aborted.
+ * How long the topics keep a record, and so how long it can be redelivered after its first delivery: the longest of them.
+ * `undefined` if we are not allowed to know. Retries until the broker answers or the signal is aborted.
  */
 export async function knownRetentionMs(settings: KafkaSettings, signal: AbortSignal): Promise<number | undefined> {
   const { clock, onError } = settings
@@ -35,7 +35,7 @@ async function topicRetentionMs(settings: KafkaSettings): Promise<number | undef
     const kept = described.map(({ configs }) => {
       const setting = (name: string) => configs.find((config) => config.name === name)?.value ?? ''
       const retentionMs = Number(setting('retention.ms') || Number.NaN)
-      // A compacted topic keeps the last record of a key for ever.
+      // A compacted topic keeps the last record of each key forever.
       return setting('cleanup.policy').includes('compact') || retentionMs < 0 ? Number.POSITIVE_INFINITY : retentionMs
     })
     const longest = Math.max(...kept)

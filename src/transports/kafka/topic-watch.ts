@@ -3,7 +3,7 @@ import type { Fetcher } from './fetching.ts'
 import type { GroupMember } from './group-member.ts'
 import { type KafkaSettings, whereOf } from './settings.ts'
 
-/** How often topics that are not there are looked for. */
+/** How often to look for missing topics. */
 const lookMs = 5_000
 
 export interface TopicWatchOptions {
@@ -12,7 +12,7 @@ export interface TopicWatchOptions {
   readonly fetcher: Fetcher
 }
 
-/** Which of the topics are read: one that is not there, or has no leader, must not stop the others. */
+/** Decides which topics are read: one that is missing or has no leader must not stop the others. */
 export class TopicWatch {
   readonly #options: TopicWatchOptions
   #read: readonly string[]
@@ -24,19 +24,19 @@ export class TopicWatch {
     this.#read = options.settings.topics
   }
 
-  /** Whether another topic can be read while one is not there. */
+  /** Whether other topics can be read while one is missing. */
   get hasOthers(): boolean {
     return this.#options.settings.topics.length > 1
   }
 
-  /** Looks for those that are missing, now and then. */
+  /** Looks for missing topics from time to time. */
   async lookForMissing(): Promise<void> {
     const { settings } = this.#options
     if (this.#read.length === settings.topics.length) return
     if (settings.clock.monotonicMs() - this.#lookedAt >= lookMs) await this.look()
   }
 
-  /** Finds out which are there, and reads those. Rejects with `BROKER_SETUP` when none is. */
+  /** Finds out which topics exist, and reads those. Rejects if none can be read. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined

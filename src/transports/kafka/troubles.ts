@@ -6,16 +6,16 @@ import { type KafkaSettings, whereOf } from './settings.ts'
 
 interface Trouble {
   readonly failures: number
-  /** Not before. */
+  /** Not asked for again before this time. */
   readonly untilMs: number
 }
 
-/** So often it may be a bad moment. */
+/** Up to this many failures may be a temporary problem. */
 const patience = 5
 
 /**
- * Partitions that could not be read, or were asked for beside one that could not: they are asked for alone, after a pause
- * that grows, so that the others go on.
+ * Partitions that could not be read, or were requested together with one that could not. Each is requested alone, after a
+ * growing pause, so that the others continue.
  */
 export class Troubles {
   readonly #settings: KafkaSettings
@@ -29,19 +29,19 @@ export class Troubles {
     return this.#of.has(ledger)
   }
 
-  /** Which of them to ask for in one request. */
+  /** Which of them to request together. */
   choose(ledgers: readonly PartitionLedger[]): readonly PartitionLedger[] {
     const now = this.#settings.clock.monotonicMs()
     const due = ledgers.find((ledger) => (this.#of.get(ledger)?.untilMs ?? Number.POSITIVE_INFINITY) <= now)
     return due === undefined ? ledgers.filter((ledger) => !this.has(ledger)) : [due]
   }
 
-  /** One of them it was; each alone will tell. */
+  /** One of them failed. Requesting each alone will show which. */
   suspect(ledgers: readonly PartitionLedger[]): void {
     for (const ledger of ledgers) this.#of.set(ledger, { failures: 0, untilMs: 0 })
   }
 
-  /** Returns how often it has failed by now. */
+  /** Returns how often it has failed so far. */
   failed(ledger: PartitionLedger, error: unknown): number {
     const { clock, notice } = this.#settings
     const failures = (this.#of.get(ledger)?.failures ?? 0) + 1
