@@ -1,4 +1,4 @@
-/** The parts of amqplib that we use; any client of this shape will do. */
+/** The parts of amqplib that we use. Any client of this shape will do. */
 export interface AmqpClient {
   connect(url: string, options: { readonly timeout: number }): PromiseLike<AmqpConnection>
 }
@@ -8,7 +8,7 @@ export interface AmqpConnection {
   createConfirmChannel(): PromiseLike<AmqpConfirmChannel>
   on(event: string, listener: (value?: unknown) => void): unknown
   close(): PromiseLike<unknown>
-  /** Where the client tells: the largest frame that both sides take, and the socket, for a close that hangs. */
+  /** If the client exposes it: the largest frame that both sides accept, and the socket, for a close that hangs. */
   readonly connection?: object
 }
 
@@ -53,7 +53,7 @@ export interface AmqpPublishOptions {
   readonly headers: Record<string, unknown>
 }
 
-/** Nothing about the properties is sure: a producer may have set any of them to anything. */
+/** The properties cannot be trusted: a producer may have set any of them to anything. */
 export interface AmqpMessage {
   readonly content: Uint8Array
   readonly fields: {

@@ -8,15 +8,15 @@ import type { WireMessage } from './to-wire.ts'
 export type Answer =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused'; readonly error: JustonceError; readonly isPassing?: boolean }
-  /** The broker has it or has it not. */
+  /** The broker may or may not have it. */
   | { readonly kind: 'lost' }
 
-/** One confirm channel. It is of no use any more after the first message whose confirmation did not come. */
+/** One confirm channel. It is unusable after the first message whose confirmation did not arrive. */
 export class ConfirmedSending {
   readonly #channel: AmqpConfirmChannel
   readonly #clock: Clock
   readonly #timeoutMs: number
-  /** How many came back without a queue that wants them; the broker says so before it confirms them. */
+  /** How many were returned because no queue wants them. The broker returns them before it confirms them. */
   readonly #returned = new Map<string, number>()
   readonly #closed = Promise.withResolvers<Answer>()
   readonly #frameBytes: number
@@ -56,7 +56,7 @@ export class ConfirmedSending {
     this.hasEnded = true
     const closing = (async () => this.#channel.close())().catch(() => {})
     await orGiveUp(closing, { clock: this.#clock, afterMs: 3_000 })
-    // Whoever still waits for a confirmation has waited for as long as there was one to come.
+    // Confirmations still missing at this point will never arrive.
     this.reason ??= new Error('the transport was closed')
     this.#closed.resolve({ kind: 'lost' })
   }
@@ -72,7 +72,7 @@ export class ConfirmedSending {
     })
   }
 
-  /** Either the channel has just been closed, or the client cannot encode this message, and never will. */
+  /** Either the channel has just been closed, or the client can never encode this message. */
   #notSent(error: unknown): Answer {
     const isClosed = this.hasEnded || (error instanceof Error && error.name === 'IllegalOperationError')
     if (!isClosed) {
@@ -93,7 +93,7 @@ export class ConfirmedSending {
       return { kind: 'refused', error: unroutable(exchange, routingKey) }
     }
     if (error === null || error === undefined) return { kind: 'sent' }
-    // Anything but a clear no may mean that it was sent.
+    // Any error except a clear refusal may mean that it was sent.
     if (error instanceof Error && /\bnack/i.test(error.message)) {
       const message = `RabbitMQ did not take the message for ${JSON.stringify(routingKey)} (the queue may be full).`
       const refusal = new JustonceError('PUBLISH_REFUSED', { message, cause: error })
@@ -104,7 +104,7 @@ export class ConfirmedSending {
   }
 }
 
-/** The client does not cut them: the broker would close the connection, for all messages and each time anew. */
+/** The client does not split header frames. If one is larger, the broker closes the connection, for all messages. */
 function largestFrame({ connection = {} }: AmqpConnection): number {
   const { frameMax } = connection as { readonly frameMax?: unknown }
   return typeof frameMax === 'number' && frameMax > 0 ? frameMax : Number.POSITIVE_INFINITY
@@ -115,7 +115,7 @@ function tooLarge({ headerFrameBytes }: WireMessage, frameBytes: number): Juston
   return new JustonceError('PUBLISH_REFUSED', { message })
 }
 
-/** As it comes back: half a character does not survive being encoded. */
+/** In the form in which it is returned: an unpaired surrogate does not survive encoding. */
 function nameOf(...address: readonly unknown[]): string {
   return JSON.stringify(address.map((each) => String(each).toWellFormed()))
 }

@@ -1,7 +1,7 @@
 import type { AmqpClient, AmqpConnection } from './client-shapes.ts'
 import type { WayToConnect } from './options.ts'
 
-/** A connection that says nothing for twice this long is dead. The client's default would notice after two minutes. */
+/** A connection that is silent for twice this long is considered dead. The client's default would take two minutes. */
 const heartbeatSeconds = '10'
 
 export function connectBy(options: WayToConnect): () => PromiseLike<AmqpConnection> {

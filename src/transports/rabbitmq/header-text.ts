@@ -1,8 +1,8 @@
 import type { Headers } from '../../contracts/index.ts'
 
 /**
- * Names that mean something to the broker or that the client cannot carry. Ours travel under another name: a header that
- * is only text must neither reroute a message (CC) nor pretend to be the broker's.
+ * Names that mean something to the broker or that the client cannot carry. Such headers of ours are sent under another name: a
+ * plain text header must neither reroute a message (CC) nor pass for one of the broker's.
  */
 const takenNames = new Set(['__proto__', 'CC', 'BCC', 'x-death', 'x-delivery-count'])
 const prefix = 'justonce:'
@@ -16,7 +16,7 @@ export function toWireHeaders(headers: Headers): Record<string, string> {
   )
 }
 
-/** AMQP headers may be numbers, times, tables and lists; what is not text becomes JSON. What cannot be read is left out. */
+/** AMQP headers may be numbers, times, tables and lists. What is not text becomes JSON, what is unreadable is left out. */
 export function fromWireHeaders(headers: Readonly<Record<string, unknown>>): Headers {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
@@ -37,12 +37,12 @@ function asText(value: unknown): string | undefined {
     const plain = withoutWrapping(value)
     return typeof plain === 'string' ? plain : (JSON.stringify(plain) ?? '')
   } catch {
-    // Rounded, or nested more deeply than the stack is high. A message must not stop those behind it.
+    // The number was rounded, or the value is nested too deeply for the stack. One message must not stop those behind it.
     return undefined
   }
 }
 
-/** The client wraps what JavaScript has no type for, such as `{ '!': 'timestamp', value: 1767225600 }`. */
+/** The client wraps types that JavaScript does not have, for example `{ '!': 'timestamp', value: 1767225600 }`. */
 function withoutWrapping(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return unrounded(value)
@@ -59,7 +59,7 @@ function asTime(seconds: unknown): unknown {
   return Number.isNaN(date.getTime()) ? withoutWrapping(seconds) : date.toISOString()
 }
 
-/** The client rounds integers of 64 bits: two ids would become one, and the second message a duplicate. */
+/** The client rounds 64-bit integers: two ids would become one, and the second message a duplicate. */
 function unrounded(value: number): number {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError('The client has rounded it.')
   return value

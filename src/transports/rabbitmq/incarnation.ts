@@ -7,45 +7,45 @@ import { Rungs } from './rungs.ts'
 /** How long a broker may take to answer when we leave. */
 const farewellMs = 3_000
 
-/** How long an acknowledgement waits for those before it, to go with them. What is lost of them in a crash comes again. */
+/** How long an acknowledgement waits, to be sent with earlier ones. If it is lost in a crash, its message is redelivered. */
 const togetherMs = 100
 
 export interface Subscription {
   readonly queue: string
   readonly prefetch: number
   toDelivery(message: AmqpMessage): Delivery
-  /** How much of the prefetch is wanted now; not given: all of it. */
+  /** How much of the prefetch is wanted now. Default: all of it. */
   wanted?(): number
 }
 
-/** What the broker calls it is known only when it has begun. */
+/** The broker assigns the tag when the consumer begins. */
 interface Consumer {
   tag: string | undefined
 }
 
 export interface IncarnationOptions {
   readonly clock: Clock
-  /** Nobody else is given anything before the channel is closed, so that the order is kept. */
+  /** Keeps the order: no other consumer is given anything before the channel is closed. */
   readonly inOrder: boolean
-  /** What the client said when the connection was lost. */
+  /** The client's error when the connection was lost. */
   whyLost(): unknown
 }
 
-/** What a delivery came from: it can be settled there and nowhere else. */
+/** The incarnation that a delivery came from. It can be settled only there. */
 export interface Receipt {
   readonly message: AmqpMessage
   readonly incarnation: Incarnation
 }
 
 /**
- * One life of a channel and all that came through it. Tags count from 1 in every channel: a delivery can be settled in
- * its own incarnation only, and when that has ended the broker delivers it again.
+ * One lifetime of a channel and everything delivered through it. Tags start at 1 in every channel, so a delivery can be settled
+ * only in its own incarnation. When that has ended, the broker redelivers it.
  */
 export class Incarnation {
   readonly #channel: AmqpChannel
   readonly #options: IncarnationOptions
   readonly #open = new OpenTags()
-  /** Came and were not handed over. */
+  /** Arrived, but not handed over. */
   readonly #arrived: { readonly message: AmqpMessage; readonly subscription: Subscription }[] = []
   /** Handed over, and neither settled nor released. */
   readonly #inHands = new Set<AmqpMessage>()
@@ -59,7 +59,7 @@ export class Incarnation {
   #telling: { cancel(): void } | undefined
   #left = false
   #closing: Promise<void> | undefined
-  /** Why it ended, if that was not our own wish. */
+  /** Why it ended, unless we closed it. */
   reason: unknown
   hasEnded = false
 
@@ -89,7 +89,7 @@ export class Incarnation {
     this.#rungs.push({ rungs, wanted, most: subscription.prefetch })
   }
 
-  /** Lets the broker send as much as is wanted by now. */
+  /** Lets the broker send as much as is wanted now. */
   adjust(): void {
     if (this.#left || this.hasEnded || this.#closing !== undefined) return
     for (const { rungs, wanted, most } of this.#rungs) {
@@ -100,7 +100,7 @@ export class Incarnation {
     }
   }
 
-  /** One after the other: the prefetch is that of whoever begins next on the channel. */
+  /** One after another, because the prefetch applies to the next consumer of the channel. */
   #consume(subscription: Subscription, prefetch: number): Promise<Consumer> {
     const beginning = this.#beginning.then(() => this.#begin(subscription, prefetch))
     this.#beginning = beginning.catch(() => {})
@@ -127,7 +127,7 @@ export class Incarnation {
     await this.#answered(() => this.#channel.cancel(consumer.tag as string))
   }
 
-  /** All that has come, as soon as there is something; undefined at the end. */
+  /** Everything that has arrived, as soon as there is something. `undefined` at the end. */
   async next(signal: AbortSignal): Promise<readonly Delivery[] | undefined> {
     while (!signal.aborted && !this.hasEnded) {
       if (this.#arrived.length > 0) return this.#arrived.splice(0).map((each) => this.#handOver(each))
@@ -140,7 +140,7 @@ export class Incarnation {
     if (this.hasEnded) return
     const messages = this.#letGo(given)
     this.#acknowledged(this.#open.done(messages))
-    // More are not held back: they count as unsettled, and nothing would come any more.
+    // No more than this are held back: they count as unsettled, and the broker would stop sending.
     const mostUntold = Math.min(...this.#rungs.map(({ rungs }) => rungs.prefetch / 2))
     if (this.#open.untold > mostUntold) this.#tellTheRest()
     else if (this.#open.untold > 0) {
@@ -154,13 +154,13 @@ export class Incarnation {
     const messages = this.#letGo(given)
     if (this.hasEnded || messages.length === 0) return
     if (!this.#options.inOrder) this.#giveBack(messages)
-    // What came after these would overtake them: only a closed channel gives everything back in order.
+    // Later messages would overtake these. Only closing the channel returns everything in order.
     else if (!this.#left) void this.close()
     this.adjust()
     this.#closeIfDone()
   }
 
-  /** Takes no more. What was handed over can still be settled; the channel is closed after the last of it. */
+  /** Accepts no more. Deliveries already handed over can still be settled, and the channel is closed after the last one. */
   async leave(): Promise<void> {
     if (this.#left || this.hasEnded) return
     this.#left = true
@@ -172,7 +172,7 @@ export class Incarnation {
     await this.#closing
   }
 
-  /** Everything that is not settled goes back. By closing the channel first: acknowledgements under way get through. */
+  /** Returns everything unsettled, by closing the channel in an orderly way: acknowledgements in flight still get through. */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       this.#tellTheRest()
@@ -193,7 +193,7 @@ export class Incarnation {
     return { ...subscription.toDelivery(message), ended: this.#over.signal, receipt }
   }
 
-  /** A quorum queue of RabbitMQ 4 does not count this as a failed delivery, where it counts a reject. */
+  /** A quorum queue of RabbitMQ 4 does not count this as a failed delivery, unlike a reject. */
   #giveBack(messages: readonly AmqpMessage[]): void {
     for (const { message, allUpTo } of this.#open.giveBack(messages)) {
       this.#tell(() => this.#channel.nack(message, allUpTo, true))
@@ -210,7 +210,7 @@ export class Incarnation {
     if (!this.hasEnded) this.#acknowledged(this.#open.rest())
   }
 
-  /** Nothing is settled twice. */
+  /** Ensures that nothing is settled twice. */
   #letGo(messages: readonly AmqpMessage[]): readonly AmqpMessage[] {
     return messages.filter((message) => this.#inHands.delete(message))
   }
@@ -224,7 +224,7 @@ export class Incarnation {
     void this.close()
   }
 
-  /** The client throws when the channel has just been closed: then the broker delivers it again. */
+  /** The client throws if the channel has just been closed. The broker then redelivers the message. */
   #tell(send: () => void): void {
     try {
       send()

@@ -4,11 +4,11 @@ import { brokerError } from './broker-errors.ts'
 import type { AmqpConnection } from './client-shapes.ts'
 import { orGiveUp } from './or-give-up.ts'
 
-/** One connection, opened when it is needed and again when it was lost. */
+/** One connection, opened when it is needed and reopened when it was lost. */
 export interface Link {
-  /** The connection, and a channel that was made of it. */
+  /** Resolves to the connection and a channel created from it. */
   open<C>(create: (connection: AmqpConnection) => PromiseLike<C>): Promise<Opened<C>>
-  /** What the client said of the connection that is open, or was the last. */
+  /** The client's error about the current or the last connection. */
   whyLost(): unknown
   close(): Promise<void>
 }
@@ -35,11 +35,11 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     const connecting = begin(connect)
     const connection = await orGiveUp(connecting, { clock, afterMs: timeoutMs })
     if (connection === undefined) {
-      // It may still come about; nobody would know of it.
+      // It may still succeed later, and would then stay open unnoticed.
       void connecting.then((late) => late.close()).catch(() => {})
       throw new JustonceError('BROKER_UNREACHABLE', { message: `RabbitMQ did not answer within ${timeoutMs} ms.` })
     }
-    // An error is followed by a close; without a listener it would end the process.
+    // A close follows the error. Without this listener, the error would end the process.
     lostBy = undefined
     connection.on('error', (error) => {
       lostBy = error
@@ -69,7 +69,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       try {
         return { connection, channel: await create(connection) }
       } catch (error) {
-        // It may have been lost before anybody listened, and would never say so again.
+        // It may have been lost before we listened, and would never report that again.
         forget(opening)
         void begin(() => connection.close()).catch(() => {})
         throw error
@@ -79,7 +79,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
     async close() {
       const opened = current
       current = undefined
-      // One that is still being opened closes itself when it comes about.
+      // A connection that is still being opened is closed once it is open.
       const opening = opened?.catch(() => undefined) ?? Promise.resolve(undefined)
       const connection = await orGiveUp(opening, { clock, afterMs: farewellMs })
       if (connection === undefined) void opening.then((late) => late?.close()).catch(() => {})
@@ -87,7 +87,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       const closed = await orGiveUp(
         begin(() => connection.close()).then(
           () => true,
-          // It was closed already, which is as good.
+          // It was already closed, which is just as good.
           () => true,
         ),
         { clock, afterMs: farewellMs },
@@ -97,12 +97,12 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
   }
 }
 
-/** A client may throw instead of rejecting: for a URL it cannot read, or a channel that is closed. */
+/** A client may throw instead of rejecting, for an unreadable URL or a closed channel. */
 async function begin<T>(call: () => PromiseLike<T>): Promise<T> {
   return call()
 }
 
-/** The other side does not answer our good-bye. */
+/** Used if the other side does not answer our close. */
 function destroySocket({ connection }: AmqpConnection): void {
   const { stream } = (connection ?? {}) as { readonly stream?: { destroy?(): void } }
   stream?.destroy?.()

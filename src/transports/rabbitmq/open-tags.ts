@@ -1,16 +1,16 @@
 import type { AmqpMessage } from './client-shapes.ts'
 
-/** What the broker is told, on the wire. */
+/** An acknowledgement or a return, as it is sent to the broker. */
 export interface Answer {
   readonly message: AmqpMessage
-  /** It stands for all earlier ones of the channel too. */
+  /** Whether it also applies to all earlier messages of the channel. */
   readonly allUpTo: boolean
 }
 
-/** What has come through one channel and of which the broker has not been told yet, in the order of the tags. */
+/** Messages of one channel that the broker has not been answered about yet, in the order of their tags. */
 export class OpenTags {
   readonly #open = new Map<number, AmqpMessage>()
-  /** Done, but something before them is not. */
+  /** Done, but an earlier one is not. */
   readonly #untold = new Map<number, AmqpMessage>()
 
   get open(): number {
@@ -32,8 +32,8 @@ export class OpenTags {
   }
 
   /**
-   * These are done. Answers how the broker is to be told of all that have nothing unsettled before them: one answer
-   * stands for them, where one for each would cost the broker more than everything else it does for a message.
+   * Marks messages as done. Returns the answer for all that have nothing unsettled before them: one answer covers them all,
+   * because one for each would cost the broker more than everything else it does for a message.
    */
   done(messages: readonly AmqpMessage[]): readonly Answer[] {
     for (const message of messages) {
@@ -52,14 +52,14 @@ export class OpenTags {
     return last === undefined ? [] : [{ message: last, allUpTo: together > 1 }]
   }
 
-  /** One for each of the others: what is before them takes too long. */
+  /** One answer for each of the others, because the messages before them take too long. */
   rest(): readonly Answer[] {
     const answers = [...this.#untold.values()].map((message) => ({ message, allUpTo: false }))
     this.#untold.clear()
     return answers
   }
 
-  /** These go back. One by one: the broker has not been told of everything before them. */
+  /** Returns messages to the broker one by one, because earlier ones may still be unanswered. */
   giveBack(messages: readonly AmqpMessage[]): readonly Answer[] {
     return messages
       .filter(({ fields }) => this.#open.delete(fields.deliveryTag))

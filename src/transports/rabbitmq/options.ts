@@ -3,57 +3,57 @@ import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } 
 import type { AmqpClient, AmqpConnection } from './client-shapes.ts'
 
 export interface WayToConnect {
-  /** The client and where it is to connect, or `connect` instead. The client is `amqplib` or anything of its shape. */
+  /** The client to connect with, together with `url`; or give `connect` instead. `amqplib` or anything of its shape. */
   readonly client?: AmqpClient
-  /** `amqp://user:password@host:5672/vhost`; a heartbeat of ten seconds is added unless it names one. */
+  /** `amqp://user:password@host:5672/vhost`. A heartbeat of ten seconds is added unless it specifies one. */
   readonly url?: string
-  /** Opens one connection. Called for every reconnect; two are open when messages are also published. */
+  /** Opens one connection. Called for every reconnect. Two are open if messages are also published. */
   readonly connect?: () => PromiseLike<AmqpConnection>
-  /** Default 10,000. */
+  /** Default: 10,000. */
   readonly connectTimeoutMs?: number
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
 }
 
 export interface RabbitmqTransportOptions extends WayToConnect {
-  /** The name of the queue that is read. */
+  /** The name of the queue to read. */
   readonly queue: string
-  /** Creates the queue, or makes sure that it is as described here. Default: it must be there already. */
+  /** Creates the queue, or checks that it is as described here. Default: the queue must already exist. */
   readonly declare?: DeclareOptions
-  /** What the queue is, where it is not declared here: quorum queues count deliveries. Default `classic`. */
+  /** The type of a queue that is not declared here. Quorum queues count deliveries. Default: `classic`. */
   readonly queueType?: QueueType
-  /** The queue is read by one consumer at a time, so that messages of one key stay in order. Default false. */
+  /** The queue is read by one consumer at a time, so that messages of one key stay in order. Default: false. */
   readonly singleActiveConsumer?: boolean
   /**
-   * Where the broker puts what it has given up. It is read as well, and its messages become dead letters of ours. With
-   * `declare` it is created and the queue is told to use it.
+   * The queue where the broker puts messages it has given up on. It is read too, and its messages become dead letters of ours.
+   * With `declare`, it is created and the queue is configured to use it.
    */
   readonly deadLetterQueue?: string
-  /** Where published messages go. Default: into the queue. With an exchange the routing key is by default the type. */
+  /** Where published messages go. With an exchange, the routing key is by default the type. Default: into the queue. */
   readonly publishTo?: PublishTarget
-  /** A message that names no type has its routing key as type. Default false. */
+  /** A message without a type gets its routing key as the type. Default: false. */
   readonly routingKeyAsType?: boolean
-  /** A larger message is refused before it is sent. Default 16,777,216, the limit of RabbitMQ 4. */
+  /** A larger message is refused before it is sent. Default: 16,777,216, the limit of RabbitMQ 4. */
   readonly maxMessageBytes?: number
-  /** What `consumer_timeout` of the broker is: what has waited for half of it is given back. Default 1,800,000. */
+  /** The broker's `consumer_timeout`. Messages that have waited for half of it are given back. Default: 1,800,000. */
   readonly consumerTimeoutMs?: number
-  /** After this time a message that is not confirmed counts as lost. Default 30,000. */
+  /** A message that is not confirmed within this time counts as lost. Default: 30,000. */
   readonly confirmTimeoutMs?: number
-  /** Failures that the transport deals with by itself: the connection was lost and is opened again. */
+  /** Receives errors that the transport recovers from: the connection was lost and is opened again. */
   readonly onError?: (error: unknown) => void
 }
 
 export type QueueType = 'quorum' | 'classic'
 
 export interface DeclareOptions {
-  /** Default `quorum`. */
+  /** Default: `quorum`. */
   readonly type?: QueueType
-  /** Only a classic queue can do without. Default true. */
+  /** Only a classic queue can be non-durable. Default: true. */
   readonly durable?: boolean
-  /** After so many redeliveries a quorum queue gives a message up. Default: the broker's. */
+  /** After this many redeliveries, a quorum queue gives up on a message. Default: the broker's limit. */
   readonly deliveryLimit?: number
   readonly bindings?: readonly { readonly exchange: string; readonly routingKey: string }[]
-  /** More `x-` arguments of the queue. They win over ours. */
+  /** More `x-` arguments of the queue. They override ours. */
   readonly arguments?: Readonly<Record<string, unknown>>
 }
 
@@ -107,7 +107,7 @@ export function checkPublishTarget({ exchange, routingKey }: PublishTarget): voi
   if (routingKey !== undefined && typeof routingKey !== 'string') checkFunction(routingKey, 'routingKey')
 }
 
-/** A function has no name that is the same in every process: whoever has two with one exchange names them in `to`. */
+/** A function has no name that is the same in every process. Users with two of them on one exchange name them in `to`. */
 export function destinationOf({ exchange, routingKey }: PublishTarget): string {
   return typeof routingKey === 'string' ? `rabbitmq:${exchange}/${routingKey}` : `rabbitmq:${exchange}`
 }
@@ -121,7 +121,7 @@ export function checkWayToConnect({ client, url, connect }: WayToConnect): void 
   }
   if (url === undefined || client === undefined) throw invalid('Either connect or both client and url are needed.')
   checkFunction(client.connect, 'client.connect')
-  // Not shown: it may contain a password.
+  // The URL is not shown, because it may contain a password.
   if (typeof url !== 'string' || !/^amqps?:\/\/[^/]/.test(url) || !URL.canParse(url))
     throw invalid('url is not of the form amqp://user:password@host:port/vhost.')
 }
@@ -142,7 +142,7 @@ function checkDeclare(declare: DeclareOptions, queueType: QueueType | undefined)
     throw invalid('declare.deliveryLimit is for quorum queues: classic ones do not count deliveries.')
 }
 
-/** AMQP carries names in at most 255 bytes. */
+/** AMQP limits names to 255 bytes. */
 function checkName(name: unknown, what: string): void {
   if (typeof name === 'string' && name !== '' && Buffer.byteLength(name) <= 255) return
   throw invalid(`${what} is ${JSON.stringify(name)}, but must be text of 1 to 255 bytes.`)

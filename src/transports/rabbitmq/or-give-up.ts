@@ -6,7 +6,7 @@ export interface Impatience {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What it resolves to, or undefined when that takes too long or is no longer wanted; it then goes on unheard. */
+/** Resolves with the work, or to `undefined` if it takes too long or the signal is aborted. Its result is then ignored. */
 export async function orGiveUp<T>(work: Promise<T>, { clock, afterMs, signal }: Impatience): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const giveUp = (): void => resolve(undefined)

@@ -6,8 +6,8 @@ export type Encoded =
   | (PublishResult & { readonly kind: 'refused' })
 
 /**
- * Sends messages of different keys together, and those of one key one after the other: the broker may refuse one (its
- * queue is full) and take the next, which would overtake it. What follows a refused one of its key is held back.
+ * Sends messages of different keys together, and those of one key one after another: the broker may refuse one (its queue is
+ * full) and accept the next, which would overtake it. Messages behind a refused one of their key are held back.
  */
 export async function publishInOrder(
   messages: readonly OutgoingMessage[],

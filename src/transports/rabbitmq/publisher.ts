@@ -13,7 +13,7 @@ export interface PublisherOptions {
   readonly rules: WireRules
   readonly clock: Clock
   readonly confirmTimeoutMs: number
-  /** Makes sure that what is published to is there. */
+  /** Makes sure that the target exists. */
   prepare(channel: AmqpConfirmChannel): Promise<void>
 }
 
@@ -22,10 +22,10 @@ export interface Publisher {
   close(): Promise<void>
 }
 
-/** How long a channel that is being opened is waited for when we leave. */
+/** How long to wait, when we leave, for a channel that is still being opened. */
 const farewellMs = 3_000
 
-/** RabbitMQ closes the channel with it when it is sent a message that it does not want, for example one too large. */
+/** RabbitMQ closes the channel with this code if it does not accept a message, for example one that is too large. */
 const preconditionFailed = 406
 const accessRefused = 403
 
@@ -56,7 +56,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     }
   }
 
-  /** Those who publish at the same time share a channel, and open a new one together. */
+  /** Concurrent calls share a channel, and open a new one together. */
   const open = async (): Promise<ConfirmedSending> => {
     for (;;) {
       current ??= openNew()
@@ -80,7 +80,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     const lost = answers.filter(({ kind }) => kind === 'lost').length
     if (lost === 0) return answers.map(resultOf)
     if (!isAboutOneMessage(sending.reason)) throw notConfirmed(lost, wires.length, sending.reason)
-    // One of them is to blame, and only when it is sent alone does it show which; the others must not suffer for it.
+    // One of them caused this, and only sending each alone shows which. The others must not be affected.
     if (wires.length === 1) return [{ kind: 'refused', error: refusedBy(sending.reason) }]
     const results: PublishResult[] = []
     for (const [index, answer] of answers.entries()) {
@@ -102,7 +102,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   }
 }
 
-/** Rights may also be given topic by topic; those on the exchange are the same for all messages. */
+/** Permissions may also be granted per topic. Those on the exchange are the same for all messages. */
 function isAboutOneMessage(reason: unknown): boolean {
   const code = replyCode(reason)
   return code === preconditionFailed || (code === accessRefused && /\baccess to topic\b/.test(String(reason)))

@@ -13,16 +13,16 @@ import {
 import { newPublisher } from './publisher.ts'
 
 export interface RabbitmqPublisherOptions extends WayToConnect, PublishTarget {
-  /** A larger message is refused before it is sent. Default 16,777,216, the limit of RabbitMQ 4. */
+  /** A larger message is refused before it is sent. Default: 16,777,216, the limit of RabbitMQ 4. */
   readonly maxMessageBytes?: number
-  /** After this time a message that is not confirmed counts as lost. Default 30,000. */
+  /** A message that is not confirmed within this time counts as lost. Default: 30,000. */
   readonly confirmTimeoutMs?: number
 }
 
 const known = ['client', 'url', 'connect', 'exchange', 'routingKey', 'maxMessageBytes', 'confirmTimeoutMs']
 
 /**
- * An exchange of RabbitMQ to publish to, for apps that read from somewhere else or from nowhere.
+ * Publishes to an exchange of RabbitMQ, for apps that read from elsewhere or not at all.
  *
  * @example
  * const app = justonce({ store, to: rabbitmqPublisher({ client, url: 'amqp://localhost', exchange: 'events' }) })

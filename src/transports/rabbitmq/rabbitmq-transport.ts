@@ -14,12 +14,12 @@ import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
 import { declareTopology, dropsAtItsLimit, readsStream } from './topology.ts'
 
-/** AMQP counts what may be unsettled in 16 bits; 0 would mean any number. */
+/** AMQP has 16 bits for the number of unsettled messages. 0 would mean no limit. */
 const largestPrefetch = 65_535
-/** Of what the broker has given up, so many at a time are enough. */
+/** How many messages of the dead letter queue are read at a time. */
 const deadPrefetch = 10
 
-/** A queue without a leader answers nothing until it has one. */
+/** A queue without a leader does not answer until it has one. */
 const setupMs = 20_000
 
 interface Reading {
@@ -42,8 +42,8 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   const source = `rabbitmq:${queue}`
   const onError = quiet(options.onError)
   const connecting = { connect: connectBy(options), timeoutMs: options.connectTimeoutMs ?? 10_000, clock }
-  // Two connections: while the broker is short of memory it stops reading from those that publish, and
-  // acknowledgements must still get through.
+  // Two connections: when the broker is short of memory, it stops reading from those that publish, and acknowledgements must
+  // still get through.
   const [incoming, outgoing] = [newLink(connecting), newLink(connecting)]
   const incarnations = new Set<Incarnation>()
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
@@ -66,7 +66,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       queue,
       prefetch: Math.max(most - dead, 1),
       toDelivery: (each: AmqpMessage) => toLive(each, told),
-      // A single active consumer has nobody to leave anything to.
+      // A single active consumer has no others to leave messages to.
       ...(appetite !== undefined && !inOrder && { wanted: appetite.now }),
     }
     if (deadLetterQueue === undefined) return [live]
@@ -121,7 +121,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       order: inOrder ? 'lane' : 'none',
       deliveryCount: queueType === 'quorum' ? 'count' : 'flag',
     },
-    // RabbitMQ closes a channel on which something is unsettled for longer: better to give back what was not begun.
+    // RabbitMQ closes a channel if a message is unsettled for longer, so those not started are given back before that.
     inFlight: { ageMs: (options.consumerTimeoutMs ?? 1_800_000) / 2 },
     async *deliveries({ signal: wanted, maxInFlight, appetite, connected, notice }) {
       const told = (error: JustonceError): void => {

@@ -4,25 +4,25 @@ import { isJustonceError, type JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { Incarnation } from './incarnation.ts'
 
-/** With growing pauses these last about half a minute. */
+/** With growing pauses, these take about half a minute. */
 const patience = 10
-/** A channel that has lived so long was in order. */
+/** A channel that lasted this long was healthy. */
 const longLifeMs = 10_000
 
 export interface ReadingOptions {
   readonly clock: Clock
-  /** A new channel that is subscribed. Rejects when the signal is aborted before it is. */
+  /** Opens a new channel and subscribes on it. Rejects if the signal is aborted before that. */
   open(signal: AbortSignal): Promise<Incarnation>
-  /** There is one. */
+  /** Called when a channel is open. */
   connected(): void
   onError(error: unknown): void
-  /** What whoever reads should know. */
+  /** Reports something that the reader should know. */
   notice(error: JustonceError): void
 }
 
 /**
- * Reads through one channel after the other. Throws when there is none to begin with, when what it reads is not there,
- * and when the broker stays away for long: whoever reads should know, and may simply begin again.
+ * Reads through one channel after another. Throws if the first one cannot be opened, if the queue cannot be read, and if the
+ * broker is unreachable for long: the reader should know, and may simply start again.
  */
 export async function* readQueue(
   { clock, open, connected, onError, notice }: ReadingOptions,
@@ -56,13 +56,13 @@ export async function* readQueue(
     }
     if (signal.aborted) return
     if (incarnation.reason !== undefined) notice(brokerError(incarnation.reason, 'The channel was closed'))
-    // A channel that is closed as soon as it is open must not be opened ever again without a pause.
+    // If channels are closed as soon as they are open, there must be a pause before each new one.
     if (clock.monotonicMs() - openedAt > longLifeMs) failures = 0
     await clock.sleep(backoffMs(failures++, clock), signal)
   }
 }
 
-/** No amount of trying helps. */
+/** Whether retrying cannot help. */
 function isLasting(error: unknown): boolean {
   return isJustonceError(error, 'BROKER_SETUP') || isJustonceError(error, 'BROKER_REFUSED')
 }

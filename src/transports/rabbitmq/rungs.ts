@@ -1,22 +1,21 @@
 export interface RungsOptions<Consumer> {
-  /** Begins a consumer. */
   begin(prefetch: number): Promise<Consumer>
   end(consumer: Consumer): Promise<void>
-  /** How much of what a consumer has brought is not settled. */
+  /** How many of the consumer's deliveries are unsettled. */
   unsettled(consumer: Consumer): number
 }
 
 const leastGrowth = 1 / 4
 
 /**
- * Consumers of one queue on one channel. A prefetch cannot be changed once a consumer has begun, but those of several add
- * up: more are begun when more is wanted, the last are ended when less is. What they have brought stays where it is, and
- * takes the room of those that would be begun.
+ * The consumers of one queue on one channel. The prefetch of a consumer cannot be changed once it has begun, but those of
+ * several add up: more consumers are begun when more is wanted, and the last ones are ended when less is. Unsettled deliveries
+ * of ended consumers still count, and take the room of new ones.
  */
 export class Rungs<Consumer> {
   readonly #options: RungsOptions<Consumer>
   readonly #rungs: { readonly consumer: Consumer; readonly prefetch: number }[] = []
-  /** Ended, with something that is not settled. */
+  /** Ended, but with unsettled deliveries. */
   #ended: readonly Consumer[] = []
   #following: Promise<void> | undefined
   #wanted = 0
@@ -29,7 +28,7 @@ export class Rungs<Consumer> {
     return this.#rungs.reduce((sum, { prefetch }) => sum + prefetch, 0)
   }
 
-  /** What is wanted by now is followed to the end, also when that changes meanwhile. */
+  /** Follows what is wanted until it is reached, even if that changes meanwhile. */
   adjust(wanted: number, most: number): Promise<void> {
     this.#wanted = Math.max(1, Math.floor(Math.min(wanted, most)))
     this.#following ??= this.#follow(most)
@@ -48,8 +47,8 @@ export class Rungs<Consumer> {
   }
 
   /**
-   * Grows in large steps, because each is two round trips, but it always grows: all that has come may stand still, and
-   * what is wanted beyond it is for the others. Only for the room of what ended consumers have left it waits.
+   * Grows in large steps, because each costs two round trips. But it always grows: everything delivered so far may be stuck,
+   * and what is wanted beyond it is for other messages. It waits only for room that ended consumers still take.
    */
   async #adjust(wanted: number, most: number): Promise<void> {
     const { prefetch } = this

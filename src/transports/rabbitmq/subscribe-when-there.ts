@@ -4,9 +4,9 @@ import { brokerError, replyCode } from './broker-errors.ts'
 import type { AmqpConnection } from './client-shapes.ts'
 import type { Incarnation, Subscription } from './incarnation.ts'
 
-/** Not there, or locked by a connection that has it for itself. */
+/** Missing, or locked by a connection that has it exclusively. */
 const notForNow = new Set<unknown>([404, 405])
-/** How long until such a queue is looked for again. */
+/** How long until such a queue is checked again. */
 const lookAgainMs = 5_000
 
 export interface Watch {
@@ -15,8 +15,8 @@ export interface Watch {
 }
 
 /**
- * For a queue that others can do without: consuming one that is missing would close the channel and stop what is read
- * beside it. It is read once it is there.
+ * For a queue that is optional: consuming a missing queue would close the channel and stop the others on it. It is read once it
+ * exists.
  */
 export async function subscribeWhenThere(
   connection: AmqpConnection,
@@ -41,15 +41,15 @@ export async function subscribeWhenThere(
       if (incarnation.over.aborted) return
       const again = await refusalOf(connection, queue)
       if (again === undefined) return incarnation.subscribe(subscription)
-      // What ended with the connection is no news of the queue.
+      // An error caused by the end of the connection says nothing about the queue.
       if (!incarnation.over.aborted) say(again)
     }
   }
-  // It fails when the channel or the connection has ended, and what follows on that looks for itself.
+  // It fails if the channel or the connection has ended. The next incarnation then looks for the queue itself.
   void lookAgain().catch(() => {})
 }
 
-/** Asked on a channel of its own, because a refusal closes it. Undefined: it can be read. */
+/** Uses a separate channel, because a refusal closes it. `undefined` if the queue can be read. */
 async function refusalOf(connection: AmqpConnection, queue: string): Promise<unknown> {
   const channel = await connection.createChannel()
   channel.on('error', () => {})

@@ -4,7 +4,7 @@ import type { AmqpMessage } from './client-shapes.ts'
 import { fromWireHeaders } from './header-text.ts'
 
 export interface DeliveryShape {
-  /** Where it is read from. */
+  /** The queue that it is read from. */
   readonly source: string
   readonly inOrder: boolean
   readonly routingKeyAsType: boolean
@@ -17,19 +17,19 @@ export function toDelivery(arrived: AmqpMessage, shape: DeliveryShape): Delivery
   return {
     message,
     ...(shape.inOrder && { lane }),
-    // A quorum queue says how often it has taken the message back.
+    // A quorum queue reports how often a message was returned to it.
     count: typeof before === 'number' ? before + 1 : 1,
     redelivered: arrived.fields.redelivered,
   }
 }
 
-/** What the broker has given up becomes a dead letter; its history is in the headers. */
+/** A message that the broker has given up on becomes a dead letter. Its history is in the headers. */
 export function toDeadDelivery(arrived: AmqpMessage, shape: DeliveryShape): Delivery {
   const delivery = toDelivery(arrived, { ...shape, inOrder: false })
   return { ...delivery, givenUp: `Message ${delivery.message.id} was in the dead-letter queue ${shape.source}.` }
 }
 
-/** Never throws: what cannot be read is left out, and without it the engine makes a dead letter of the message. */
+/** Never throws: unreadable parts are left out, and without them the engine makes the message a dead letter. */
 function toIncoming({ content, fields, properties }: AmqpMessage, shape: DeliveryShape): IncomingMessage {
   const { source, routingKeyAsType } = shape
   const { 'x-delivery-count': _count, ...rest } = properties.headers ?? {}
@@ -45,7 +45,7 @@ function toIncoming({ content, fields, properties }: AmqpMessage, shape: Deliver
   }
 }
 
-/** Properties that handlers may want, by the names they have elsewhere; a header of the same name wins. */
+/** Properties that handlers may want, under their usual header names. A header of the same name takes precedence. */
 function namedProperties(properties: AmqpMessage['properties']): Record<string, string> {
   const { contentType, contentEncoding, correlationId, replyTo } = properties
   const named = {
@@ -61,13 +61,13 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The client puts this character for bytes that are no UTF-8: ids of such bytes would all become one. */
+/** The client substitutes this character for bytes that are not UTF-8, so different ids could become equal. */
 function wholeText(value: unknown): string | undefined {
   const read = text(value)
   return read?.includes('\uFFFD') ? undefined : read
 }
 
-/** AMQP counts seconds. */
+/** AMQP timestamps are in seconds. */
 function time(seconds: unknown): Date | undefined {
   const date = typeof seconds === 'number' ? new Date(seconds * 1_000) : undefined
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date

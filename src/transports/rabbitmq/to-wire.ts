@@ -5,13 +5,13 @@ import type { AmqpPublishOptions } from './client-shapes.ts'
 import { toWireHeaders } from './header-text.ts'
 import type { PublishTarget } from './options.ts'
 
-/** A message as the client wants it. */
+/** A message in the form that the client expects. */
 export interface WireMessage {
   readonly exchange: string
   readonly routingKey: string
   readonly content: Buffer
   readonly options: AmqpPublishOptions
-  /** Of the frame that carries all headers and properties: none may be larger than both sides have agreed on. */
+  /** The size of the frame with all headers and properties. It must not exceed the size that both sides agreed on. */
   readonly headerFrameBytes: number
 }
 
@@ -22,14 +22,14 @@ export interface WireRules {
   readonly maxMessageBytes: number
 }
 
-/** AMQP carries names, ids and types in at most 255 bytes. */
+/** AMQP limits names, ids and types to 255 bytes. */
 const shortBytes = 255
-/** All headers have to fit into one frame, and 131,072 bytes are what brokers take unless they are set up otherwise. */
+/** All headers must fit into one frame, and brokers accept 131,072 bytes by default. */
 const headerBytes = 120_000
-/** The frame itself, the length of the table and the properties of a fixed length take 52. */
+/** The frame itself, the length of the table and the fixed-length properties take 52. */
 const restOfFrameBytes = 60
 
-/** Throws `PUBLISH_REFUSED` for what the broker would answer by closing the channel, or even the connection. */
+/** Throws `PUBLISH_REFUSED` if the broker would otherwise close the channel, or even the connection. */
 export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage {
   const { exchange, routingKey } = addressOf(message, rules)
   const headers = toWireHeaders(message.headers)
@@ -40,12 +40,12 @@ export function toWire(message: OutgoingMessage, rules: WireRules): WireMessage 
   let size = 0
   for (const [name, value] of Object.entries(attributes)) {
     if (byteLength(name) > shortBytes) throw refused(message, `has a header name of more than ${shortBytes} bytes`)
-    // Two lengths and the kind of the value.
+    // Two lengths and the type of the value.
     size += byteLength(name) + byteLength(value) + 6
   }
   if (size > headerBytes) throw refused(message, `has ${size} bytes of headers, and ${headerBytes} fit`)
   const seconds = Math.floor(message.sentAt.getTime() / 1_000)
-  // For consumers that do not read CloudEvents; the attributes are whole in any case.
+  // For consumers that do not read CloudEvents. The attributes are complete in any case.
   const short = {
     ...(byteLength(message.id) <= shortBytes && { messageId: message.id }),
     ...(byteLength(message.type) <= shortBytes && { type: message.type }),

@@ -2,12 +2,12 @@ import { JustonceError } from '../../errors/index.ts'
 import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
 import type { DeclareOptions, RabbitmqTransportOptions } from './options.ts'
 
-/** Creates what was declared, or makes sure that it is as declared. Rejects when it is there and different. */
+/** Creates what was declared, or checks that it is as declared. Rejects if it exists and differs. */
 export async function declareTopology(channel: AmqpChannel, options: RabbitmqTransportOptions): Promise<void> {
   const { queue, declare, deadLetterQueue } = options
   if (declare === undefined) return
   const { type = 'quorum', durable = true } = declare
-  // First: what the queue gives up before this one exists would be lost.
+  // Created first, because messages that the queue gives up on before it exists would be lost.
   if (deadLetterQueue !== undefined)
     await channel.assertQueue(deadLetterQueue, { durable, arguments: { 'x-queue-type': type } })
   await channel.assertQueue(queue, { durable, arguments: queueArguments(declare, options) })
@@ -25,7 +25,7 @@ function queueArguments(
     ...(deadLetterQueue !== undefined && {
       'x-dead-letter-exchange': '',
       'x-dead-letter-routing-key': deadLetterQueue,
-      // Else a quorum queue forgets a message before the other queue has it; it asks for the second one.
+      // Otherwise a quorum queue may drop a message before the other queue has it. This strategy requires `reject-publish`.
       ...(type === 'quorum' && { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' }),
     }),
     ...more,
@@ -33,8 +33,8 @@ function queueArguments(
 }
 
 /**
- * A queue that gives messages up after so many deliveries, and has nowhere to put them, drops them. Seen where it is
- * declared here; what policies or the broker's default say only its management API tells.
+ * A queue with a delivery limit and no dead letter queue drops messages at that limit. This sees only what is declared here;
+ * policies and broker defaults are visible only in the management API.
  */
 export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceError | undefined {
   const { queue, declare } = options
@@ -47,7 +47,7 @@ export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceErro
   })
 }
 
-/** Only what comes while somebody reads it is delivered by a stream, unless it is told where to begin. */
+/** A stream delivers only messages that arrive while it is being read, unless it is told where to begin. */
 export function readsStream({ properties }: AmqpMessage, queue: string): JustonceError | undefined {
   if (properties.headers?.['x-stream-offset'] === undefined) return undefined
   const message = `${JSON.stringify(queue)} is a stream and no queue: what is published while nobody reads it is missed.`
