@@ -9,12 +9,12 @@ import { type WebhookRequest, webhookRequest } from './webhook-request.ts'
 
 export type Admission = { readonly message: IncomingMessage } | { readonly refusal: Refusal }
 
-/** Makes a message of a request that is genuine. The signal ends the wait for a body that does not come. */
+/** Turns a genuine request into a message. The signal ends the wait for a body that does not arrive. */
 export async function admit(request: Request, options: Receiving, signal: AbortSignal): Promise<Admission> {
   const { pathname } = new URL(request.url)
   if (options.path !== undefined && pathname !== options.path) return refused(404, 'wrong-path')
   if (request.method !== 'POST') return refused(405, 'wrong-method')
-  // What is left of a body that somebody else has begun to read is not what was sent.
+  // If someone else has begun to read the body, the rest of it is not what was sent.
   if (request.bodyUsed || request.body?.locked === true) return refused(500, 'body-read-before')
   const body = await readBody(request, options.maxBodyBytes, signal)
   if (body === 'too-large') return refused(413, 'body-too-large')
@@ -51,7 +51,7 @@ async function ask(verify: VerifyRequest, { headers, body }: WebhookRequest): Pr
 function toMessage(request: WebhookRequest, options: Receiving): Admission {
   const { verify, identify, type, source } = options
   try {
-    // A scheme is believed alone: a header that its signature does not cover must not give a copy another id.
+    // Only the scheme is trusted: a header that its signature does not cover must not give a duplicate another id.
     const described: Described = typeof verify === 'function' ? describeCloudEvent(request) : verify.describe(request)
     const id = identify === undefined ? described.id : identify(request)
     if (typeof id !== 'string' || id === '') return refused(400, 'no-id')

@@ -1,4 +1,4 @@
-/** Why a request was not taken. What can be tried again has a 5xx. */
+/** Why a request was not accepted. If a retry can help, the status is a 5xx. */
 export interface Refusal {
   readonly status: 400 | 401 | 404 | 405 | 408 | 413 | 500 | 503
   readonly reason:
@@ -19,11 +19,11 @@ export interface Refusal {
     | 'released'
     | 'body-read-before'
     | 'not-queued'
-  /** What was thrown, where something was. */
+  /** The error, if one was thrown. */
   readonly error?: unknown
 }
 
-/** Plain text and constant: nothing that came with a request goes back in an answer. */
+/** Plain constant text: nothing from a request is echoed in a response. */
 const plain = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 export function doneAnswer(): Response {

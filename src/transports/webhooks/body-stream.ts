@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 /**
  * The body of a request as a web stream. Not `Readable.toWeb`: cancelling that destroys the connection, and with it the
- * answer that says why.
+ * response that says why.
  */
 export function bodyStream(request: Readable): ReadableStream<Uint8Array> {
   let ended = false
@@ -19,7 +19,7 @@ export function bodyStream(request: Readable): ReadableStream<Uint8Array> {
           controller.enqueue(chunk)
           if ((controller.desiredSize ?? 0) <= 0) request.pause()
         })
-        // HTTP/2 says `end` after it, as if the body were whole, where a stream was reset without an error code.
+        // If a stream was reset without an error code, HTTP/2 emits `end` after this, as if the body were complete.
         request.on('aborted', () => end(() => controller.error(new Error('The sender has given up.'))))
         request.on('end', () => end(() => controller.close()))
         request.on('error', (error) => end(() => controller.error(error)))

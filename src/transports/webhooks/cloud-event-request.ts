@@ -4,7 +4,7 @@ import type { WebhookRequest } from './webhook-request.ts'
 
 const prefix: AttributePrefix = 'ce-'
 
-/** CloudEvents 1.0 over HTTP, binary mode: `ce-id`, `ce-type` and so on, in which what is not ASCII is percent-encoded. */
+/** CloudEvents 1.0 over HTTP, binary mode: `ce-id`, `ce-type` and so on, with non-ASCII characters percent-encoded. */
 export function describeCloudEvent({ headers }: WebhookRequest): Described {
   const decoded = Object.entries(headers).map(([name, value]) => [
     name,

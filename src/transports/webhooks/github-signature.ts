@@ -4,15 +4,15 @@ import type { SignatureScheme } from './signature-scheme.ts'
 import { textIn } from './webhook-request.ts'
 
 export interface GithubSignatureOptions {
-  /** The secret of the webhook; several while it is being changed. */
+  /** The webhook's secret, or several while it is being rotated. */
   readonly secret: Secrets
 }
 
 const threeDaysMs = 3 * 86_400_000
 
 /**
- * GitHub: `X-Hub-Signature-256: sha256=…`, the id from `X-GitHub-Delivery`, the type from `X-GitHub-Event`.
- * GitHub signs the body alone: no time, and neither of these headers.
+ * GitHub: `X-Hub-Signature-256: sha256=…`, the id from `X-GitHub-Delivery`, the type from `X-GitHub-Event`. GitHub signs only
+ * the body: no time, and neither of these headers.
  */
 export function githubSignature(options: GithubSignatureOptions): SignatureScheme {
   checkOptions(options, ['secret'], 'githubSignature()')

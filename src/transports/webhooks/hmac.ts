@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { JustonceError } from '../../errors/index.ts'
 
-/** One secret, or several while they are being rotated: any of them is enough. */
+/** One secret, or several while they are being rotated. A request needs to match only one of them. */
 export type Secrets = string | readonly string[]
 
-/** Fewer can be guessed, and an empty key verifies what anybody has signed. */
+/** Shorter keys can be guessed, and with an empty key anyone can sign. */
 const fewestBytes = 16
 
 /**
- * The keys of all secrets. Each must have at least 16 bytes and no white space around it (the line end of a file, mostly):
- * a request needs only one of them to be let in. Never with a value in an error: it is a secret, and errors are logged.
+ * The keys of all secrets. Each must have at least 16 bytes and no surrounding white space (usually the line end of a file),
+ * because one weak secret is enough to let a request in. Errors never contain the value: it is a secret, and errors are logged.
  */
 export function keysIn(
   secrets: Secrets,
@@ -32,8 +32,8 @@ export function keysIn(
 }
 
 /**
- * Whether one of the signatures is the HMAC SHA-256 of these parts under one of the keys. All of them are compared, in
- * constant time, so that how long it takes says nothing about which one was nearly right.
+ * Whether one of the signatures is the HMAC SHA-256 of these parts under one of the keys. All of them are compared, in constant
+ * time, so the duration does not reveal which one was nearly right.
  */
 export function isSigned(
   parts: readonly (string | Uint8Array)[],
@@ -53,12 +53,12 @@ export function isSigned(
 }
 
 /**
- * The bytes of exactly 32 in hex, as the vendors write it; anything else is no signature. In a second spelling a copy would
- * be a new message to whoever takes the signature for the id.
+ * The 32 bytes of a signature in lower-case hex, as the vendors write it. Anything else is no signature: with a second
+ * spelling, a duplicate would be a new message for users who take the signature as the id.
  */
 export function hexSignature(text: string): Uint8Array | undefined {
   return /^[0-9a-f]{64}$/.test(text) ? Buffer.from(text, 'hex') : undefined
 }
 
-/** A header may carry more signatures than anyone sends: each costs a comparison, so there is an end to them. */
+/** Each signature in a header costs a comparison, so there is a limit, well above what vendors send. */
 export const mostSignatures = 20

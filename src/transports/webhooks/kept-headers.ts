@@ -1,24 +1,24 @@
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 
-/** Which headers of a request become part of its message, beside the defaults. Names in any case. */
+/** Which headers of a request become part of its message, in addition to the defaults. Names are case-insensitive. */
 export interface HeaderOptions {
-  /** Kept although they look like a secret. */
+  /** Kept although they look like secrets. */
   readonly keep?: readonly string[]
   /** Kept without their value: it becomes `***`. */
   readonly mask?: readonly string[]
-  /** Not kept at all. */
+  /** Not kept. */
   readonly leaveOut?: readonly string[]
 }
 
-/** About the connection alone. */
+/** Headers that concern only the connection. */
 const ofConnection: ReadonlySet<string> = new Set([
   ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'content-length'],
 ])
 
-/** A parked message keeps its headers for people to look at: nothing may be in them that lets somebody in. */
+/** People can see the headers of a parked message, so they must not contain credentials. */
 const secret = /authorization|cookie|signature|hmac|token|secret|password|api-?key|credential/
 
-/** Takes the headers of a request, in lower case, and gives those of its message. */
+/** Takes the headers of a request, with lower-case names, and returns those of its message. */
 export type KeepHeaders = (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
 
 export function decideHeaders(options: HeaderOptions = {}): KeepHeaders {

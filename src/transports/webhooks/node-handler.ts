@@ -8,10 +8,10 @@ export type NodeHandler = (
   response: ServerResponse | Http2ServerResponse,
 ) => Promise<void>
 
-/** What is thrown away of a body that nobody wants, so that the answer can be read; then the connection is cut. */
+/** How much of an unwanted body is discarded so that the sender can read the response. Then the connection is cut. */
 const mostDiscardedBytes = 16 * 1_048_576
 
-/** For `node:http`, `node:http2` and whatever is built on it. The body must not have been read before. */
+/** For `node:http`, `node:http2` and frameworks built on them. The body must not have been read before. */
 export function nodeHandler(
   handle: (request: Request) => Promise<Response>,
   onRefused: (refusal: Refusal) => void,
@@ -21,13 +21,13 @@ export function nodeHandler(
     return refusedAnswer(refusal, 0)
   }
   return async (request, response) => {
-    // A sender that has gone away needs no answer.
+    // A sender that has disconnected needs no response.
     response.on('error', () => {})
     const asked = toRequest(request)
     const answer = asked instanceof Request ? await handle(asked) : refuse(asked)
-    // Somebody in front of us was not patient enough, and has answered by itself.
+    // A middleware in front of us has already answered, because of a timeout for example.
     if (response.headersSent) return
-    // A stream of HTTP/2 ends by itself, and has no such header.
+    // An HTTP/2 stream ends by itself and has no such header.
     if (answer.status === 408 && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
     ;(response as ServerResponse).writeHead(answer.status, Object.fromEntries(answer.headers))
     response.end(await answer.text())
@@ -36,18 +36,18 @@ export function nodeHandler(
 }
 
 function toRequest(request: IncomingMessage | Http2ServerRequest): Request | Refusal {
-  // A body parser in front has eaten the bytes that the signature is about.
+  // A body parser has consumed the bytes that the signature covers.
   if (request.readableEnded || request.readableDidRead) return { status: 500, reason: 'body-read-before' }
   try {
     const { method = 'GET' } = request
     const { originalUrl } = request as { originalUrl?: string }
     const target = originalUrl ?? request.url ?? '/'
-    // Through a proxy it may be a whole address.
+    // Behind a proxy, the target may be an absolute URL.
     const url = new URL(target.startsWith('/') ? `http://localhost${target}` : target)
     const headers = new Headers()
     for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
       const name = request.rawHeaders[i] as string
-      // HTTP/2 sends the method and the path as headers whose names are none.
+      // HTTP/2 sends the method and the path as pseudo-headers, which are not valid names.
       if (!name.startsWith(':')) headers.append(name, request.rawHeaders[i + 1] as string)
     }
     const body = method === 'GET' || method === 'HEAD' ? null : bodyStream(request)

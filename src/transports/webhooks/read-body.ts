@@ -1,7 +1,7 @@
-/** Why a body could not be had: it is larger than allowed, or the sender went away or was too slow. */
+/** Why a body could not be read: it is larger than allowed, or the sender disconnected or was too slow. */
 export type BodyTrouble = 'too-large' | 'cut-off'
 
-/** Reads a body, and stops as soon as it is too large: no more than the limit and one chunk is ever in memory. */
+/** Reads a body and stops as soon as it is too large: memory never holds more than the limit and one chunk. */
 export async function readBody(
   request: Request,
   maxBytes: number,
@@ -11,7 +11,7 @@ export async function readBody(
   if (announced !== null && Number(announced) > maxBytes) return 'too-large'
   if (request.body === null) return new Uint8Array()
   const reader = request.body.getReader()
-  // Cancelling ends a read that waits for a sender who sends nothing more.
+  // Cancelling ends a read that waits for a sender who has stopped sending.
   const cancel = (): void => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', cancel, { once: true })
   try {

@@ -4,13 +4,13 @@ import { doneAnswer, type Refusal, refusedAnswer } from './answers.ts'
 import type { Receiving } from './webhook-options.ts'
 
 export interface Receiver {
-  /** Asked before a body is read: whether it makes sense now. */
+  /** Called before a body is read: whether to refuse now. */
   refuseNow(): Refusal | undefined
-  /** Resolves when the message is in safe hands, or to why it is not; must not outlast the signal. */
+  /** Resolves when the message is safe, or to the reason why it is not. Must not take longer than the signal allows. */
   accept(message: IncomingMessage, signal: AbortSignal): Promise<Refusal | undefined>
 }
 
-/** Answers requests: 200 only for a message that was accepted, and everything within the time that the sender waits. */
+/** Answers requests: 200 only for a message that was accepted, and always within the time that the sender waits. */
 export function receive(options: Receiving, receiver: Receiver): (request: Request) => Promise<Response> {
   const { clock, answerWithinMs, retryAfterMs, onRefused } = options
 

@@ -5,21 +5,21 @@ import { checkTolerance, isFresh, secondsIn } from './timestamps.ts'
 import { property, textIn } from './webhook-request.ts'
 
 export interface StandardWebhooksOptions {
-  /** `whsec_` and the key in base64; several while it is being rotated. */
+  /** `whsec_` and the key in base64, or several while it is being rotated. */
   readonly secret: Secrets
-  /** How old a signature may be. Default five minutes. */
+  /** How old a signature may be. Default: five minutes. */
   readonly toleranceMs?: number
 }
 
 /**
- * What is signed is `id.time.body`. With a time between dots in the id it could be read in a second way, in which the id
- * is shorter and the body begins with the rest: a copy under another id.
+ * The signature covers `id.time.body`. If the id contained a time between dots, there would be a second reading with a shorter
+ * id and a longer body: a duplicate under another id.
  */
 const hasTime = /\.\d{10,12}(?:\.|$)/
 
 /**
- * Standard Webhooks 1.0, as many services send them: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`.
- * Id and time are signed with the body; the type is the body's `type`.
+ * Standard Webhooks 1.0, as many services send them: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`. The id
+ * and the time are signed with the body. The type is the `type` of the body.
  */
 export function standardWebhooks(options: StandardWebhooksOptions): SignatureScheme {
   checkOptions(options, ['secret', 'toleranceMs'], 'standardWebhooks()')
@@ -51,7 +51,7 @@ function signaturesIn(header: string): Uint8Array[] {
     .flatMap((each) => (each.startsWith('v1,') ? [Buffer.from(each.slice(3), 'base64')] : []))
 }
 
-/** Undefined: it is not what an encoder writes. Decoders skip what they do not know, down to an empty key. */
+/** `undefined` if it is not valid base64. Decoders skip unknown characters and could return an empty key. */
 function keyIn(secret: string): Uint8Array | undefined {
   const base64 = secret.replace(/^whsec_/, '')
   const key = Buffer.from(base64, 'base64')

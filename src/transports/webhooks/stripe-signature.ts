@@ -5,13 +5,13 @@ import { checkTolerance, isFresh, secondsIn } from './timestamps.ts'
 import { property, textIn } from './webhook-request.ts'
 
 export interface StripeSignatureOptions {
-  /** The endpoint's signing secret, `whsec_…`; several while it is being rolled. */
+  /** The endpoint's signing secret, `whsec_…`, or several while it is being rotated. */
   readonly secret: Secrets
-  /** How old a signature may be; Stripe makes a new one for each attempt. Default five minutes. */
+  /** How old a signature may be. Stripe creates a new one for each attempt. Default: five minutes. */
   readonly toleranceMs?: number
 }
 
-/** By itself for three days; anyone with its dashboard or its command line, for as long as it keeps events. */
+/** Stripe retries for three days. Its dashboard and command line can resend an event for as long as Stripe keeps it. */
 const thirtyDaysMs = 30 * 86_400_000
 
 /** Stripe: `Stripe-Signature: t=…,v1=…`. The event's id, type and time are read from the signed body. */
@@ -39,7 +39,7 @@ export function stripeSignature(options: StripeSignatureOptions): SignatureSchem
   }
 }
 
-/** Only `v1` counts: accepting another scheme would let an attacker choose the weaker one. */
+/** Only `v1` counts: accepting other schemes would let an attacker choose a weaker one. */
 function parseHeader(header: string): { timestamp: string | undefined; signatures: Uint8Array[] } {
   const pairs = header.split(',', mostSignatures).map((pair) => {
     const at = pair.indexOf('=')
@@ -47,13 +47,13 @@ function parseHeader(header: string): { timestamp: string | undefined; signature
   })
   const timestamps = pairs.filter(([name]) => name === 't').map(([, value]) => value)
   return {
-    // Two of them would leave it open which one was checked.
+    // With two timestamps, it would be unclear which one was checked.
     timestamp: timestamps.length === 1 ? timestamps[0] : undefined,
     signatures: pairs.flatMap(([name, value]) => (name === 'v1' ? (hexSignature(value) ?? []) : [])),
   }
 }
 
-/** Seconds in events of the first API, a text in those of the second. */
+/** Events of the v1 API have seconds, those of v2 a string. */
 function timeOf(created: unknown): Date | undefined {
   const date =
     typeof created === 'number'

@@ -2,13 +2,13 @@ import { checkNumber } from '../../errors/index.ts'
 
 export const fiveMinutesMs = 300_000
 
-/** Seconds since 1970 as the vendors write them; anything else is none. */
+/** Seconds since 1970 as the vendors write them. `undefined` for anything else. */
 export function secondsIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined
 }
 
 /**
- * Whether a signature was made near enough to now. Also not in the future: a timestamp that is ahead would keep its
+ * Whether a signature was made close enough to now. It must not be in the future either: such a timestamp would keep its
  * request replayable for longer than the window.
  */
 export function isFresh(seconds: number, now: Date, toleranceMs: number): boolean {

@@ -1,4 +1,4 @@
-/** What the promise resolves to; rejects as soon as the signal is aborted, for somebody else's code may never end. */
+/** Resolves with the work, or rejects as soon as the signal is aborted, because a user's code may never end. */
 export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = (): void => reject(new Error('It took too long.'))

@@ -6,7 +6,7 @@ interface Reader {
   readonly maxInFlight: number
   /** Not yielded yet. */
   readonly arrived: Delivery[]
-  /** Yielded or not: all that take room. */
+  /** All that take up room, whether yielded or not. */
   unsettled: number
   wake(): void
 }
@@ -16,11 +16,11 @@ interface Waiting {
   answer(refusal: Refusal | undefined): void
 }
 
-/** Requests that wait for their delivery to be settled, and the consumers that settle them. */
+/** Requests that wait until their delivery is settled, and the consumers that settle them. */
 export interface WaitingRequests extends Receiver {
   read(options: { readonly signal: AbortSignal; readonly maxInFlight: number }): AsyncIterable<readonly Delivery[]>
   settle(deliveries: readonly Delivery[], settlement: Settlement): void
-  /** Ends all reading and releases everything. */
+  /** Ends all reading and refuses all waiting requests. */
   close(): void
 }
 
@@ -29,7 +29,7 @@ const late: Refusal = { status: 503, reason: 'not-settled-in-time' }
 
 export function waitingRequests(): WaitingRequests {
   const readers = new Set<Reader>()
-  // A delivery stays here until it is settled, also when its request was answered long ago: it still takes room.
+  // A delivery stays here until it is settled, even if its request was answered long ago: it still takes up room.
   const held = new Set<Waiting>()
 
   const answer = (waiting: Waiting, refusal: Refusal | undefined): void => {
@@ -110,7 +110,7 @@ function hold(
   const delivery: Delivery = { message, receipt: waiting }
   const onLate = (): void => {
     const place = reader.arrived.indexOf(delivery)
-    // Nobody has begun with it, and its sender comes again: then it need not be done now.
+    // Nobody has started on it, and its sender will retry, so it need not be handled now.
     if (place !== -1) {
       reader.arrived.splice(place, 1)
       held.delete(waiting)

@@ -17,8 +17,8 @@ export interface WebhookIntake {
 }
 
 /**
- * Takes webhooks into a queue and answers as soon as they are there, for senders that do not wait for handlers. They
- * keep their ids, so that copies are recognised when they are handled.
+ * Puts webhooks into a queue and answers as soon as they are stored, for senders that do not wait for handlers. Messages keep
+ * their ids, so duplicates are recognised when they are handled.
  */
 export function webhookIntake(options: WebhookIntakeOptions): WebhookIntake {
   const receiving = decideReceiving(options, ['into'], 'webhookIntake()')

@@ -6,30 +6,30 @@ import { decideHeaders, type HeaderOptions, type KeepHeaders } from './kept-head
 import type { SignatureScheme, VerifyRequest } from './signature-scheme.ts'
 import type { WebhookRequest } from './webhook-request.ts'
 
-/** What receiving needs, whatever becomes of a message then. */
+/** Options for receiving requests, however the messages are processed afterwards. */
 export interface ReceivingOptions {
-  /** `stripeSignature(…)`, `githubSignature(…)`, `standardWebhooks(…)`, or a check of your own. */
+  /** `stripeSignature(…)`, `githubSignature(…)`, `standardWebhooks(…)`, or your own check. */
   readonly verify: SignatureScheme | VerifyRequest
-  /** Only requests to this path are taken; others get 404. Default: any. */
+  /** Only requests to this path are accepted; others get 404. Default: any path. */
   readonly path?: string
-  /** The id of the message. Default: where the signature's vendor puts it, or `ce-id`. Without one the answer is 400. */
+  /** The id of the message. A request without one gets 400. Default: where the signature's vendor puts it, or `ce-id`. */
   readonly identify?: (request: WebhookRequest) => string | undefined
   /** The type of the message. Default: where the signature's vendor puts it, or `ce-type`. */
   readonly type?: string | ((request: WebhookRequest) => string | undefined)
   /**
-   * What of the headers the message keeps. Default: all but those about the connection, and those whose name says that they
-   * hold a signature or a secret: `authorization`, `cookie`, `…signature…`, `…token…`, `…api-key…` and the like.
+   * Which headers the message keeps. Default: all except those about the connection, and those whose name suggests a signature
+   * or a secret: `authorization`, `cookie`, `…signature…`, `…token…`, `…api-key…` and the like.
    */
   readonly headers?: HeaderOptions
-  /** Default 1 MiB. More is answered with 413, and never read. */
+  /** A larger body is answered with 413, and not read to the end. Default: 1 MiB. */
   readonly maxBodyBytes?: number
-  /** A request is answered within this time, with 503 if need be: stay below the sender's timeout. Default 8,000. */
+  /** Every request is answered within this time, with 503 if necessary. Stay below the sender's timeout. Default: 8,000. */
   readonly answerWithinMs?: number
-  /** What `Retry-After` says on a 503. Default 10,000. */
+  /** The delay that `Retry-After` announces on a 503. Default: 10,000. */
   readonly retryAfterMs?: number
-  /** Told of every request that was not answered with 200: for logs and alerts. */
+  /** Called for every request that was not answered with 200, for logs and alerts. */
   readonly onRefused?: (refusal: Refusal) => void
-  /** The time, for tests. Default: the system's. */
+  /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
 }
 

@@ -2,14 +2,14 @@ import type { Headers } from '../../contracts/index.ts'
 
 /** A request whose body has been read, as checks and `identify` see it. */
 export interface WebhookRequest {
-  /** Names in lower case. Headers that came several times are joined by a comma. */
+  /** Names are in lower case. Headers that occur several times are joined by a comma. */
   readonly headers: Headers
-  /** The bytes as they were received: signatures are about them and nothing else. */
+  /** The bytes exactly as received: these are what the signature covers. */
   readonly body: Uint8Array
   readonly path: string
-  /** By the clock of the transport. */
+  /** The time by the clock of the transport. */
   readonly now: Date
-  /** The body as JSON, or undefined where it is none. */
+  /** The body parsed as JSON, or `undefined` if it is not JSON. */
   json(): unknown
 }
 
@@ -34,7 +34,7 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** A property of a JSON object, if it has it itself. */
+/** An own property of a JSON object. */
 export function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

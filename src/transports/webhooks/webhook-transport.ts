@@ -6,23 +6,23 @@ import { waitingRequests } from './waiting-requests.ts'
 import { decideReceiving, type ReceivingOptions } from './webhook-options.ts'
 
 export interface WebhookTransportOptions extends ReceivingOptions {
-  /** More requests under way are answered with 503 at once. Default: as many as the app takes. */
+  /** The most requests in progress; further ones are answered with 503 at once. Default: as many as the app accepts. */
   readonly maxInFlight?: number
-  /** How long the sender sends an event again. Default: what is known of the signature's vendor. */
+  /** How long the sender redelivers an event. Default: the known value for the signature's vendor. */
   readonly redeliversForMs?: number
 }
 
-/** Deliveries that come as HTTP requests; the answer is the acknowledgement. */
+/** Deliveries that arrive as HTTP requests. The response is the acknowledgement. */
 export interface WebhookTransport extends Subscriber {
-  /** For every server that speaks `Request` and `Response`. It never rejects. */
+  /** For every server that uses `Request` and `Response`. Never rejects. */
   handle(request: Request): Promise<Response>
-  /** For `node:http`, Express and the like; before any body parser. */
+  /** For `node:http`, Express and the like. Must come before any body parser. */
   readonly nodeHandler: NodeHandler
 }
 
 /**
- * Handles webhooks exactly once. A request is answered with 200 only when its effect is committed or it is durably
- * parked; otherwise the sender's own redelivery brings it again.
+ * Handles webhooks exactly once. A request is answered with 200 only when its effect is committed or it is durably parked;
+ * otherwise the sender redelivers it.
  *
  * @example
  * const webhooks = webhookTransport({ path: '/stripe', verify: stripeSignature({ secret }) })
