@@ -12,7 +12,7 @@ export class Broker {
     return messages.filter((message) => !this.#settled.has(message))
   }
 
-  /** As if it had never been acknowledged: brokers do that, too. */
+  /** As if they had never been acknowledged. Real brokers do that, too. */
   forget(messages: readonly IncomingMessage[]): void {
     for (const message of messages) this.#settled.delete(message)
   }

@@ -8,8 +8,8 @@ import { stepNames } from './wording.ts'
 const title = 'Two concurrent messages do not overwrite each other'
 
 /**
- * Stops one message before each of its queries and has the next one handled by another process meanwhile, as far as
- * the database lets it. The effect must be that of one order or of the other.
+ * Stops one message before each of its queries while another process handles the next one, as far as the database allows. The
+ * effect must be that of one order or of the other.
  */
 export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
   const reason = prover.baseline.isSerial
@@ -22,7 +22,7 @@ export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Prom
   for (let first = 0; first + 1 < prover.messages.length; first++) {
     const swapped = prover.messages.toSpliced(first, 2, ...prover.messages.slice(first, first + 2).reverse())
     const other = await prover.run('in another order', { batches: prover.oneByOne(swapped) })
-    // Of two messages that work only in one order the second may well fail when it comes too early.
+    // If two messages work in only one order, the second may well fail when it comes too early.
     if (other.journal.failures.length > 0) continue
     for (const order of [prover.messages, swapped]) {
       const failure = await meet(prover, order, first, [prover.baseline.effect, other.effect])
@@ -32,7 +32,7 @@ export async function checkLostUpdates<S extends Store>(prover: Prover<S>): Prom
   return { title, verdict }
 }
 
-/** How many runs it will take. */
+/** How many runs this will take. */
 export function countMeetings<S extends Store>({ baseline, messages }: Prover<S>): number {
   if (baseline.isSerial) return 0
   const stops = messages.map((message) => (baseline.steps.get(message) ?? []).filter(isStop).length)

@@ -4,13 +4,13 @@ import type { Prover } from './prover.ts'
 
 const title = 'When a transaction is rolled back, nothing of it remains'
 
-/** Has every message handled to the end and then undone, with nobody to try again: nothing may be left. */
+/** Handles every message to the end and then rolls it back without a retry. Nothing may remain. */
 export async function checkOutsideWrites<S extends Store>(prover: Prover<S>): Promise<OverallCheck> {
   let failure: number | undefined
   let before = prover.baseline.initial
   for (const [index, message] of prover.messages.entries()) {
     const steps = prover.baseline.steps.get(message) ?? []
-    // The first one: what a handler in a transaction of its own has committed by then is there by right.
+    // The first commit: what a handler with its own transaction has committed before it may stay.
     const commit = steps.findIndex(({ kind }) => kind === 'commit')
     const ran = prover.baseline.journal.ran.get(String(message.id))
     const handlers = [...(ran ?? [])].filter(([, delivery]) => delivery === 'exactly-once').map(([name]) => name)

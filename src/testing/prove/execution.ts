@@ -22,7 +22,7 @@ export interface WatchedCall<T> {
   run(): T
 }
 
-/** One handler with one message: every use of its `tx` comes by here. */
+/** One handler with one message. Every use of its `tx` passes through here. */
 export class Execution {
   readonly handler: string
   readonly #options: ExecutionOptions
@@ -35,7 +35,7 @@ export class Execution {
     this.#options = options
   }
 
-  /** A query of it has been made to fail. */
+  /** Whether one of its queries was made to fail. */
   get hadError(): boolean {
     return this.#hadError
   }
@@ -43,7 +43,7 @@ export class Execution {
   async call<T>({ text, values, run }: WatchedCall<T | Promise<T>>, fail: () => T | Promise<T>): Promise<T> {
     const outside = (): T | Promise<T> => runOutside(run)
     if (this.#isStray(text)) return await outside()
-    // Only an error knows where it was made; its stack is put into words when somebody asks.
+    // Only an error knows where it was created. Its stack is formatted only if it is needed.
     const open = { text, from: new Error() }
     this.#open.add(open)
     try {
@@ -74,14 +74,14 @@ export class Execution {
     })
   }
 
-  /** For a query that is sent only when somebody awaits it, or makes it part of another. */
+  /** For a query that is sent only when it is awaited or becomes part of another one. */
   wrote(text: string): { used(): void } {
     const written = { text, from: new Error() }
     if (this.#ended === undefined) this.#open.add(written)
     return { used: () => void this.#open.delete(written) }
   }
 
-  /** For what is refused when it comes too late, before a query is made or without one. */
+  /** For calls that are refused if they come too late, before or without a query. */
   prepares(text: string): void {
     this.#isStray(text)
   }

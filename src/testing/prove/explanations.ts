@@ -2,7 +2,7 @@ import type { FailureName } from './failure-names.ts'
 
 export interface Explanation {
   readonly title: string
-  /** Why it is a problem, for someone who meets it for the first time. */
+  /** Why it is a problem, for someone who has never met it. */
   readonly why: string
   readonly change: string
 }

@@ -1,4 +1,4 @@
-/** What can be wrong with a handler. Each has a text in explanations.ts. */
+/** What can be wrong with a handler. Each name has a text in explanations.ts. */
 export const failureNames = [
   'handler-fails',
   'commits-itself',

@@ -7,7 +7,7 @@ export interface GateOptions {
   readonly process: number
   readonly life: Life
   readonly journal: Journal
-  /** Says what is to happen at a step. */
+  /** Decides what happens at a step. */
   strikeAt(step: Step): Strike | undefined
 }
 
@@ -15,11 +15,11 @@ export interface Passing<T> {
   readonly step: Step
   readonly values?: unknown
   run(): T
-  /** Fails as the database fails when two transactions get in each other's way. */
+  /** Fails as the database does when two transactions conflict. */
   fail(): T
 }
 
-/** Every step of a process goes through here, and may be struck. */
+/** Every step of a process passes through here and may be disturbed. */
 export class Gate {
   readonly #options: GateOptions
 
@@ -27,7 +27,7 @@ export class Gate {
     this.#options = options
   }
 
-  /** For what can be awaited. */
+  /** For calls that can be awaited. */
   async pass<T>({ step, values, run, fail }: Passing<T | Promise<T>>): Promise<T> {
     const { life, journal } = this.#options
     if (life.isOver) return life.silence()
@@ -49,7 +49,7 @@ export class Gate {
     return answer
   }
 
-  /** For what answers at once, as SQLite does. */
+  /** For synchronous calls, as in SQLite. */
   passAtOnce<T>({ step, values, run, fail }: Passing<T>): T {
     const { life, journal } = this.#options
     if (life.isOver) throw new ProcessDied()
@@ -71,7 +71,7 @@ export class Gate {
     }
   }
 
-  /** For a step that does not end where it begins: writes it down and tells what is to happen at it. */
+  /** For a step that does not end where it begins: records it and returns what happens to it. */
   async begin(step: Step): Promise<Strike | undefined> {
     const strike = this.#options.strikeAt(step)
     if (strike?.kind === 'meanwhile') await strike.begin()

@@ -13,7 +13,7 @@ export interface GatedStore<S extends Store> {
   readonly store: S
   /** The execution whose `tx` this is. */
   executionOf(tx: unknown): Execution | undefined
-  /** Resolves when no transaction of the process is open any more, be it dead or alive. */
+  /** Resolves when no transaction of the process is open any more, whether the process is dead or alive. */
   settled(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface GateParts {
   readonly journal: Journal
 }
 
-/** A store whose every step goes through the gate, and which does nothing more once its process is dead. */
+/** A store whose every step passes through the gate, and which does nothing more once its process is dead. */
 export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedStore<S> {
   const { gate, life, journal } = parts
   const inner: Store = store
@@ -56,7 +56,7 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
       const running = gatedTransaction(inner, parts, work, options)
       open.add(running)
       running.catch(() => {}).finally(() => open.delete(running))
-      // The transaction of a dead process ends, but nobody is left to hear of it.
+      // The transaction of a dead process ends, but its result reaches nobody.
       return running.then(
         (value) => (life.isOver ? life.silence() : value),
         (error) => {
@@ -90,7 +90,7 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
   }
 }
 
-/** Transactions that have claimed something or run a handler: only their commits are steps. */
+/** Transactions that have claimed something or run a handler. Only their commits are steps. */
 const atWork = new WeakSet<object>()
 
 const commit: Step = { kind: 'commit', text: '' }
@@ -107,7 +107,7 @@ async function gatedTransaction<T>(
   try {
     const value = await inner.transaction(
       async (tx) => {
-        // A pooled client is the same object in its next transaction.
+        // A pooled client may be the same object in a later transaction.
         atWork.delete(tx as object)
         const result = await work(tx)
         if (!atWork.has(tx as object)) return result
@@ -149,7 +149,7 @@ function failing(): never {
   throw transientError()
 }
 
-/** What is published goes to queues whose names begin with `>`; others are the business of handlers. */
+/** Published messages go to queues whose names begin with `>`. Other queues belong to the handlers. */
 function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native: <Tx>(tx: Tx) => Tx): Queue<unknown> {
   const { announce } = inner
   return overriding(inner, {
@@ -165,7 +165,7 @@ function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native:
   })
 }
 
-/** Nobody wants to wait for the backoff of a retry in a proof. */
+/** Skips the backoff of retries, so that a proof does not wait for it. */
 function soonerParking(inner: Parking<unknown>, journal: Journal): Partial<Parking<unknown>> {
   return {
     park(tx, messages) {

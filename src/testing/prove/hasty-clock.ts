@@ -1,6 +1,6 @@
 import type { Clock } from '../../contracts/index.ts'
 
-/** The clock of a simulated process: the engine's own waiting is skipped, what handlers take is measured in real time. */
+/** The clock of a simulated process: waits of the engine are skipped, and the time that handlers take is real. */
 export function hastyClock(): Clock & { stop(): void } {
   const timers = new Set<NodeJS.Timeout>()
   return {
@@ -18,7 +18,7 @@ export function hastyClock(): Clock & { stop(): void } {
       }
     },
     random: () => 0.5,
-    /** The timeout of a handler that a dead process never finished would keep everything waiting. */
+    /** Otherwise the timeout of a handler that a dead process never finished would keep the proof waiting. */
     stop() {
       for (const timer of timers) clearTimeout(timer)
     },

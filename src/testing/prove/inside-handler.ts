@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OutsideCall } from './journal.ts'
 import type { Pins } from './pins.ts'
 
-/** What is known about the handler that is running, wherever in its code. */
+/** What is known about the handler that is running, available anywhere in its code. */
 export interface Inside {
   readonly handler: string
   readonly messageId: string
@@ -17,12 +17,12 @@ export function runInside<T>(inside: Inside, work: () => T): T {
   return storage.run(inside, work)
 }
 
-/** For what only happens to be called from inside a handler. */
+/** For calls that only happen to come from inside a handler. */
 export function runOutside<T>(work: () => T): T {
   return storage.run(undefined, work)
 }
 
-/** Undefined outside of handlers, and in hooks that run after the commit. */
+/** `undefined` outside handlers, and in hooks that run after the commit. */
 export function currentInside(): Inside | undefined {
   return storage.getStore()
 }

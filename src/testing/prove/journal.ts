@@ -3,14 +3,14 @@ import type { Step } from './steps.ts'
 import { sortedJson } from './tables.ts'
 
 export interface TimelineEntry {
-  /** 1 is the first process; 2 the one that comes after a crash, or a second one beside it. */
+  /** 1 is the first process. 2 is the one after a crash, or a second one beside it. */
   readonly process: number
   /**
    * - `delivery`: a message arrives.
    * - `step`: something is done for it; `text` has the values of a query.
    * - `return`: a handler has ended.
    * - `outside`: something leaves the process.
-   * - `fault`: something goes wrong, by plan or not.
+   * - `fault`: something goes wrong, intentionally or not.
    * - `process`: a process starts.
    */
   readonly kind: 'delivery' | 'step' | 'return' | 'outside' | 'fault' | 'process'
@@ -18,19 +18,19 @@ export interface TimelineEntry {
   readonly step?: Step
 }
 
-/** One query with everything that it was about; two runs of a handler are compared by these. */
+/** One query with its parameters and its result. Two runs of a handler are compared by these. */
 export interface TracedQuery {
   readonly question: string
   readonly answer: string
 }
 
-/** A use of `tx` that nobody waited for. */
+/** A use of `tx` that the handler did not wait for. */
 export interface StrayCall {
   readonly handler: string
   readonly text: string
-  /** What the handler had done by then. */
+  /** How the handler had ended by then. */
   readonly after: 'resolved' | 'rejected'
-  /** Where in the user's code. */
+  /** The place in the user's code. */
   readonly place: string | undefined
 }
 
@@ -41,27 +41,27 @@ export interface OutsideCall {
   readonly kind: 'fetch' | 'request' | 'child process' | 'socket' | 'publish'
   readonly what: string
   readonly place: string | undefined
-  /** Nothing but this machine, or a stand-in of a test, is at the other end. */
+  /** The other end is only this machine, or a fake in a test. */
   isHarmless: boolean
 }
 
-/** Everything that one run tells about what happened. */
+/** Everything recorded about one run. */
 export class Journal {
   readonly timeline: TimelineEntry[] = []
   readonly trace: TracedQuery[] = []
   readonly strayCalls: StrayCall[] = []
   readonly outsideCalls: OutsideCall[] = []
   readonly failures: { readonly handler: string; readonly error: unknown }[] = []
-  /** Handlers that went on to the end although a query of theirs had failed. */
+  /** Handlers that succeeded although one of their queries had failed. */
   readonly swallowedBy = new Set<string>()
   /** Which handlers ran for which message. */
   readonly ran = new Map<string, Map<string, DeliveryMode>>()
-  /** Handlers that promise less than exactly once or at least once. */
+  /** Handlers that are at-most-once and therefore not tested. */
   readonly leftOut = new Set<string>()
   readonly reads = { clock: 0, random: 0 }
-  /** How often a transaction was undone because it could not be committed after an error in it. */
+  /** How often a transaction was rolled back because an earlier error in it prevented the commit. */
   undone = 0
-  /** Something was published, or parked: otherwise nobody has to look. */
+  /** Whether anything was published or parked. Otherwise those tables need not be read. */
   readonly used = { publishing: false, parking: false }
   readonly #isTracing: boolean
 
@@ -84,13 +84,13 @@ export class Journal {
   }
 }
 
-/** A result of pg also has parsers and lengths in it. */
+/** A result of pg also contains parsers and lengths. */
 function rowsIn(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('rows' in answer)) return answer
   return { rows: answer.rows, rowCount: 'rowCount' in answer ? answer.rowCount : undefined }
 }
 
-/** Leaves out what happened to other messages before and after the one with this id. */
+/** Leaves out what happened to other messages, before and after the one with this id. */
 export function cutTo(timeline: readonly TimelineEntry[], id: string | undefined): readonly TimelineEntry[] {
   const isDelivery = ({ kind }: TimelineEntry): boolean => kind === 'delivery'
   const isOwn = (entry: TimelineEntry): boolean => isDelivery(entry) && entry.text.startsWith(`${id} `)

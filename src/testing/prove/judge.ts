@@ -6,7 +6,7 @@ import type { Prover } from './prover.ts'
 import type { RunOutcome } from './run.ts'
 import { noteStrayCalls } from './stray-calls.ts'
 
-/** Compares what a run has left behind with the undisturbed one, and finds the best name for what is different. */
+/** Compares the result of a run with the undisturbed one, and chooses the best name for a difference. */
 export async function judge<S extends Store>(
   prover: Prover<S>,
   message: IncomingMessage,

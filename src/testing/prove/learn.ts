@@ -11,12 +11,12 @@ import { noteOutsideCalls, noteStrayCalls } from './stray-calls.ts'
 
 const undisturbed = 'nothing: this was an undisturbed run'
 
-/** An hour later it is another hour, a day and a minute later another day and minute. */
+/** One is an hour later, the other a day, a minute and a bit, so that the day and the minute differ, too. */
 const clocks = [3_600_000, 86_461_001]
 
 /**
- * Runs the handlers undisturbed to learn their effect and their steps, a few times with the same clock and dice and
- * with others. Resolves to whether the effect is steady enough to compare anything with it.
+ * Runs the handlers undisturbed to learn their effect and their steps, several times with the same clock and random values and
+ * then with different ones. Resolves to whether the effect is stable enough for comparisons.
  */
 export async function learn<S extends Store>(prover: Prover<S>): Promise<boolean> {
   const looks = await prover.look()

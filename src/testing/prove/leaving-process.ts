@@ -7,10 +7,10 @@ import { sharedPatch } from './shared-patch.ts'
 type Listener = (message: unknown) => void
 type Method = (...values: unknown[]) => unknown
 
-/** Several proofs may run at once. */
+/** Shared, because several proofs may run at once. */
 export const watchLeaving = sharedPatch(watch)
 
-/** While a proof runs, whatever leaves the process from inside a handler is written down. It is not held back. */
+/** While a proof runs, everything that leaves the process from inside a handler is recorded. It is not blocked. */
 function watch(): () => void {
   const listeners: readonly (readonly [string, Listener])[] = [
     ['undici:request:create', (message) => requested((message as RequestMessage).request)],
@@ -31,9 +31,9 @@ function watch(): () => void {
 
 interface RequestMessage {
   readonly request: {
-    /** Of undici. */
+    /** Set by undici. */
     readonly origin?: unknown
-    /** Of node:http. */
+    /** Set by node:http. */
     readonly host?: unknown
     readonly method?: unknown
     readonly path?: unknown
@@ -50,7 +50,7 @@ function requested({ origin, host, method, path }: RequestMessage['request']): v
   leaves('request', what, isThisMachine(url?.hostname))
 }
 
-/** Where it goes is known only when it is connected. */
+/** The destination is known only once the socket is connected. */
 function connects(socket: Socket): void {
   const call = leaves('socket', 'a socket', true)
   if (call === undefined) return
@@ -63,7 +63,7 @@ function isThisMachine(host: string | undefined): boolean {
   return host === undefined || /^(?:localhost|.*\.localhost|127\..*|\[?(?:::ffff:127\..*|::1)\]?)$/.test(host)
 }
 
-/** A test often has put a stand-in there, which no channel tells of. */
+/** Tests often replace fetch with a fake, which no diagnostics channel reports. */
 function wrapFetch(): () => void {
   const given = globalThis.fetch
   const wrapped: typeof fetch = (input, init) => {
@@ -79,7 +79,7 @@ function wrapFetch(): () => void {
 
 const synchronous = ['execSync', 'execFileSync', 'spawnSync'] as const
 
-/** These have no channel. */
+/** No diagnostics channel reports these. */
 function wrapSynchronousChildren(): () => void {
   const children = process.getBuiltinModule('node:child_process') as unknown as Record<string, Method>
   const given = synchronous.map((name) => [name, children[name] as Method] as const)

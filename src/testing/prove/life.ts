@@ -1,4 +1,4 @@
-/** The life of a simulated process. After its end nothing of it goes on: whatever can wait, waits for ever. */
+/** The life of a simulated process. After its end, none of its code continues: everything asynchronous waits forever. */
 export class Life {
   readonly #end = Promise.withResolvers<void>()
   readonly #abort = new AbortController()
@@ -12,7 +12,7 @@ export class Life {
     return this.#end.promise
   }
 
-  /** Aborted at the end: the database notices that the process is gone, and undoes what it had open. */
+  /** Aborted at the end: the database notices that the process is gone and rolls back its open transactions. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
@@ -24,13 +24,13 @@ export class Life {
     this.#end.resolve()
   }
 
-  /** What a dead process answers. */
+  /** The answer of a dead process: it never comes. */
   silence(): Promise<never> {
     return new Promise(() => {})
   }
 }
 
-/** Thrown where a call cannot wait for ever, because it answers at once. */
+/** Thrown where a call cannot wait forever because it is synchronous. */
 export class ProcessDied extends Error {
   constructor() {
     super('prove() simulates a crash of the process here. In reality, nothing would run after this point.')

@@ -2,7 +2,7 @@ import { asRow, type Row, type TableFact, type TableFacts, type Tables } from '.
 
 export type AskMysql = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** The tables of the current database, in a form that both MySQL and MariaDB spell in the same way. */
+/** The tables of the current database, with a query that works in both MySQL and MariaDB. */
 async function mysqlTableNames(ask: AskMysql): Promise<readonly string[]> {
   const rows = await ask(
     `SELECT table_name AS name FROM information_schema.tables
@@ -13,7 +13,7 @@ async function mysqlTableNames(ask: AskMysql): Promise<readonly string[]> {
 
 export interface TableToCopy {
   readonly name: string
-  /** Those that are written: what is computed from others cannot be. */
+  /** The columns that can be written. Computed columns cannot. */
   readonly columns: readonly string[]
 }
 

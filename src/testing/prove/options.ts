@@ -7,46 +7,46 @@ import type { SqliteStore } from '../../stores/sqlite/index.ts'
 import { type FailureName, failureNames } from './failure-names.ts'
 import type { ScratchDatabase, ScratchPlace } from './scratch.ts'
 
-/** What `prove` needs to know. Only `register` and `messages` must be given. */
+/** The options of `prove`. Only `register` and `messages` are required. */
 export interface ProveOptions<
   S extends Store = SqliteStore<DatabaseSync>,
   Map extends object = Record<string, unknown>,
 > {
-  /** Registers the handlers as the real app does. It is called for every process that is simulated. */
+  /** Registers the handlers as the real app does. Called for every simulated process. */
   register(app: App<S, Map>, place: ScratchPlace): unknown
-  /** What is delivered, in this order. Each needs an id and a type. Two that touch the same rows find lost updates. */
+  /** The messages to deliver, in this order. Each needs an id and a type. Two that touch the same rows reveal lost updates. */
   readonly messages: readonly (MessageToDeliver & { readonly id: string; readonly type: string })[]
   /** Creates and fills your tables in the empty scratch database. */
   setup?(db: TxOf<S>, place: ScratchPlace): unknown
-  /** Where it runs. `scratchSqlite()` if not given. */
+  /** Where the proof runs. Default: `scratchSqlite()`. */
   readonly database?: ScratchDatabase<S>
-  /** Options that the real app has: schemas, `beforeEach`, `around`. */
+  /** Options of the real app: schemas, `beforeEach`, `around`. */
   readonly app?: Pick<
     AppOptions<S, Map>,
     'messages' | 'codec' | 'beforeEach' | 'around' | 'unknownTypes' | 'maxBodyBytes' | 'maxHeaderBytes'
   >
-  /** Returns what counts as the effect, instead of the content of all your tables. */
+  /** Returns what counts as the effect, instead of the contents of all your tables. */
   observe?(db: TxOf<S>, place: ScratchPlace): unknown
-  /** Called before every run: puts back what lives outside the database, such as the list of a fake mailer. */
+  /** Called before every run. Resets what lives outside the database, such as the list of a fake mailer. */
   reset?(): unknown
   /** Columns that are not compared: `['payments.created_at']`. */
   readonly ignore?: readonly string[]
-  /** Failures that you know of and accept. They stay in the report. */
+  /** Failures that you know and accept. They stay in the report. */
   readonly allow?: readonly FailureName[]
-  /** Steps that are struck for each message, at most. 100 if not given. */
+  /** The most steps that are disturbed for each message. Default: 100. */
   readonly maxSteps?: number
   readonly signal?: AbortSignal
   onProgress?(progress: Progress): void
 }
 
-/** The map of types is only for whoever writes `register`. */
+/** The type map matters only to the author of `register`. */
 export type UntypedOptions<S extends Store> = ProveOptions<S, Record<string, unknown>>
 
 export interface Progress {
   readonly done: number
-  /** How many runs there will be, as far as is known by now. */
+  /** How many runs there will be, as far as is known so far. */
   readonly total: number
-  /** What is being done to what: `crash after query 2 of p1`. */
+  /** What is being done: `crash after query 2 of p1`. */
   readonly doing: string
 }
 

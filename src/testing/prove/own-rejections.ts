@@ -6,8 +6,8 @@ import { isMadeByProve } from './transient-error.ts'
 type Listener = (reason: unknown, promise: Promise<unknown>) => void
 
 /**
- * A query that a handler does not await may be made to fail, and then nobody catches its error. It is reported as what
- * it is; it must not end the process or the test run on top of that.
+ * A query that a handler does not await may be made to fail, and then nobody catches its error. The proof reports it; it must
+ * not also end the process or the test run.
  */
 export const catchOwnRejections = sharedPatch(() => {
   const given = process.rawListeners('unhandledRejection') as Listener[]

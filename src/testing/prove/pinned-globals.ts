@@ -4,12 +4,12 @@ import { sharedPatch } from './shared-patch.ts'
 
 type Patch = { readonly target: object; readonly name: string; readonly was: PropertyDescriptor | undefined }
 
-/** Several proofs may run at once. */
+/** Shared, because several proofs may run at once. */
 export const pinGlobals = sharedPatch(pin)
 
 /**
- * While a proof runs, the clock and the dice answer handlers, and only handlers, from the pins of the run. What a
- * library has taken out of `Date` or `crypto` before that, and keeps, cannot be seen.
+ * While a proof runs, handlers, and only handlers, get the time and random values of the run. Functions of `Date` or `crypto`
+ * that a library has stored before that cannot be replaced.
  */
 function pin(): () => void {
   const patches: Patch[] = []
@@ -41,7 +41,7 @@ function pin(): () => void {
     if (buffer === undefined) return callback === undefined ? bytes(size) : bytes(size, callback)
     return callback === undefined ? buffer : void process.nextTick(callback, null, buffer)
   })
-  // So that `import { randomUUID } from 'node:crypto'` follows.
+  // Makes `import { randomUUID } from 'node:crypto'` follow.
   syncBuiltinESMExports()
   return () => {
     for (const { target, name, was } of patches.reverse()) {

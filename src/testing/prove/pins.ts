@@ -1,11 +1,11 @@
-/** The clock and the dice of one run. Both start anew for every message, so that a retry sees what the first try saw. */
+/** The clock and random values of one run. Both restart for every message, so a retry sees what the first attempt saw. */
 export interface PinSettings {
   readonly clockMs: number
   readonly seed: number
 }
 
 export interface Pins {
-  /** Goes on by a millisecond with every look, so that nobody waits for it in vain. */
+  /** Advances by a millisecond with every read, so that waiting for it always ends. */
   nowMs(): number
   /** 0 ≤ x < 1. */
   random(): number
@@ -24,7 +24,7 @@ export function pinsFor({ clockMs, seed }: PinSettings, who: string): Pins {
   }
 }
 
-/** mulberry32: small, and good enough to look like chance. */
+/** mulberry32: small, and random enough here. */
 function dice(seed: number): () => number {
   let state = seed | 0
   return () => {

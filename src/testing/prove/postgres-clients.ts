@@ -19,9 +19,9 @@ export interface PostgresJsToEnd<Sql extends PostgresJsShape> extends PostgresJs
 
 export type Rows = readonly Record<string, unknown>[]
 
-/** A pool of either library, as far as a scratch schema needs it. */
+/** The parts of a pool of either library that a scratch schema needs. */
 export interface Clients<Tx> {
-  /** A store on this pool; closing it leaves the pool open. */
+  /** A store on this pool. Closing it leaves the pool open. */
   store(): PostgresStore<Tx>
   use<T>(work: (client: Tx) => T): Promise<Awaited<T>>
   ask(text: string): Promise<Rows>

@@ -3,9 +3,9 @@ import { identifier, literal } from './postgres-tables.ts'
 
 type Ask = (text: string) => Promise<Rows>
 
-/** The rows and counters of a schema, to be put back: much faster than to make all tables anew. */
+/** The rows and counters of a schema. Restoring them is much faster than creating all tables again. */
 export interface PostgresSnapshot {
-  /** Resolves to false when the tables themselves have changed. */
+  /** Resolves to false if the tables themselves have changed. */
   restore(): Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ const referenceQuery = `
     FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
     WHERE f.contype = 'f' AND c.oid <> p.oid AND c.relnamespace = current_schema()::regnamespace`
 
-/** Whatever would make other rows of those that are put back. */
+/** Finds anything that would change rows as they are restored. */
 const obstacleQuery = `
   SELECT 1 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND ${inSchema}
   UNION ALL SELECT 1 FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE ${inSchema}`
@@ -29,7 +29,7 @@ const obstacleQuery = `
 const shapeQuery = `SELECT coalesce(string_agg(oid::text, ' ' ORDER BY oid), '') AS shape
   FROM pg_class WHERE relnamespace = current_schema()::regnamespace`
 
-/** Undefined where rows alone do not do: tables with triggers or rules, or that refer to each other in a circle. */
+/** `undefined` if restoring rows is not enough: tables with triggers or rules, or with circular references. */
 export async function takeSnapshot(ask: Ask): Promise<PostgresSnapshot | undefined> {
   const obstacles = await ask(obstacleQuery)
   const tables = parentsFirst(await ask(tableQuery), await ask(referenceQuery))
@@ -70,7 +70,7 @@ async function countersIn(ask: Ask): Promise<string[]> {
   return statements
 }
 
-/** Rows can refer only to what is there already. */
+/** A row can refer only to rows that already exist. */
 function parentsFirst(tables: Rows, references: Rows): Rows | undefined {
   const sorted: Record<string, unknown>[] = []
   let left = [...tables]

@@ -37,9 +37,9 @@ export interface ProcessParts<S extends Store> {
 export interface SimulatedProcess<S extends Store> {
   readonly number: number
   readonly life: Life
-  /** The store itself, past the gate. */
+  /** The store itself, without the gate. */
   readonly store: S
-  /** Handles them as one batch. Resolves with `died` when that happened on the way. */
+  /** Handles them as one batch. Resolves to `died` if the process died on the way. */
   handle(deliveries: readonly Delivery[]): Promise<'done' | 'died'>
   /** Gives parked messages their next attempts until none is due. */
   retryAll(): Promise<void>
@@ -97,14 +97,14 @@ function engineOf<S extends Store>(
       journal.failures.push({ handler: event.handler, error: event.error })
     if (event.kind === 'undone' && isRolledBack(event.error)) journal.undone++
   })
-  // Time between two messages never counts as an overrun: a debugger or a slow machine must not change what happens.
+  // The time between two messages never counts as an overrun, so a debugger or a slow machine does not change the result.
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
-  // What is published is an effect as it is stored. Nothing is sent, so that it does not matter where to.
+  // A published message counts as an effect once it is stored. Nothing is sent, so the destination does not matter.
   const outlet = new Destinations({ store, publishers: { prove: bareTransport }, clock, checkReturn() {} })
   return buildEngine(appOptions, { handlers, clock, events, outlet, wake() {} })
 }
 
-/** The database itself refused to commit, because an error in the transaction had been passed over. */
+/** The database refused to commit because an error in the transaction had been ignored. */
 function isRolledBack(error: unknown): boolean {
   return isJustonceError(error, 'TX_ABORTED') || isJustonceError(error, 'COMMIT_ROLLED_BACK')
 }
@@ -118,7 +118,7 @@ function sourceOf<S extends Store>({ broker }: ProcessParts<S>, gate: Gate): Sou
       const fail = (): never => {
         throw transientError()
       }
-      // What the broker could not be told comes again.
+      // If an acknowledgement fails, the message is redelivered.
       await gate.pass<void>({ step, run, fail }).catch(() => {})
     },
   }

@@ -4,13 +4,13 @@ import type { FailureName } from './failure-names.ts'
 import type { TimelineEntry } from './journal.ts'
 import type { MessageFault, Step, StepFault } from './steps.ts'
 
-/** Something that is wrong with a handler, with everything needed to understand and to mend it. */
+/** Something wrong with a handler, with everything needed to understand and fix it. */
 export interface Failure extends Explanation {
   readonly name: FailureName
   readonly handlers: readonly string[]
   /** What was done: `crash after query 2 of p1`. */
   readonly where: string
-  /** What was seen then, in one or a few lines. */
+  /** What was seen, in one or a few lines. */
   readonly seen: readonly string[]
   readonly differences: readonly Difference[]
   readonly timeline: readonly TimelineEntry[]
@@ -23,7 +23,7 @@ export interface Failure extends Explanation {
 /**
  * - `held`: the effect was the same as in the undisturbed run.
  * - `broken`: it was not; `failure` is its number in `failures`, from 1.
- * - `unreached`: the run took another way and never came to this step.
+ * - `unreached`: the run took another path and never came to this step.
  */
 export type Verdict = { readonly kind: 'held' | 'unreached' } | { readonly kind: 'broken'; readonly failure: number }
 
@@ -41,26 +41,26 @@ export interface ProofTable {
   readonly around: Readonly<Partial<Record<MessageFault, Verdict>>>
 }
 
-/** What holds for all messages together. */
+/** A check of all messages together. */
 export interface OverallCheck {
   readonly title: string
   readonly verdict: Verdict | { readonly kind: 'not-applicable'; readonly reason: string }
 }
 
 export interface Proof {
-  /** Nothing was found that is not allowed. */
+  /** Whether nothing was found except allowed failures. */
   readonly ok: boolean
   /** For people: the tables, and for each failure what happened and what to change. */
   readonly report: string
   readonly failures: readonly Failure[]
   readonly table: readonly ProofTable[]
   readonly checks: readonly OverallCheck[]
-  /** What was left out, and why. */
+  /** What was not tested or compared, and why. */
   readonly notes: readonly string[]
   readonly runs: number
   readonly ms: number
   readonly database: string
-  /** Throws with the report unless the proof is ok: for test runners. */
+  /** Throws with the report unless the proof is ok. For test runners. */
   assert(): void
   toJSON(): ProofJson
 }

@@ -20,8 +20,8 @@ import { noteStrayCalls } from './stray-calls.ts'
 import { countStrikes, strikeMessage } from './strike-message.ts'
 
 /**
- * Shows that handlers keep their effects exactly once: runs them in a scratch database, then again for every step with
- * a crash, an error, a duplicate at it, and compares what is left behind. Works in any test runner.
+ * Shows that handlers keep their effects exactly once. It runs them in a scratch database, then again for every step with a
+ * crash, an error or a duplicate at it, and compares the results. Works in any test runner.
  *
  * @example
  * const proof = await prove({
@@ -34,7 +34,7 @@ import { countStrikes, strikeMessage } from './strike-message.ts'
 export async function prove<S extends Store = SqliteStore<DatabaseSync>, Map extends object = Record<string, unknown>>(
   options: ProveOptions<S, Map>,
 ): Promise<Proof> {
-  // Only whoever wrote register() needs to know the types of the messages.
+  // Only the author of register() needs the types of the messages.
   const untyped = options as unknown as UntypedOptions<S>
   checkProveOptions(untyped as unknown as UntypedOptions<Store>)
   const database = options.database ?? (scratchSqlite() as unknown as ScratchDatabase<S>)
@@ -76,7 +76,7 @@ async function examine<S extends Store>(prover: Prover<S>): Promise<Examined> {
   return { table, checks }
 }
 
-/** A timer may bring a call long after its run. */
+/** A timer may make a call long after its run. */
 async function noteLateCalls<S extends Store>(prover: Prover<S>): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   for (const { doing, journal } of prover.journals) noteStrayCalls(prover, journal, doing)

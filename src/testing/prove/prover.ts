@@ -15,14 +15,14 @@ import { checkSteady } from './steady.ts'
 import type { Step } from './steps.ts'
 import type { TableFacts, Tables } from './tables.ts'
 
-/** What the undisturbed run has shown. */
+/** The result of the undisturbed run. */
 export interface Baseline {
   readonly facts: TableFacts
   readonly initial: Tables
   readonly effect: Tables
   readonly steps: ReadonlyMap<IncomingMessage, readonly Step[]>
   readonly journal: Journal
-  /** Only one transaction can be open at a time. */
+  /** Whether only one transaction can be open at a time. */
   readonly isSerial: boolean
 }
 
@@ -32,11 +32,11 @@ interface Found {
   readonly seen: readonly string[]
   readonly differences?: readonly Difference[]
   readonly journal?: Journal
-  /** Only what happened to this one is worth telling. */
+  /** The report shows only what happened to this message. */
   readonly about?: IncomingMessage
 }
 
-/** Everything that the parts of a proof share. */
+/** The state that all parts of a proof share. */
 export class Prover<S extends Store> {
   readonly options: UntypedOptions<S>
   readonly messages: readonly IncomingMessage[]
@@ -66,13 +66,13 @@ export class Prover<S extends Store> {
     this.options.onProgress?.({ done: this.runs, total: Math.max(this.expectedRuns, this.runs + 1), doing })
     const outcome = await runPlan(this.options, this.#template, { pins: usualPins, ...plan })
     this.runs++
-    // What a handler has left running gets its turn, so that it shows in the run it belongs to.
+    // Lets work that a handler has left running continue, so that it shows in its own run.
     await new Promise((resolve) => setImmediate(resolve))
     this.journals.push({ doing, journal: outcome.journal })
     return outcome
   }
 
-  /** Each message in a batch of its own, in order. */
+  /** Each message in its own batch, in order. */
   oneByOne(messages: readonly IncomingMessage[] = this.messages): readonly (readonly IncomingMessage[])[] {
     return messages.map((message) => [message])
   }
@@ -89,8 +89,8 @@ export class Prover<S extends Store> {
   }
 
   /**
-   * The same, after making sure that it is not the undisturbed run that has changed meanwhile: a column that the
-   * database fills with the time may stay the same for a whole second and then differ.
+   * The same, after checking that the undisturbed run itself has not changed meanwhile: a column that the database fills with
+   * the time may stay the same for a whole second and then differ.
    */
   async confirmedDifferences(found: Tables, expected?: Tables): Promise<readonly Difference[]> {
     if (this.differences(found, expected).length === 0) return []
@@ -99,7 +99,7 @@ export class Prover<S extends Store> {
     return this.differences(found, expected)
   }
 
-  /** Columns in which two undisturbed runs differ by the database's doing are not compared. */
+  /** Columns in which the database itself makes two undisturbed runs differ are not compared. */
   ignoreUnsteady(effect: Tables): void {
     for (const column of unsteadyColumns(this.baseline.effect, effect, this.#comparing())) {
       this.ignored.add(column)
@@ -111,7 +111,7 @@ export class Prover<S extends Store> {
     return [...(this.baseline.journal.ran.get(String(message.id))?.keys() ?? [])]
   }
 
-  /** Notes a failure and tells its number. The same one at another place is only counted. */
+  /** Records a failure and returns its number. The same failure at another place is only added to it. */
   found(name: FailureName, { handlers, where, seen, differences = [], journal, about }: Found): number {
     const known = this.#indexOf(name, handlers)
     if (known >= 0) {
@@ -134,7 +134,7 @@ export class Prover<S extends Store> {
     })
   }
 
-  /** What is known to be wrong with these handlers and explains a difference better than the difference itself. */
+  /** A known failure of these handlers that explains a difference better than the difference itself. */
   causeFor(handlers: readonly string[]): Failure | undefined {
     return this.failures.find(
       ({ name, handlers: known }) => explaining.has(name) && known.some((each) => handlers.includes(each)),
@@ -157,7 +157,7 @@ export class Prover<S extends Store> {
 
 const explaining: ReadonlySet<FailureName> = new Set<FailureName>(['writes-outside-tx', 'not-awaited'])
 
-/** Near the real time, so that certificates and the like stay valid, and the same for the whole proof. */
+/** Close to the real time, so that certificates and the like stay valid, and the same for the whole proof. */
 export const usualPins: PinSettings = { clockMs: Date.now(), seed: 1 }
 
 function sameItems(a: readonly string[], b: readonly string[]): boolean {

@@ -25,13 +25,13 @@ export interface AppParts<S extends Store> extends ProcessParts<S> {
 
 type Call = Handler['call']
 
-/** The app that `register` is given: it takes handlers as the real one does, and puts itself around each of them. */
+/** The app that `register` is given. It accepts handlers as the real app does, and wraps each of them. */
 export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<string, unknown>> {
   const { handlers, gated, options } = parts
   const real = justonce<S, Record<string, unknown>>({ ...options.app, store: gated.store, transport: bareTransport })
   const add = (type: string, given: string | HandlerOptions, call: Call): void => {
     const named = typeof given === 'string' ? { name: given } : given
-    // Whoever loses messages by design cannot be proven not to.
+    // A handler that loses messages by design cannot be proven not to.
     if (named.delivery === 'at-most-once') {
       parts.journal.leftOut.add(named.name)
       return
@@ -96,7 +96,7 @@ async function around<S extends Store>(
       isHarmless: boolean
     }) {
       const outside = { handler: name, messageId, place: placeOf(new Error()), ...call }
-      // At least once is what such a handler promises, for calls as for anything else.
+      // Such a handler promises only at-least-once, for calls as for everything else.
       if (delivery !== 'exactly-once') return outside
       journal.outsideCalls.push(outside)
       journal.add(number, 'outside', `${call.kind}  ${call.what}`)
@@ -126,7 +126,7 @@ function watchedContext(
       return context.signal
     },
     publish(type, body, options) {
-      // The id and the time of a published message are the engine's business, not an effect of the handler's own.
+      // The id and the time of a published message come from the engine and are not an effect of the handler.
       const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
       execution?.prepares(`publish('${type}', …)`)
       return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
@@ -138,14 +138,14 @@ function watchedContext(
   }
 }
 
-/** A neighbour has the body of the message it stands beside, and must not be taken for it. */
+/** A neighbour has the same body as its message, and must not be identified as that message. */
 function sparingNeighbours(options: HandlerOptions): HandlerOptions {
   const { identify } = options
   if (identify === undefined) return options
   return { ...options, identify: (message) => (isNeighbour(message.id) ? message.id : identify(message)) }
 }
 
-/** For `app.publish` without `tx`: it sends at once, whatever becomes of the transaction. */
+/** For `app.publish` without `tx`: it sends at once, whether or not the transaction commits. */
 export const bareTransport: Transport = {
   name: 'prove',
   destination: 'outside of the proof',

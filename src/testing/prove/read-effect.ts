@@ -6,7 +6,7 @@ import type { UntypedOptions } from './options.ts'
 import type { ScratchCopy } from './scratch.ts'
 import { asRow, asTables, type Row, type Tables } from './tables.ts'
 
-/** What a run has left behind: the user's tables or what `observe` makes of them, and the messages it has published. */
+/** The result of a run: the user's tables, or what `observe` returns, and the published messages. */
 export async function readEffect<S extends Store>(
   { observe }: UntypedOptions<S>,
   copy: ScratchCopy<S>,
@@ -23,7 +23,7 @@ export async function readEffect<S extends Store>(
 
 const decoder = new TextDecoder()
 
-/** Without their ids, which are made anew at every attempt: only those of the attempt that commits ever leave. */
+/** Leaves out the ids, which differ in every attempt: only those of the attempt that commits are ever sent. */
 async function publishedMessages(store: Store): Promise<readonly Row[]> {
   const { queue } = store
   const names = (await queue?.queues())?.filter((name) => name.startsWith('>')) ?? []
@@ -34,7 +34,7 @@ async function publishedMessages(store: Store): Promise<readonly Row[]> {
   })
 }
 
-/** After everything has been tried again nothing should be left here, but for the neighbours that always fail. */
+/** After all retries, nothing should be left here except the neighbours, which always fail. */
 async function parkedMessages(store: Store): Promise<readonly Row[]> {
   const parked = await store.parking.list()
   return parked

@@ -10,10 +10,10 @@ import type { ScratchCopy, ScratchTemplate } from './scratch.ts'
 import type { Step, Strike } from './steps.ts'
 import type { Tables } from './tables.ts'
 
-/** What is to happen at one step of one message. */
+/** What happens at one step of one message. */
 export interface PlannedStrike {
   readonly message: IncomingMessage
-  /** Counted from 0 in the order of the clean run. */
+  /** Counted from 0 in the order of the undisturbed run. */
   readonly step: number
   /** A strike, or what another process does meanwhile. */
   readonly what: Strike | { readonly kind: 'elsewhere'; readonly deliver: IncomingMessage }
@@ -25,11 +25,11 @@ export interface RunPlan {
   readonly pins: PinSettings
   readonly strike?: PlannedStrike
   readonly isTracing?: boolean
-  /** A failed handler ends the run: for finding out whether it works at all. */
+  /** A failed handler ends the run. Used to find out whether it works at all. */
   readonly stopsAtFailure?: boolean
-  /** After the crash no new process starts. */
+  /** No new process starts after the crash. */
   readonly staysDead?: boolean
-  /** It is delivered once more when everything is done. */
+  /** Delivered once more when everything is done. */
   readonly again?: { readonly message: IncomingMessage; readonly to: 'the-same-process' | 'a-new-process' }
 }
 
@@ -38,9 +38,9 @@ export interface RunOutcome {
   readonly journal: Journal
   /** The steps of each message at its first delivery. */
   readonly steps: ReadonlyMap<IncomingMessage, readonly Step[]>
-  /** The planned strike was reached. */
+  /** Whether the planned strike was reached. */
   readonly wasStruck: boolean
-  /** Messages that were delivered again and again, and never acknowledged. */
+  /** Messages that were redelivered repeatedly and never acknowledged. */
   readonly stuck: readonly string[]
 }
 
@@ -119,7 +119,7 @@ class Run<S extends Store> {
     if (!this.#process.life.isOver && !this.#hasFailed()) await this.#process.retryAll()
   }
 
-  /** A consumer holds its messages while the store is not available, and then tries again. */
+  /** A consumer holds its messages while the store is unavailable, and then tries again. */
   async #handle(
     process: SimulatedProcess<S>,
     messages: readonly IncomingMessage[],
@@ -150,7 +150,7 @@ class Run<S extends Store> {
     await this.#deliver([message])
   }
 
-  /** Only the first process is struck, while it handles the message that the plan names. */
+  /** Only the first process is disturbed, while it handles the message named in the plan. */
   #strikeAt(step: Step): Strike | undefined {
     const message = this.#underWay
     if (message === undefined) return undefined
@@ -166,7 +166,7 @@ class Run<S extends Store> {
       : what
   }
 
-  /** Starts it, and resolves when it is over or waits for the first process. */
+  /** Starts it, and resolves when it has ended or waits for the first process. */
   async #handleElsewhere(message: IncomingMessage): Promise<void> {
     const other = this.#other as SimulatedProcess<S>
     let isOver = false

@@ -19,7 +19,7 @@ export interface MysqlPoolToEnd<Connection extends MysqlConnectionShape> extends
 }
 
 export interface ScratchMysqlOptions<Connection extends MysqlConnectionShape> {
-  /** A MySQL or MariaDB in which you may create databases, and see who waits (the right PROCESS). */
+  /** A MySQL or MariaDB in which you may create databases and see who waits (the PROCESS privilege). */
   readonly url: string
   /** Opens a pool of `mysql2/promise`: `(url) => mysql.createPool(url)`. */
   connect(url: string): MysqlPoolToEnd<Connection>
@@ -27,11 +27,11 @@ export interface ScratchMysqlOptions<Connection extends MysqlConnectionShape> {
 
 const lookAgainMs = 120
 
-/** One for each of two processes, one that looks at them, and one to spare for what the handlers open by themselves. */
+/** One for each of two processes, one to observe them, and one to spare for handlers that open their own. */
 const connectionsNeeded = 4
 
 /**
- * Scratch databases in a MySQL or MariaDB of yours, dropped at the end. Nothing else is touched.
+ * Scratch databases in your MySQL or MariaDB, dropped at the end. Nothing else is touched.
  *
  * @example
  * scratchMysql({ url: process.env.DATABASE_URL, connect: (url) => mysql.createPool(url) })
@@ -74,7 +74,7 @@ export function scratchMysql<Connection extends MysqlConnectionShape>({
           remove,
         }
       } catch (error) {
-        // What went wrong says more than that it could not be cleaned up after.
+        // The original error matters more than a failed cleanup.
         await remove().catch(() => {})
         throw error
       }
@@ -88,7 +88,7 @@ interface Kept {
   readonly kept: string
 }
 
-/** Ours are only emptied: the store takes tables that were made anew for a backup that was restored. */
+/** Our own tables are only emptied: the store would take recreated tables for a restored backup. */
 async function restore(ask: AskMysql, { tables, database, kept }: Kept): Promise<void> {
   await ask('SET foreign_key_checks = 0')
   for (const table of tables) {
@@ -118,7 +118,7 @@ function copyOf<Connection extends MysqlConnectionShape>(
     tables: () => readMysqlTables(ask),
     facts: () => readMysqlFacts(ask),
     async someoneWaits() {
-      // Whoever looks again within 100 ms is shown the same as before, for as long as that goes on.
+      // This view is cached: within 100 ms of the last look, the server shows the old state again.
       await pause(lookAgainMs)
       const [row] = await ask(
         `SELECT COUNT(*) AS waiting FROM information_schema.innodb_trx t

@@ -15,7 +15,7 @@ export interface ScratchPostgresOptions<Pool> {
 }
 
 /**
- * A scratch schema in a Postgres of yours, made anew for every run and dropped at the end.
+ * A scratch schema in your Postgres, reset for every run and dropped at the end.
  *
  * @example
  * scratchPostgres({ url: process.env.DATABASE_URL, connect: (url) => new pg.Pool({ connectionString: url }) })
@@ -60,7 +60,7 @@ export function scratchPostgres({
           remove,
         }
       } catch (error) {
-        // What went wrong says more than that it could not be cleaned up after.
+        // The original error matters more than a failed cleanup.
         await remove().catch(() => {})
         throw error
       }
@@ -68,7 +68,7 @@ export function scratchPostgres({
   }
 }
 
-/** One for each of two processes, one that looks at them, and one to spare for what the handlers open by themselves. */
+/** One for each of two processes, one to observe them, and one to spare for handlers that open their own. */
 const connectionsNeeded = 4
 
 async function checkPool(clients: Clients<PgClientShape>): Promise<void> {
@@ -102,8 +102,8 @@ function copyOf(clients: Clients<PgClientShape>, place: ScratchPlace): ScratchCo
 }
 
 /**
- * Both libraries, and psql, hand `options` to the server, where it sets what a session starts with. Nobody needs what
- * is in a scratch schema after a power cut, so commits do not wait for the disk.
+ * Both libraries, and psql, pass `options` to the server, where it sets the defaults of the session. A scratch schema need not
+ * survive a power failure, so commits do not wait for the disk.
  */
 function inSchema(url: string, schema: string): string {
   const scratch = new URL(url)
@@ -111,7 +111,7 @@ function inSchema(url: string, schema: string): string {
   const given = scratch.searchParams.get('options')
   scratch.searchParams.set('options', given === null ? settings : `${given} ${settings}`)
   scratch.searchParams.set('application_name', schema)
-  // URLSearchParams writes a blank as +, which postgres.js takes for a plus.
+  // URLSearchParams writes a space as +, which postgres.js reads as a plus.
   scratch.search = scratch.search.replaceAll('+', '%20')
   return scratch.href
 }

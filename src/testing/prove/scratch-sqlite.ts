@@ -7,7 +7,7 @@ import type { ScratchCopy, ScratchDatabase } from './scratch.ts'
 import { readSqliteFacts, readSqliteTables } from './sqlite-tables.ts'
 
 /**
- * Scratch databases in SQLite files, in memory where the system has a folder there. Nothing has to be installed.
+ * Scratch databases in SQLite files, in memory if the system has such a folder. Nothing needs to be installed.
  *
  * @example
  * scratchSqlite()                                              // tx is a DatabaseSync of node:sqlite
@@ -59,7 +59,7 @@ async function makeTemplate(
   try {
     await setup(database, { url: path })
   } finally {
-    // The last connection that closes moves everything into the file itself.
+    // The last connection that closes moves everything into the main file.
     database.close()
   }
   return readFileSync(path)
@@ -94,7 +94,7 @@ function openNative(path: string): DatabaseSync {
   return new DatabaseSync(path)
 }
 
-/** Files that every commit writes through to a disk would make a proof several times slower. */
+/** If every commit were written through to a disk, a proof would be several times slower. */
 function scratchFolder(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 }

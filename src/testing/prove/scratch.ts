@@ -2,39 +2,39 @@ import type { TxOf } from '../../app/types.ts'
 import type { Store } from '../../contracts/index.ts'
 import type { TableFacts, Tables } from './tables.ts'
 
-/** Where a scratch database is: for a handler, a migration or a check that opens a connection of its own. */
+/** Where a scratch database is, for a handler, a migration or a check that opens its own connection. */
 export interface ScratchPlace {
   /** The URL of the scratch schema, or the path of the SQLite file. */
   readonly url: string
 }
 
 /**
- * A kind of database that handlers can be proven on. `scratchSqlite` and `scratchPostgres` make the usual ones; for a
- * store of your own, implement this.
+ * A kind of database that handlers can be proven on. `scratchSqlite`, `scratchPostgres` and `scratchMysql` create the usual
+ * ones. Implement this for your own store.
  */
 export interface ScratchDatabase<S extends Store> {
   readonly name: string
-  /** Makes a database that nobody else uses, installs the store's tables and has `setup` fill the rest. */
+  /** Creates a database that nobody else uses, installs the store's tables and calls `setup` for the rest. */
   prepare(setup: (db: TxOf<S>, place: ScratchPlace) => unknown): Promise<ScratchTemplate<S>>
 }
 
 export interface ScratchTemplate<S extends Store> {
-  /** The database as it was after the setup. Only one is in use at a time. */
+  /** The database as it was after the setup. Only one copy is in use at a time. */
   fresh(): Promise<ScratchCopy<S>>
-  /** Removes everything that was made. */
+  /** Removes everything that was created. */
   remove(): Promise<void>
 }
 
 export interface ScratchCopy<S extends Store> {
   readonly place: ScratchPlace
-  /** The store as a process that has just started opens it. */
+  /** Opens the store as a newly started process does. */
   openStore(): Promise<OpenedStore<S>>
   /** Lends a plain connection, without a transaction. */
   use<T>(work: (db: TxOf<S>, place: ScratchPlace) => T): Promise<Awaited<T>>
-  /** All rows of all tables that are not the store's own. */
+  /** All rows of all tables except the store's own. */
   tables(): Promise<Tables>
   facts(): Promise<TableFacts>
-  /** Whether a transaction waits for a lock. Absent where only one transaction can be open at a time. */
+  /** Whether a transaction waits for a lock. Absent if only one transaction can be open at a time. */
   someoneWaits?(): Promise<boolean>
   remove(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Put in place by the first who needs it, and taken away by the last. */
+/** Installed by its first user and removed by its last. */
 export function sharedPatch(install: () => () => void): () => () => void {
   let users = 0
   let remove = (): void => {}

@@ -21,7 +21,7 @@ export function readSqliteFacts(database: SqliteDatabase): TableFacts {
     const keys = columnsOf(database, name)
       .filter(({ pk }) => pk > 0)
       .sort((a, b) => a.pk - b.pk)
-    // Only an INTEGER PRIMARY KEY is another name of the row's number, which SQLite counts up.
+    // Only an INTEGER PRIMARY KEY is an alias of the row id, which SQLite generates.
     const counted = keys.length === 1 && keys[0]?.type.toUpperCase() === 'INTEGER' ? [keys[0].name] : []
     facts.set(name, {
       primaryKey: keys.map((key) => key.name),

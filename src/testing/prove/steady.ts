@@ -3,10 +3,10 @@ import type { Journal } from './journal.ts'
 import type { Prover } from './prover.ts'
 import type { RunOutcome } from './run.ts'
 
-/** Thrown when undisturbed runs differ from each other: there is nothing to compare the others with then. */
+/** Thrown if undisturbed runs differ from each other, because there is then nothing to compare with. */
 export class NotSteady extends Error {}
 
-/** Two undisturbed runs with the same clock and dice must be alike, but for what the database itself makes different. */
+/** Two undisturbed runs with the same clock and random values must be equal, except for what the database itself changes. */
 export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journal }: RunOutcome): void {
   const differences = prover.differences(effect)
   if (differences.length === 0) return
@@ -15,7 +15,7 @@ export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journa
     prover.ignoreUnsteady(effect)
     if (prover.differences(effect).length === 0) return
   }
-  // A library that buys random numbers in bulk, or a clock in disguise, looks like a memory.
+  // A library that fetches random numbers in bulk, or wraps the clock, looks like state in memory.
   const rolled = first.reads.random + journal.reads.random > 0
   const looked = first.reads.clock + journal.reads.clock > 0
   prover.found(rolled ? 'reads-randomness' : looked ? 'reads-clock' : 'keeps-state', {
@@ -28,7 +28,7 @@ export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journa
   throw new NotSteady()
 }
 
-/** Whether the first thing in which two runs differ is what the handler asked, not what the database answered. */
+/** Whether the first difference between two runs is in a query of the handler, not in an answer of the database. */
 function comesFromHandler(one: Journal, other: Journal): boolean {
   for (const [index, query] of one.trace.entries()) {
     const twin = other.trace[index]

@@ -1,16 +1,16 @@
-/** What a process does with one message, as seen from outside. */
+/** Something that a process does with one message, as seen from outside. */
 export interface Step {
   readonly kind: 'claim' | 'query' | 'publish' | 'bookkeeping' | 'commit' | 'ack'
   /** The statement, or the type of a published message. */
   readonly text: string
-  /** Whose query it is. */
+  /** The handler that made the query. */
   readonly handler?: string | undefined
 }
 
-/** What can be done to a step. */
+/** Faults at a step. */
 export type StepFault = 'crash-before' | 'crash-after' | 'error' | 'copy-elsewhere' | 'answer-lost'
 
-/** What can happen around a message as a whole. */
+/** Faults that concern a message as a whole. */
 export type MessageFault =
   | 'twice-in-a-batch'
   | 'again'
@@ -18,20 +18,20 @@ export type MessageFault =
   | 'neighbour-fails-before'
   | 'neighbour-fails-after'
 
-/** Told by the plan of a run when a step is reached. */
+/** What the plan of a run orders at a step. */
 export type Strike =
   | { readonly kind: 'crash-before' }
   | { readonly kind: 'crash-after' }
   | { readonly kind: 'error' }
-  /** Of a commit: `happened` says whether the database had done it. */
+  /** For a commit. `happened` says whether the database had committed. */
   | { readonly kind: 'answer-lost'; readonly happened: boolean }
-  /** Something else is started, and waited for where the step can wait. */
+  /** Something else is started, and awaited if the step can wait. */
   | { readonly kind: 'meanwhile'; begin(): Promise<void> }
 
 const faultsOf: Readonly<Record<Step['kind'], readonly StepFault[]>> = {
   claim: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
   query: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
-  // It is only noted down at this moment: there is nothing that could fail.
+  // Publishing only records the message at this point, so nothing can fail.
   publish: ['crash-before', 'crash-after', 'copy-elsewhere'],
   bookkeeping: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
   commit: ['crash-before', 'crash-after', 'error', 'copy-elsewhere', 'answer-lost'],
@@ -58,7 +58,7 @@ export const messageFaults: readonly MessageFault[] = [
   'neighbour-fails-after',
 ]
 
-/** One line, cut to what fits. */
+/** The text as one line, shortened to fit. */
 export function oneLine(text: string, longest = 60): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line

@@ -4,8 +4,8 @@ import type { Prover } from './prover.ts'
 import { oneLine } from './steps.ts'
 
 /**
- * Notes uses of `tx` that nobody waited for. Tells the number of the failure when this run has brought it about; what
- * a handler never awaits is the same in every run.
+ * Records uses of `tx` that the handler did not wait for. Returns the number of the failure if this run caused it. A call that
+ * is never awaited shows in every run, so it does not count as caused by this one.
  */
 export function noteStrayCalls<S extends Store>(
   prover: Prover<S>,
@@ -29,7 +29,7 @@ export function noteStrayCalls<S extends Store>(
   return broughtAbout
 }
 
-/** Of one call several layers tell; the first of these knows most about it. */
+/** Several layers report the same call. They are listed from the most to the least informative. */
 const byKnowledge: readonly OutsideCall['kind'][] = ['publish', 'fetch', 'request', 'child process', 'socket']
 
 export function noteOutsideCalls<S extends Store>(prover: Prover<S>, journal: Journal, where: string): void {
@@ -44,7 +44,7 @@ export function noteOutsideCalls<S extends Store>(prover: Prover<S>, journal: Jo
   }
 }
 
-/** Most say the same again. */
+/** Most lines are repetitions. */
 function few(lines: readonly string[]): readonly string[] {
   return [...new Set(lines)].slice(0, 6)
 }

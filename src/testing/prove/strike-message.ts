@@ -17,7 +17,7 @@ export function countStrikes<S extends Store>(prover: Prover<S>): number {
   return perStep.reduce((sum, count) => sum + count, prover.messages.length * (messageFaults.length + 1))
 }
 
-/** Does everything that can happen to every step of a message, and compares what is left behind. */
+/** Applies every possible fault to every step of a message, and compares the results. */
 export async function strikeMessage<S extends Store>(prover: Prover<S>, message: IncomingMessage): Promise<ProofTable> {
   const steps = prover.baseline.steps.get(message) ?? []
   const names = stepNames(steps)
@@ -45,7 +45,7 @@ export async function strikeMessage<S extends Store>(prover: Prover<S>, message:
   }
 }
 
-/** Every step, or, of very many, some that are spread evenly. */
+/** Every step. If there are too many, an evenly spread selection. */
 function stepsToStrike<S extends Store>(prover: Prover<S>, message: IncomingMessage): readonly [number, Step][] {
   const steps = [...(prover.baseline.steps.get(message) ?? []).entries()]
   const { maxSteps = 100 } = prover.options

@@ -2,12 +2,12 @@ export type Cell = null | boolean | number | string
 
 export type Row = Readonly<Record<string, Cell>>
 
-/** Rows by table; what else belongs to an effect (published messages, what `observe` returned) is put as tables too. */
+/** Rows by table. Other parts of an effect (published messages, the result of `observe`) are represented as tables, too. */
 export type Tables = ReadonlyMap<string, readonly Row[]>
 
 export interface TableFact {
   readonly primaryKey: readonly string[]
-  /** Columns whose value the database counts up by itself: a number may be skipped, and that is no difference. */
+  /** Columns whose values the database generates by counting. Skipped numbers are not a difference. */
   readonly counted: ReadonlySet<string>
   /** Columns that refer to such a column, and the table it is in. */
   readonly refersTo: ReadonlyMap<string, string>
@@ -31,7 +31,7 @@ export function asRow(value: unknown): Row {
   return Object.fromEntries(Object.entries(value).map(([name, cell]) => [name, asCell(cell)]))
 }
 
-/** What `observe` returned: an object becomes a table for each of its members, anything else one table. */
+/** The result of `observe`: an object becomes one table per member, anything else one table. */
 export function asTables(observed: unknown, name = 'observed'): Tables {
   const isPlain = typeof observed === 'object' && observed !== null && !isList(observed) && !(observed instanceof Date)
   if (!isPlain) return new Map([[name, rowsOf(observed)]])
@@ -49,7 +49,7 @@ function rowsOf(value: unknown): readonly Row[] {
   return value === undefined ? [] : [asRow(value)]
 }
 
-/** JSON with sorted keys; never throws, because anything at all may be observed. */
+/** JSON with sorted keys. Never throws, because users may observe anything. */
 export function sortedJson(value: unknown): string {
   try {
     return JSON.stringify(value, (_, inner: unknown) => {

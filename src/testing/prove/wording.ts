@@ -1,6 +1,6 @@
 import type { MessageFault, Step, StepFault } from './steps.ts'
 
-/** Before the name of a step, or after the id of a message. */
+/** Placed before the name of a step, or after the id of a message. */
 export const faultNames: Readonly<Record<StepFault | MessageFault, string>> = {
   'crash-before': 'crash before',
   'crash-after': 'crash after',
@@ -14,7 +14,7 @@ export const faultNames: Readonly<Record<StepFault | MessageFault, string>> = {
   'neighbour-fails-after': 'shares a batch with a message that fails after it',
 }
 
-/** `query 1`, `query 2`, `commit`: numbered where there are several of a kind. */
+/** `query 1`, `query 2`, `commit`: numbered if there are several of a kind. */
 export function stepNames(steps: readonly Step[]): readonly string[] {
   const counts = Map.groupBy(steps, ({ kind }) => kind)
   const seen = new Map<Step['kind'], number>()

@@ -1,4 +1,4 @@
-/** Breaks a text into lines of at most `width` characters, at blanks. */
+/** Breaks a text at spaces into lines of at most `width` characters. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -12,7 +12,7 @@ export function wrap(text: string, width: number): string[] {
   return line === '' ? lines : [...lines, line]
 }
 
-/** A heading in the left margin and lines beside it. */
+/** A heading in the left margin, with lines beside it. */
 export function beside(heading: string, lines: readonly string[], margin: number): string[] {
   return lines.map((line, index) => `${(index === 0 ? heading : '').padEnd(margin)}${line}`.trimEnd())
 }

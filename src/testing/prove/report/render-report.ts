@@ -3,7 +3,7 @@ import { beside, wrap } from './lines.ts'
 import { renderFailure, renderFailureShortly } from './render-failure.ts'
 import { mark, renderAs, renderTable } from './render-table.ts'
 
-/** The proof for people. */
+/** The proof as text for people. */
 export function renderReport(proof: ProofJson): string {
   const sections = [
     headline(proof),
@@ -34,7 +34,7 @@ function headline({ ok, failures, runs, ms, database, table }: ProofJson): strin
   ]
 }
 
-/** Each in full once, and shortly for messages to which the same has happened. */
+/** Each table is shown in full once. Messages with the same results only refer to it. */
 function tables(all: readonly ProofTable[]): string[][] {
   const shown = new Map<string, string>()
   const sections: string[][] = []

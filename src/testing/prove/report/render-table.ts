@@ -44,7 +44,7 @@ export function renderTable(table: ProofTable): string[] {
   ]
 }
 
-/** For a message to which everything happened as to another that is shown already. */
+/** For a message with the same results as one that is already shown. */
 export function renderAs(table: ProofTable, same: string): string {
   return `${titleOf(table)}: same as ${same}`
 }

@@ -12,7 +12,7 @@ const markers: Readonly<Record<TimelineEntry['kind'], string>> = {
   process: '↻ ',
 }
 
-/** One line for each thing that happened; A and B are processes, where there was more than one. */
+/** One line for each event. If there was more than one process, they are called A and B. */
 export function renderTimeline(timeline: readonly TimelineEntry[]): string[] {
   const several = timeline.some(({ process }) => process > 1)
   const queries = new Map<number, number>()
@@ -25,7 +25,7 @@ export function renderTimeline(timeline: readonly TimelineEntry[]): string[] {
   return [...lines.slice(0, half), `… ${lines.length - entriesShown} more …`, ...lines.slice(-half)]
 }
 
-/** Queries are numbered as in the table: from the claim on. */
+/** Queries are numbered as in the table, starting at the claim. */
 function renderEntry({ process, kind, text, step }: TimelineEntry, queries: Map<number, number>): string {
   if (step === undefined) return text
   if (kind === 'fault') return `${text} ${step.kind} ${oneLine(step.text)}`.trimEnd()

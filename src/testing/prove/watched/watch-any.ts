@@ -3,7 +3,7 @@ import { transientError } from '../transient-error.ts'
 
 type Method = (...values: unknown[]) => unknown
 
-/** A transaction of a kind that is not known here: every call of a method counts as a query. */
+/** A transaction of an unknown kind: every method call counts as a query. */
 export function watchAny(tx: object, execution: Execution): unknown {
   return new Proxy(tx, {
     get(target, name) {
@@ -20,7 +20,7 @@ export function watchAny(tx: object, execution: Execution): unknown {
   })
 }
 
-/** Only of functions declared `async` can it be known before they are called. */
+/** Before a call, this is known only for functions declared `async`. */
 function answersLater(method: object): boolean {
   return method.constructor.name === 'AsyncFunction'
 }

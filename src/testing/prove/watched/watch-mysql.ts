@@ -9,7 +9,7 @@ export function watchMysql(connection: object, execution: Execution): unknown {
   const fail = (): unknown => Reflect.apply(member('query'), connection, [failInMysql])
   const watched = (text: string, values: unknown, run: () => unknown): Promise<unknown> => {
     const answer = execution.call({ text, values: values ?? [], run }, fail)
-    // Whoever made the call sees the failure; that nobody did is noticed elsewhere.
+    // The caller sees the failure. If the call is not awaited, that is detected elsewhere.
     answer.catch(() => {})
     return answer
   }

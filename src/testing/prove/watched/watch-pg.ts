@@ -18,7 +18,7 @@ function watchedQuery(client: object, query: Method, execution: Execution): Meth
   const send = (...values: unknown[]): unknown => Reflect.apply(query, client, values)
   return (config, values, callback) => {
     const text = textOf(config)
-    // A cursor or a stream speaks the protocol itself.
+    // A cursor or a stream uses the protocol itself.
     if (typeof (config as { submit?: unknown } | null)?.submit === 'function')
       return execution.callAtOnce({ text, values: [], run: () => send(config, values, callback) })
     const given = [callback, values].find((each) => typeof each === 'function') as Callback | undefined
@@ -27,7 +27,7 @@ function watchedQuery(client: object, query: Method, execution: Execution): Meth
       { text, values: bound ?? [], run: () => send(config, Array.isArray(values) ? values : undefined) },
       () => send(failInPostgres),
     )
-    // Whoever made the call sees the failure; that nobody did is noticed elsewhere.
+    // The caller sees the failure. If the call is not awaited, that is detected elsewhere.
     answer.catch(() => {})
     if (given === undefined) return answer
     answer.then(

@@ -7,7 +7,7 @@ type Sql = Method & { unsafe(text: string): unknown }
 
 const starting = new Set<PropertyKey>(['then', 'catch', 'finally'])
 
-/** The `sql` of postgres.js. A query in it is sent when somebody awaits it, and otherwise never. */
+/** The `sql` of postgres.js. Its queries are sent only when they are awaited. */
 export function watchPostgresJs(sql: object, execution: Execution): unknown {
   const native = new WeakMap<object, { readonly query: JsQuery; used(): void }>()
   const fail = (): unknown => (sql as Sql).unsafe(failInPostgres)

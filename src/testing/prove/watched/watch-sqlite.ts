@@ -4,7 +4,7 @@ type Method = (...values: unknown[]) => unknown
 
 const running = new Set<PropertyKey>(['run', 'get', 'all', 'iterate'])
 
-/** `DatabaseSync` of node:sqlite or `Database` of better-sqlite3: every call is over when it returns. */
+/** `DatabaseSync` of node:sqlite or `Database` of better-sqlite3: every call has finished when it returns. */
 export function watchSqlite(database: object, execution: Execution): unknown {
   const watched: object = new Proxy(database, {
     get(target, name) {

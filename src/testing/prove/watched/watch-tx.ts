@@ -5,7 +5,7 @@ import { watchPg } from './watch-pg.ts'
 import { watchPostgresJs } from './watch-postgres-js.ts'
 import { watchSqlite } from './watch-sqlite.ts'
 
-/** The same transaction, seen through by the execution. How that is done depends on what the client looks like. */
+/** The same transaction, watched by the execution. The way to watch it depends on the kind of client. */
 export function watchTx(tx: unknown, execution: Execution): unknown {
   if (typeof tx === 'function') return watchPostgresJs(tx, execution)
   if (typeof tx !== 'object' || tx === null) return tx
