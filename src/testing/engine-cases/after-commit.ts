@@ -155,7 +155,7 @@ export const afterCommitCases: readonly StoreCase[] = [
         await publish('note.tagged', id, { key: 'k' })
       })
       notes.on('note.tagged', 'count', () => {})
-      // They run by their keys, and publish under one.
+      // They run in the order of their keys, and publish under a single key.
       await handle(
         note('m1', { key: 'b' }),
         note('m2', { key: 'a' }),

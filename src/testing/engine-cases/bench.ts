@@ -5,17 +5,17 @@ import type { JustonceEvent, Queue, QueuedMessage, Store } from '../../contracts
 import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
 import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
 
-/** As if it had a queue: cases that publish need one, so it is there when they run. */
+/** Assumes a queue: cases that publish need one, so the store has it when they run. */
 export type BenchStore = Store<unknown> & { readonly queue: Queue<unknown> }
 
-/** The real engine on the store of a case, fed by a transport in memory. */
+/** The real engine on the store of a case, fed by a memory transport. */
 export interface Bench {
   readonly store: BenchStore
   readonly rival: BenchStore
   readonly effects: Effects<unknown>
-  /** The transaction of an application, as `effects.transaction` opens it. */
+  /** A transaction of the application, as `effects.transaction` opens it. */
   transaction<T>(work: (tx: unknown) => Promise<T>): Promise<T>
-  /** An app of one lane, which is stopped when the case ends. */
+  /** An app with one lane, which is stopped when the case ends. */
   app(options?: BenchAppOptions): BenchApp
 }
 
@@ -32,13 +32,13 @@ export interface BenchApp {
   readonly app: App<BenchStore, Record<string, unknown>>
   readonly transport: MemoryTransport
   readonly events: readonly JustonceEvent[]
-  /** Sends them at once, so that they make one batch, and resolves when all of them are settled. */
+  /** Sends them together, so that they form one batch, and resolves when all of them are settled. */
   handle(...messages: readonly MessageToSend[]): Promise<void>
   /** Resolves when everything that follows a commit is done, too. */
   stop(): Promise<void>
 }
 
-/** A case that runs the engine. It fails when the engine and this store do not keep the promise together. */
+/** A case that runs the engine. It fails if the engine and this store together break the promise. */
 export function engineCase(each: {
   readonly name: string
   readonly needs?: readonly CaseNeed[]
@@ -85,7 +85,7 @@ function openApp({ transport = memoryTransport(), ...options }: BenchAppOptions 
       await transport.idle()
     },
     async stop() {
-      // One that could not be started has told so whoever started it.
+      // If it could not be started, its caller already knows.
       await started?.catch(() => {})
       stopped ??= app.stop()
       await stopped
@@ -99,7 +99,7 @@ export function note(id: string, changes: Partial<MessageToSend> = {}): MessageT
 
 export const anHour = 3_600_000
 
-/** A failure that is not tried again while the case runs. */
+/** A failure that is not retried while the case runs. */
 export const later = { retry: { backoff: () => anHour } } as const
 
 export async function countsOf(
@@ -111,12 +111,12 @@ export async function countsOf(
   return counts
 }
 
-/** The queues of what was published and is not sent yet, wherever it goes. */
+/** The queues of published messages that are not sent yet, for all destinations. */
 async function outgoingQueues({ queue }: BenchStore): Promise<readonly string[]> {
   return (await queue.queues()).filter((name) => name.startsWith('>'))
 }
 
-/** Takes what was published and is not sent yet. */
+/** Takes the published messages that are not sent yet. */
 export async function takeOutgoing(store: BenchStore): Promise<readonly QueuedMessage[]> {
   const names = await outgoingQueues(store)
   return (await Promise.all(names.map((name) => store.queue.take(name, { limit: 100, visibilityMs: 60_000 })))).flat()
@@ -126,12 +126,12 @@ export async function isAllSent(store: BenchStore): Promise<boolean> {
   return (await outgoingQueues(store)).length === 0
 }
 
-/** Guards a case about batches against running them one by one. */
+/** Ensures that a case about batches does not run its messages one by one. */
 export function largestBatch(events: readonly JustonceEvent[]): number {
   return Math.max(0, ...events.map((event) => (event.kind === 'batch' ? event.messages : 0)))
 }
 
-/** As if the time of all that wait had come by the database's clock, which nobody can wait for. */
+/** Makes all waiting messages due, as if the time had come by the database's clock, because a test cannot wait that long. */
 export async function makeDue(store: BenchStore): Promise<void> {
   const changes = (await store.parking.list({ state: 'waiting' })).map(
     ({ handler, key, attempts, reason, errors, shape }) =>

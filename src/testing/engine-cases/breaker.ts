@@ -33,7 +33,7 @@ export const breakerCases: readonly StoreCase[] = [
       isBroken = false
       await transport.idle()
       await eventually(async () => events.find(({ kind }) => kind === 'breaker-closed'), 'its closing')
-      // What has made room for the other type has its attempt now.
+      // The messages that had made room for the other type now get their attempt.
       await eventually(async () => (await stoppedBy(store)) === 0 || undefined, 'those that were stopped')
       const left = await countParked(store)
       const counts = Object.values(await countsOf(effects, ...ids))
@@ -66,7 +66,7 @@ export const breakerCases: readonly StoreCase[] = [
       isBroken = false
       await transport.idle()
       await eventually(async () => (await stoppedBy(store)) === 0 || undefined, 'those that were stopped')
-      // One of them may have been a trial before the deploy was repaired: it has failed, and waits for its next attempt.
+      // One of them may have been a trial before the deploy was repaired. It has failed, and waits for its next attempt.
       const left = await store.parking.list({ handler: 'broken' })
       assert.ok(left.every(({ attempts }) => attempts > 0))
       const followed = stopped.filter(({ key }) => !left.some((row) => row.key === key))

@@ -8,7 +8,7 @@ import { anHour, type BenchStore, countsOf, engineCase, largestBatch, later, mak
 
 const ids = ['m1', 'm2', 'm3', 'm4', 'm5']
 
-/** What a handler can leave in its transaction that the next one stumbles over: a temporary table, a cursor. */
+/** What a handler can leave in its transaction that breaks the next one: a temporary table, a cursor. */
 function leftovers(store: BenchStore): { readonly store: BenchStore; stumble(id: string): void } {
   const left = new Set<string>()
   const transaction: BenchStore['transaction'] = (work, options) =>
@@ -27,7 +27,7 @@ function parkedEvents(events: readonly JustonceEvent[]): readonly unknown[] {
   return events.flatMap((event) => (event.kind === 'parked' ? [[event.key, event.attempts]] : []))
 }
 
-/** What fails beside others has not failed before it has failed alone. */
+/** A message that fails together with others counts as failed only after it has failed alone. */
 export const companyCases: readonly StoreCase[] = [
   engineCase({
     name: 'company: a handler that fails only beside others is run alone, and has not failed',

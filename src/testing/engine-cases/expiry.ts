@@ -8,7 +8,7 @@ import { anHour, countsOf, engineCase, later, note } from './bench.ts'
 const longAgo = (): Date => new Date(Date.now() - anHour)
 const inAnHour = (): Date => new Date(Date.now() + anHour)
 
-/** Messages that nobody wants any more: skipped or kept, but never without a trace. */
+/** Messages that are no longer wanted: skipped or kept, but never without a trace. */
 export const expiryCases: readonly StoreCase[] = [
   engineCase({
     name: 'expiry: a message past its expiresAt is skipped and recorded so, its neighbours are processed',

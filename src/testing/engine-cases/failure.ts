@@ -11,7 +11,7 @@ const parkedKey = (key: string) => ({ handler: 'tag-note', key })
 const circle: { self?: unknown } = {}
 circle.self = circle
 
-/** What a transport without types may say where text is expected, and text that no database takes. */
+/** What an untyped transport may return where text is expected, and text that no database accepts. */
 const odd: readonly unknown[] = [
   ...[7, true, { a: 1 }, ['a'], 'a\0b', '\ud800', 7n, null, Symbol('odd'), new Date(0), new Date(Number.NaN)],
   ...[Object.create(null), circle, () => 'text'],

@@ -8,11 +8,11 @@ import { eventually } from '../waiting.ts'
 import { anHour, type Bench, engineCase, later, note } from './bench.ts'
 import { aDay, clockAhead, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
-/** Made in three days; by a clock that is five days ahead, two days ago. */
+/** Made three days in the future. By a clock that is five days ahead, that was two days ago. */
 const fromTheFuture = (): string => madeAgo(-3 * aDay)
 const whenItsTimeHasCome = { ...timed, clock: clockAhead(5 * aDay) }
 
-/** Ids that say they were made in the future: a clock is wrong, here or there. */
+/** Ids that claim to be from the future: a clock is wrong, here or there. */
 export const futureCases: readonly StoreCase[] = [
   engineCase({
     name: 'future: an id of tomorrow waits for its time, and copies add nothing',
@@ -29,7 +29,7 @@ export const futureCases: readonly StoreCase[] = [
         rows.map(({ messageId, state, reason, attempts }) => [messageId, state, reason, attempts]),
         [[id, 'waiting', 'ID_FROM_THE_FUTURE', 0]],
       )
-      // No longer than an hour: perhaps it is the clock here that is wrong, and soon right, or another process takes it.
+      // At most an hour: perhaps the clock here is wrong and soon corrected, or another process takes the message.
       const waitsMs = (rows[0]?.nextAt.getTime() ?? 0) - Date.now()
       assert.ok(waitsMs > anHour / 2 && waitsMs < 1.5 * anHour, `it waits for ${waitsMs} ms`)
       await makeDue({ store })
@@ -217,7 +217,7 @@ export const futureCases: readonly StoreCase[] = [
       const [early, due] = opened
       await early.handle(note(waits, { key: 'k' }), note(fails))
       await early.stop()
-      // The first finds its own row before it in the line of its key.
+      // The first one finds its own row before it in the order of its key.
       await due.handle(note(waits, { key: 'k' }), note(fails))
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [0, 0])
       isBroken = false
@@ -258,7 +258,7 @@ export const futureCases: readonly StoreCase[] = [
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
-      // For the clock that is ten days behind all of them are from the future.
+      // To a clock that is ten days behind, all of them are from the future.
       const [done, failing, waiting] = [madeAgo(aDay, 1), madeAgo(aDay, 2), madeAgo(-3 * aDay, 3)]
       let isBroken = true
       const opened = [app(timed), app({ ...timed, clock: clockAhead(-10 * aDay) }), app(timed)] as const
@@ -287,7 +287,7 @@ export const futureCases: readonly StoreCase[] = [
       for (const key of [done, failing])
         assert.equal((await recordOf(store, { handler: 'tag-note', key }))?.state, 'processed')
       await behind.stop()
-      // The copies that were too early for the wrong clock wait for a right one, and end there.
+      // The duplicates that were too early for the wrong clock wait for a correct one, and are settled then.
       await rightAgain.handle()
       await makeDue(bench)
       const left = async () => (await store.parking.list()).map(({ messageId }) => messageId)
@@ -301,7 +301,7 @@ export const futureCases: readonly StoreCase[] = [
   }),
 ]
 
-/** As if the time had come by the database's clock, which nobody can wait for. */
+/** Makes everything due, as if the time had come by the database's clock, because a test cannot wait that long. */
 async function makeDue({ store }: Pick<Bench, 'store'>): Promise<void> {
   for (const { handler, key, attempts, reason, errors, shape, state } of await store.parking.list())
     if (state === 'waiting')

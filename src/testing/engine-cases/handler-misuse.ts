@@ -5,7 +5,7 @@ import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
 
-/** One message's misuse of its transaction must never become its neighbour's fault. */
+/** One message's misuse of its transaction must never affect its neighbours. */
 export const handlerMisuseCases: readonly StoreCase[] = [
   engineCase({
     name: 'handler misuse: what a failed handler left running does not write into its neighbour',

@@ -8,7 +8,7 @@ import { countsOf, engineCase, later, makeDue, note } from './bench.ts'
 
 const long = 'x'.repeat(12_000)
 
-/** Text that a producer can send and a database cannot always hold. */
+/** Text that a producer can send and a database cannot always store. */
 const hostile = [
   '\0\0\0\0\0\0\0\u0001',
   long,
@@ -21,7 +21,7 @@ const hostile = [
   '⌘'.repeat(255),
 ]
 
-/** Whatever a message brings, it ends somewhere, and nobody waits for it. */
+/** Whatever a message contains, it ends up somewhere and holds up no others. */
 export const hostileCases: readonly StoreCase[] = [
   engineCase({
     name: 'hostile: a message that nobody can take is a dead letter, whatever its id, its type and its headers are',
@@ -44,7 +44,7 @@ export const hostileCases: readonly StoreCase[] = [
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 1, m2: 1, m3: 1 })
       assert.equal(transport.unsettled().length, 0)
       const rows = await store.parking.list()
-      // A second copy adds nothing, and two that differ are two.
+      // A second copy adds nothing, and two different messages stay two.
       assert.equal(rows.length, strange.length)
       assert.equal((await notes.operations.letters.list({}, { limit: 100 })).length, rows.length)
       const kept = rows.map(({ message }) => unpackMessage(message))
@@ -84,7 +84,7 @@ export const hostileCases: readonly StoreCase[] = [
       isBroken = false
       await makeDue(store)
       const retried = () => order.filter((id) => waiting.includes(id))
-      // Hooks run a little later than their messages have gone.
+      // Hooks run a little after their messages are gone.
       await eventually(async () => (retried().length === waiting.length ? true : undefined), 'the retries')
       assert.deepEqual(retried(), waiting)
       assert.equal(await countParked(store), 0)

@@ -46,7 +46,7 @@ export const identityCases: readonly StoreCase[] = [
         notes.on('note.created', { name: `tag-note-${index}`, ...later }, async ({ id, headers }, { tx }) => {
           await effects.lock?.(tx, headers.row ?? '')
           await effects.write(tx, id)
-          // Each batch holds its first row before either wants the next, so neither can be finished before they meet.
+          // Each batch holds its first row before either requests the next, so neither can finish before they meet.
           holdOne[index]?.open()
           await Promise.all(holdOne.map(({ opened }) => opened))
         })
@@ -145,7 +145,7 @@ export const identityCases: readonly StoreCase[] = [
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
       await handle(note('m1'), note('m2'))
       assert.equal(await rival.transaction((tx) => rival.inbox.forget(tx, [{ handler: 'tag-note', key: 'm1' }])), 1)
-      // Whatever is claimed next brings word of the new epoch.
+      // The next claim reports the new epoch.
       await handle(note('m3'))
       await handle(note('m1'), note('m2'))
       assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3'), { m1: 2, m2: 1, m3: 1 })

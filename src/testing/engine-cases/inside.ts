@@ -6,7 +6,7 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { type BenchStore, countsOf, engineCase, later } from './bench.ts'
 
-/** The database as the broker: settled and published in the very transaction of the effects. */
+/** The database as the broker: settling and publishing are part of the transaction of the effects. */
 export const insideCases: readonly StoreCase[] = [
   engineCase({
     name: 'inside: what comes from the queue of the store takes effect once and is gone from it, failed or not',

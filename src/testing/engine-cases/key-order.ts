@@ -9,7 +9,7 @@ import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
 
 const inOrder = { ordered: { by: 'key' }, retry: { attempts: 9, backoff: () => 0 } } as const
 
-/** `ordered: { by: 'key' }`: messages of a key take effect in the order of their arrival, also past failures. */
+/** `ordered: { by: 'key' }`: messages of a key take effect in the order of their arrival, even after failures. */
 export const keyOrderCases: readonly StoreCase[] = [
   engineCase({
     name: 'order: those behind a failed message of their key follow it in order, and other keys go on',

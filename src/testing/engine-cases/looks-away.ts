@@ -6,7 +6,7 @@ import { countsOf, engineCase, note } from './bench.ts'
 
 const healthy = ['m1', 'm2', 'm4', 'm5', 'm6']
 
-/** Failures that look as if the store were away, or show only when it is to commit. */
+/** Failures that look as if the store were unavailable, or that show only at the commit. */
 export const looksAwayCases: readonly StoreCase[] = [
   engineCase({
     name: 'away: a handler that loses its connection each time uses up its attempts, and its neighbours are handled',

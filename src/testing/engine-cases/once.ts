@@ -63,7 +63,7 @@ export const onceCases: readonly StoreCase[] = [
       })
       working.catch(() => {})
       await begun.opened
-      // Some databases count whole seconds.
+      // Some databases count in whole seconds.
       const longer = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), 1_800))
       const early = await Promise.race([working.catch((error: unknown) => error), longer])
       await holder.commit()

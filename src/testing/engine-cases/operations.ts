@@ -6,7 +6,7 @@ import { engineCase, later, note } from './bench.ts'
 
 const ana = { by: 'ana', why: 'it is repaired' } as const
 
-/** Operators who have the store alone, while the handlers are in another process. */
+/** Operators who have only the store, while the handlers are in another process. */
 export const operationsCases: readonly StoreCase[] = [
   engineCase({
     name: 'operations: what waits is seen and made due by one who has no handlers, and runs once',

@@ -9,12 +9,12 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf, gate } from '../waiting.ts'
 import { type Bench, type BenchApp, countsOf, engineCase, note } from './bench.ts'
 
-/** Dead at the first failure, and never stopped by a breaker. */
+/** Dead after the first failure, and never stopped by a breaker. */
 const atOnce = { retry: { backoff: none }, breaker: false } as const
 
 const ana = { by: 'ana', why: 'it is mended' } as const
 
-/** Dead letters get another life: what has succeeded never runs again, and it goes on whoever drives it. */
+/** Dead letters get another chance: what has succeeded never runs again, and any process can continue the redrive. */
 export const redriveCases: readonly StoreCase[] = [
   engineCase({
     name: 'redrive: only what has not succeeded runs, each effect once',
@@ -50,7 +50,7 @@ export const redriveCases: readonly StoreCase[] = [
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
       notes.on('note.created', { name: 'tag-note', ...atOnce }, ({ id }, { tx }) => effects.write(tx, id))
-      // The first copy was still in work when the second one was parked.
+      // The first copy was still being handled when the second one was parked.
       const parked = (key: string) =>
         parkedMessage(key, {
           handler: 'tag-note',
@@ -68,7 +68,7 @@ export const redriveCases: readonly StoreCase[] = [
       await notes.operations.letters.redrive('all', ana)
       await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the letters')
       assert.deepEqual(await countsOf(effects, 'known', 'unknown'), { known: 1, unknown: 1 })
-      // Events come a little later than the rows have gone.
+      // Events come a little after the rows are gone.
       const isKnown = () => events.some((event) => event.kind === 'duplicate' && event.key === 'known')
       await eventually(async () => (isKnown() ? true : undefined), 'the event of the known one')
     },
@@ -102,7 +102,7 @@ export const redriveCases: readonly StoreCase[] = [
       notes.on('note.created', 'tag-note', () => {})
       await handle()
       await notes.operations.letters.redrive('all', ana)
-      // Both are due from the same moment on.
+      // Both become due at the same moment.
       const isDone = () => events.some((event) => event.kind === 'processed' && event.key === 'ours')
       await eventually(async () => (isDone() ? true : undefined), 'our letter')
       const letters = await store.parking.list()
@@ -165,7 +165,7 @@ export const redriveCases: readonly StoreCase[] = [
       })
       const { id } = await first.notes.operations.letters.redrive('all', { ...ana, canary: 1 })
       await entered.opened
-      // It ends while its canary runs: whether it has released the others by then, none of them has run.
+      // It ends while its canary runs. Even if it has released the others by then, none of them has run.
       const stopped = first.stop()
       finish.open()
       await stopped
@@ -291,7 +291,7 @@ export const redriveCases: readonly StoreCase[] = [
   }),
 ]
 
-/** An app whose handler fails on the given messages until it is mended, and the dead letters that it has made. */
+/** An app whose handler fails on the given messages until it is fixed, and the dead letters that result. */
 async function buried(bench: Bench, failing: readonly string[], sent: readonly string[] = failing) {
   const broken = new Set(failing)
   const opened = handlerOn(bench.app(), bench, broken)
@@ -300,7 +300,7 @@ async function buried(bench: Bench, failing: readonly string[], sent: readonly s
   opened.runs.length = 0
   return {
     ...opened,
-    /** From now on those succeed that were sent at first. */
+    /** From now on, the messages that were sent at first succeed. */
     mend: () => {
       for (const id of sent) broken.delete(id)
     },
@@ -321,7 +321,7 @@ function handlerOn(opened: BenchApp, { store, effects }: Bench, broken: Readonly
     notes,
     handle,
     stop,
-    /** What the handler was given since, in order. */
+    /** What the handler was given since then, in order. */
     runs,
     pauseAt: (id: string, pause: () => Promise<void>) => void pauses.set(id, pause),
     /** How the redrive has ended. */

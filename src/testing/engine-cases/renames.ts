@@ -24,7 +24,7 @@ async function parkedUnderTheOldName({ app, effects }: Bench): Promise<void> {
   await before.stop()
 }
 
-/** A handler under its new name claims under its old ones, too: no record of it may say what has not happened. */
+/** A renamed handler claims under its old names, too. No record may claim something that has not happened. */
 export const renameCases: readonly StoreCase[] = [
   engineCase({
     name: 'renames: a copy of what is parked under the old name leaves no record that says processed',
@@ -118,7 +118,7 @@ export const renameCases: readonly StoreCase[] = [
       })
       await after.handle(noteOfKey('m3'), noteOfKey('m4'))
       await after.handle(note('another', { type: 'note.seen' }))
-      // When that is retried, whatever was due before it has run.
+      // Once that one is retried, everything due before it has run.
       await eventually(async () => (done.includes('another') ? true : undefined), 'the retry of another')
       await makeDue(store)
       await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the rows')

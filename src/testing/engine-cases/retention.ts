@@ -130,7 +130,7 @@ export const retentionCases: readonly StoreCase[] = [
       await store.retention?.remove({ bornBefore: horizon, timelessBefore: undefined, budgetMs: 1_000 })
       await handle(note(id))
       assert.equal(await effects.count(id), 0)
-      // Nobody knows any more that it is a copy. But it does not run while the first is parked, even if a person wants it to.
+      // It is no longer known to be a duplicate. But it does not run while the first is parked, even if an operator wants it to.
       const [copy] = await store.parking.list({ reason: 'TOO_OLD_TO_KNOW' })
       assert.ok(copy !== undefined)
       await store.transaction((tx) => store.parking.change(tx, [{ ...copy, kind: 'again', delayMs: 0 }]))
@@ -155,7 +155,7 @@ export const retentionCases: readonly StoreCase[] = [
       const first = app(timed)
       tagNotes(first, effects)
       await first.handle(...ids.map((id) => note(id)))
-      // Or the second might not be elected for as long as a test can wait.
+      // Otherwise the second might not be elected for longer than a test can wait.
       await first.stop()
       const second = app({ ...timed, retention: { days: 10 } })
       tagNotes(second, effects)

@@ -5,10 +5,10 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
 
-/** At once after the first failure, never again while the case runs after the second. */
+/** Retried at once after the first failure, and after the second not again while the case runs. */
 const twiceSoon = { retry: { attempts: 9, backoff: (failed: number) => (failed === 1 ? 0 : anHour) } } as const
 
-/** A later attempt is undone, counted and kept apart from others exactly as the first one is. */
+/** A later attempt is rolled back, counted and isolated exactly as the first one is. */
 export const retryCases: readonly StoreCase[] = [
   engineCase({
     name: 'retry: a later attempt that fails leaves nothing and is counted',
@@ -36,7 +36,7 @@ export const retryCases: readonly StoreCase[] = [
       notes.on('note.created', { name: 'tag-note', timeoutMs: 150, ...twiceSoon }, async ({ id }, { tx }) => {
         await effects.write(tx, id)
         if (id !== 'm1') return
-        // Only the retrier runs it after it was parked.
+        // Once it was parked, only the retrier runs it.
         if ((await countParked(bench.store)) > 0) await new Promise(() => seen.add(id))
         throw new Error('no')
       })
@@ -199,7 +199,7 @@ async function secondFailure({ store }: Bench) {
   }, 'the second attempt')
 }
 
-/** A rival has the first row that is to be taken locked, until that was tried: its answers, and then those of the store. */
+/** Another transaction locks the first rows taken until that was tried. `answers` has its answer, then the store's. */
 function meetingOnce({ store, rival }: Bench) {
   const answers: (readonly boolean[])[] = []
   const { parking } = store

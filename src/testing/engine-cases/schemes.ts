@@ -5,7 +5,7 @@ import { eventually, failureOf } from '../waiting.ts'
 import { engineCase, note } from './bench.ts'
 import { aDay, madeAgo, timed } from './timed-ids.ts'
 
-/** How the time of a message is read must not change under the records that were made by it. */
+/** The way the time of a message is read must not change while records depend on it. */
 export const schemeCases: readonly StoreCase[] = [
   engineCase({
     name: 'schemes: another way to read the time of ids is refused at the start, and nothing has run',
@@ -40,7 +40,7 @@ export const schemeCases: readonly StoreCase[] = [
       )
       await after.handle(note(old), note(young))
       assert.deepEqual([await effects.count(old), await effects.count(young)], [1, 1])
-      // While both are running, what the new one has done is done for the old one, too.
+      // While both are running, what the new one has done counts for the old one, too.
       await before.handle(note(young))
       assert.equal(await effects.count(young), 1)
       await store.retention?.raise(aDay / 2)

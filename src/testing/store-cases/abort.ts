@@ -3,7 +3,7 @@ import { claim, claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate, hold, staysPending } from '../waiting.ts'
 
-/** A handler that does not heed its signal goes on for ever; its transaction must not. */
+/** A handler that ignores its signal runs forever. Its transaction must not. */
 export const abortCases: readonly StoreCase[] = [
   {
     name: 'abort: a transaction whose work never ends is undone when its signal says so',

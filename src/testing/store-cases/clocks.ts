@@ -11,7 +11,7 @@ const after = (date: Date, ms: number) => new Date(date.getTime() + ms)
 const ageOf = ({ horizon, now }: { horizon: Date | undefined; now: Date }) =>
   now.getTime() - (horizon?.getTime() ?? Number.NaN)
 
-/** The database's own clock is wrong for a while: that must not do what cannot be taken back. */
+/** The database's own clock is wrong for a while. That must not cause anything irreversible. */
 export const clockCases: readonly StoreCase[] = [
   {
     name: 'clock: one that jumps ahead does not raise the horizon, and when it is back all is as it was',

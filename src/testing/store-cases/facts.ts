@@ -93,7 +93,7 @@ export const factCases: readonly StoreCase[] = [
         listed,
         names
           .map((name, place) => ({ name, ...present(read[place], name) }))
-          // Some may have been made at the same moment: those are in the order in which they stand here.
+          // Facts created at the same moment keep the order given here.
           .sort((a, b) => b.revision - a.revision),
       )
       assert.deepEqual([listed[0]?.name, listed[0]?.value], ['note 2', 'changed'])

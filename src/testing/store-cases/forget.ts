@@ -9,7 +9,7 @@ export const forgetCases: readonly StoreCase[] = [
     name: 'record: forget lets it run again and tells every cache, in every process',
     async run({ store, rival }) {
       await store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
-      // With its first claim a store may bring an epoch of its own.
+      // The first claim of a store may set a new epoch.
       await epochs(store, rival)
       const before = await epochs(store, rival)
       assert.equal(before[0], before[1])

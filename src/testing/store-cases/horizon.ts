@@ -4,7 +4,7 @@ import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
 import { aDay, born, claimAll, daysFromNow, found, raised, retentionOf, verdicts } from './retention-steps.ts'
 
-/** Until when there may have been records that are there no more, and what that makes of a claim. */
+/** Until when records may have existed that are gone now, and what that means for a claim. */
 export const horizonCases: readonly StoreCase[] = [
   {
     name: 'horizon: there is none until it is raised, then everybody sees it, and it lies where the database says',

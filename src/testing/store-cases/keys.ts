@@ -48,7 +48,7 @@ export const keyCases: readonly StoreCase[] = [
   ]),
 ]
 
-/** All of them are first, found again each by itself, and known the next time. */
+/** All keys are first, each is found separately, and all are known the next time. */
 function differ(name: string, keys: readonly string[]): StoreCase {
   return {
     name,

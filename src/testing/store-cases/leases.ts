@@ -84,7 +84,7 @@ export const leaseCases: readonly StoreCase[] = [
     name: 'leases: one that has ended is lost, although nobody has taken it since',
     async run({ store }) {
       const fence = await soonAcquired(leasesOf(store), 'tidying', 30)
-      // A short renewal each time: once it has ended, it stays so.
+      // Each renewal is short. Once the lease has ended, it stays ended.
       await eventually(async () => ((await leasesOf(store).renew('tidying', fence, 1)) ? undefined : true), 'its end')
       assert.equal(await leasesOf(store).renew('tidying', fence, anHour), false)
       assert.equal(await leasesOf(store).release('tidying', fence), false)
@@ -97,12 +97,12 @@ export const leaseCases: readonly StoreCase[] = [
       const short = 200
       await eventually(async () => {
         const fence = await soonAcquired(leasesOf(store), 'longer', short)
-        // A slow machine may have let it end meanwhile: then it is tried again.
+        // A slow machine may have let it end meanwhile. Then it is tried again.
         return (await leasesOf(store).renew('longer', fence, anHour)) ? true : undefined
       }, 'a renewal in time')
       const shorter = await soonAcquired(leasesOf(store), 'shorter', anHour)
       assert.equal(await leasesOf(store).renew('shorter', shorter, short), true)
-      // By the time that one has ended, the other one would have too.
+      // By the time that lease has ended, the other would have ended, too, without its renewal.
       await soonAcquired(leasesOf(rival), 'shorter', anHour)
       assert.equal(await leasesOf(rival).acquire('longer', anHour), undefined, 'the renewal did not make it longer')
     },
@@ -142,7 +142,7 @@ export const leaseCases: readonly StoreCase[] = [
   },
 ]
 
-/** Its fence, once the one before it has ended by the database's clock. */
+/** Resolves to the fence, once the previous lease has ended by the database's clock. */
 async function soonAcquired(leases: Leases, name: string, leaseMs: number): Promise<number> {
   const { fence } = await eventually(() => leases.acquire(name, leaseMs), `the lease ${name}`)
   return fence

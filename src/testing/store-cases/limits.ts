@@ -5,7 +5,7 @@ import { claimAndWrite, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
-/** What a store says it can hold, and what it does with more. */
+/** What a store declares that it can hold, and what it does with more. */
 export const limitCases: readonly StoreCase[] = [
   {
     name: 'limits: a message that is as large as they allow is kept, byte for byte',
@@ -28,7 +28,7 @@ export const limitCases: readonly StoreCase[] = [
     async run(context) {
       const { store } = context
       const limits = (await store.limits?.()) as StoreLimits
-      // Beside the message there is room for its names and its errors, which are short here.
+      // Besides the message, there is room for its names and its errors, which are short here.
       const message = messageOf(limits, Math.max(1_000_000, limits.messageBytes))
       const kept: ((tx: never) => Promise<void>)[] = [
         (tx) => store.parking.park(tx, [parkedMessage('m1', { message })]),

@@ -7,7 +7,7 @@ import { failureOf } from '../waiting.ts'
 const sorry = new Error('the work failed')
 const quietly = { borrower: 'tag-note', onLateCall: () => {} }
 
-/** Savepoints have one stack for a whole transaction, but their names belong to whoever has made them. */
+/** A transaction has a single stack of savepoints, but each name belongs to whoever created it. */
 export const loanSavepointCases: readonly StoreCase[] = [
   {
     name: 'loan savepoints: what an earlier borrower left open cannot be gone back to, and its effect stays',
@@ -68,7 +68,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
         const loan = store.lend(tx, quietly)
         for (const name of ['sp', 'other', 'sp']) await savepoints.make(loan.tx, name)
         await loan.end().tidied
-        // Not through a loan: whatever else has the connection.
+        // Not through a loan, but through other code that has the connection.
         await failureOf(savepoints.undo(tx, 'sp'), 'going back to what was left')
         throw sorry
       })

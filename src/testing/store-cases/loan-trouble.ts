@@ -5,7 +5,7 @@ import { claim } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, hold } from '../waiting.ts'
 
-/** What the failed calls of a borrower meant, whether or not it let them out. */
+/** What the failed calls of a borrower meant, whether or not it let the errors propagate. */
 export const loanTroubleCases: readonly StoreCase[] = [
   {
     name: 'loan trouble: none while all goes well, whatever else the borrower meets',
@@ -43,7 +43,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
         throw await failureOf(effects.writeBadly?.(loan.tx, secret) ?? Promise.resolve(), 'the bad statement')
       })
       const error = await failureOf(work, 'work that throws')
-      // As loggers print it, with everything that hangs on it.
+      // As loggers print it, with all nested details.
       const printed = `${inspect(error, { depth: 10, maxStringLength: null })} ${JSON.stringify({ ...(error as object) })}`
       assert.ok(!printed.includes('0012'), printed)
     },

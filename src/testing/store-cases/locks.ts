@@ -12,7 +12,7 @@ export const lockCases: readonly StoreCase[] = [
         await claim(store, tx, 'm1')
         await effects.write(tx, 'm1')
       })
-      // Where a database has one writer at a time, the wait is before the work begins.
+      // If a database has one writer at a time, the wait comes before the work begins.
       const impatience = { lockTimeoutMs: 80, giveUpAfterMs: 80 }
       const late = rival.transaction((tx) => claim(rival, tx, 'm1'), impatience)
       assert.equal(rival.classify(await failureOf(late, 'a claim that another holds')), 'conflict')

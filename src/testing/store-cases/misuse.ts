@@ -4,7 +4,7 @@ import { claim, claimAndWrite, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 
-/** What application code can do to a transaction through its native client, and what must not come of it. */
+/** What application code can do to a transaction through its native client, and what must not follow from it. */
 export const misuseCases: readonly StoreCase[] = [
   {
     name: 'misuse: a commit from inside cannot make claims durable',

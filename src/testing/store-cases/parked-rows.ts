@@ -40,7 +40,7 @@ export function keysOf(rows: readonly { readonly key: string }[]): string[] {
 }
 
 interface ReserveOptions extends Partial<DueOptions> {
-  /** Whatever the type of their messages, instead of `wanted`. */
+  /** Used instead of `wanted`: these handlers, with messages of any type. */
   readonly handlers?: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export function reserve<Tx>(
   return store.parking.reserve({ ...defaults, ...options })
 }
 
-/** What could be reserved now, in the order of the alphabet; it is given back at once. */
+/** What could be reserved now, in alphabetical order. It is released at once. */
 export async function dueKeys<Tx>(store: Store<Tx>, options: ReserveOptions = {}): Promise<string[]> {
   const reserved = await reserve(store, options)
   await store.parking.rebook(reserved, 0)
@@ -64,7 +64,7 @@ export async function listedKeys<Tx>(store: Store<Tx>, filter?: ParkedFilter): P
   return keysOf(await store.parking.list(filter))
 }
 
-/** The one row of that key, as it is now. */
+/** The current row of that key. */
 export async function rowOf<Tx>(store: Store<Tx>, key: string, name = handler): Promise<StoredParkedMessage> {
   return present((await store.parking.list({ handler: name, key }))[0], `the parked row of ${key}`)
 }

@@ -17,7 +17,7 @@ async function headOf<Tx>(store: Store<Tx>, key: string): Promise<ParkedTicket> 
   )
 }
 
-/** The keys of what follows on the row. */
+/** The keys of the rows that follow this one. */
 async function following<Tx>(store: Store<Tx>, head: ParkedTicket, changes: Partial<BehindOptions> = {}) {
   return keysOf(await store.parking.reserve({ ...options, behind: head, ...changes }))
 }

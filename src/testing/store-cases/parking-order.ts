@@ -118,7 +118,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     name: 'order: what is parked while others look for work is overtaken by none behind it',
     needs: ['concurrent'],
     async run({ store, rival }) {
-      // Something to look through, so that the looking takes its time.
+      // Enough rows to make the search take a while.
       await park(store, ...Array.from({ length: 30 }, (_, index) => ofKey(`free${index}`, `free${index}`)))
       const rounds = Array.from({ length: 150 }, (_, index) => `r${index}`)
       let isParking = true

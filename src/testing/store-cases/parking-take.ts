@@ -102,7 +102,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
   },
 ]
 
-/** Takes them and lets them go again. */
+/** Takes them and releases them again. */
 function taken<Tx>(store: Store<Tx>, tickets: readonly ParkedTicket[]): Promise<readonly boolean[]> {
   return store.transaction((tx) => store.parking.take(tx, tickets))
 }

@@ -168,7 +168,7 @@ function poisonedParts(): readonly CaseNeed[] {
   return ['parts', 'bad-write', 'poisoning']
 }
 
-/** One good part, then one whose database error was swallowed; the rest is up to the case. */
+/** One good part, then one whose database error was swallowed. The case decides the rest. */
 function withBadPart<Tx>(
   { store, effects }: StoreCaseContext<Tx>,
   goOn: (tx: Tx, parts: Parts<Tx>) => Promise<void>,

@@ -83,7 +83,7 @@ export const positionCases: readonly StoreCase[] = [
   },
 ]
 
-/** As if it had them: these cases run only where it does. */
+/** Assumes that the store has positions: these cases run only if it does. */
 function positionsOf<Tx>(store: Store<Tx>): Positions<Tx> {
   return store.positions as Positions<Tx>
 }

@@ -9,7 +9,7 @@ import { again, anHour, change, keysOf, park, reserve } from './parked-rows.ts'
 import { queueOf, send, take, takenAgain, textsOf } from './queue-steps.ts'
 import { aDay, retentionOf } from './retention-steps.ts'
 
-/** Short enough to be ids of suspects. */
+/** Short enough to serve as ids of suspects. */
 const clocks = [
   ['behind', -aDay],
   ['ahead', aDay],
@@ -17,7 +17,7 @@ const clocks = [
 
 const isAboutNow = (date: Date | undefined) => Math.abs((date?.getTime() ?? 0) - Date.now()) < anHour / 2
 
-/** The clock of the process that calls is wrong by a day: no deadline and no time that is stored may follow it. */
+/** The clock of the calling process is wrong by a day. No deadline and no stored time may depend on it. */
 export const processClockCases: readonly StoreCase[] = [
   {
     name: 'time: a lease lasts as long as was asked for, whatever the clock of its holder says',

@@ -5,7 +5,7 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { queueOf, remove, send, take } from './queue-steps.ts'
 
-/** More than the clocks of a process and a database differ while they count the same short time. */
+/** More than the clocks of a process and a database drift apart in such a short time. */
 const toleranceMs = 100
 
 export const queueAgeCases: readonly StoreCase[] = [
@@ -70,7 +70,7 @@ function growsBeyond<Tx>(store: Store<Tx>, ms: number, queue = 'notes'): Promise
   }, `an age of more than ${ms} ms`)
 }
 
-/** The database and the process count the same time, however long the machine has taken. */
+/** The database and the process measure the same time, however slow the machine is. */
 async function isNoOlderThan<Tx>(store: Store<Tx>, begun: number): Promise<void> {
   const age = await ageOf(store)
   const most = performance.now() - begun + toleranceMs

@@ -5,7 +5,7 @@ import type { StoreCase } from '../store-case.ts'
 import { failureOf } from '../waiting.ts'
 import { aMinute, queueOf } from './queue-steps.ts'
 
-/** Whoever looks for messages that nobody sends any more finds them by these names. */
+/** The names by which messages that nobody sends any more can be found. */
 export const queueNameCases: readonly StoreCase[] = [
   {
     name: 'queue names: every queue that has messages is named once, also when all of them are hidden',

@@ -57,7 +57,7 @@ export const queueNewsCases: readonly StoreCase[] = [
 
 interface Ear {
   readonly heard: Promise<void>
-  /** Fails when it takes too long. */
+  /** Fails if it takes too long. */
   hears(): Promise<void>
   stop(): Promise<void>
 }

@@ -13,7 +13,7 @@ import {
   textsOf,
 } from './queue-steps.ts'
 
-/** Giving back what was taken for nothing: a publisher that could not send, a consumer that stops. */
+/** Releasing messages that were taken in vain: a publisher that could not send, a consumer that stops. */
 export const queueReleaseCases: readonly StoreCase[] = [
   {
     name: 'queue: what is released can be taken again at once, and the taking is not counted',
@@ -26,7 +26,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
       const again = await take(rival, 10)
       assert.deepEqual(textsOf(again), ['q1', 'q2'])
       assert.deepEqual(deliveriesOf(again), [1, 1])
-      // Only the last taking is taken back, not those before it.
+      // Only the last take is undone, not the earlier ones.
       await queueOf(rival).hide('notes', again, 0)
       await queueOf(rival).hide('notes', await take(rival, 10), 0, { untaken: true })
       assert.deepEqual(deliveriesOf(await take(store, 10)), [2, 2])
@@ -77,7 +77,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
       await queueOf(store).hide('notes', former, 0, { untaken: true })
       assert.deepEqual(await take(store, 1), [])
       assert.deepEqual(await countsOf(store), { ready: 0, hidden: 1 })
-      // The holder is still the one who holds it.
+      // The current holder still holds it.
       await queueOf(rival).hide('notes', holders, 0)
       assert.deepEqual(deliveriesOf(await take(store, 1)), [3])
     },

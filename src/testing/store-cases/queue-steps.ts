@@ -31,7 +31,7 @@ export function take<Tx>(store: Store<Tx>, limit: number, visibilityMs = aMinute
   return queueOf(store).take('notes', { limit, visibilityMs })
 }
 
-/** Takes what can be taken as soon as a visibility has run out. */
+/** Takes what is available as soon as a visibility timeout has passed. */
 export function takenAgain<Tx>(store: Store<Tx>): Promise<readonly QueuedMessage[]> {
   return eventually(async () => {
     const taken = await take(store, 10)
@@ -47,7 +47,7 @@ export function remove<Tx>(store: Store<Tx>, taken: readonly { readonly ticket: 
   )
 }
 
-/** Without the age of the oldest, which is another at every look. */
+/** Without the age of the oldest message, which changes every time. */
 export async function countsOf<Tx>(store: Store<Tx>, queue = 'notes'): Promise<Omit<QueueCount, 'oldestMs'>> {
   const { ready, hidden } = await queueOf(store).count(queue)
   return { ready, hidden }

@@ -100,7 +100,7 @@ export const queueCases: readonly StoreCase[] = [
     name: 'queue: messages that are the same to the last byte are messages of their own',
     needs: ['queue'],
     async run({ store }) {
-      // Nothing says that it is a mistake: an at-least-once run that is repeated publishes under the same id.
+      // This is not a mistake: a repeated at-least-once run publishes under the same id.
       const same = [toQueue('q1', 'a'), toQueue('q1', 'a')]
       await store.transaction((tx) => queueOf(store).send(tx, 'notes', same))
       await store.transaction((tx) => queueOf(store).send(tx, 'notes', same))

@@ -17,12 +17,12 @@ export function redriveSettings(id: string, changes: Partial<RedriveSettings> = 
   return { id, by: 'ana', why: 'it is mended', canary: 0, perSecond: undefined, stopAfterFailures: 10, ...changes }
 }
 
-/** One dead letter for each key, parked one after the other. */
+/** One dead letter for each key, parked one after another. */
 export async function bury<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<void> {
   for (const key of keys) await park(store, parkedMessage(key, { state: 'dead', attempts: 5 }))
 }
 
-/** Rejects where a rival has come first. */
+/** Rejects if another process was first. */
 export async function start<Tx>(store: Store<Tx>, id: string, filter: ParkedFilter = {}): Promise<number> {
   const running = await runningRedrives(store)
   return await store.transaction(async (tx) =>

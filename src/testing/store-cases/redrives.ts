@@ -6,7 +6,7 @@ import { failureOf } from '../waiting.ts'
 import { again, change, dead, done, dueKeys, listedKeys, park, reserve, rowOf } from './parked-rows.ts'
 import { bury, end, found, redriveSettings, release, releaseAsSeen, start } from './redrive-steps.ts'
 
-/** Redrives over facts and marks: what they ask of a store. */
+/** Redrives built on facts and marks: what they require of a store. */
 export const redriveCases: readonly StoreCase[] = [
   {
     name: 'redrive: everything about it comes back, and the dead letters that fit are its selection',
@@ -64,7 +64,7 @@ export const redriveCases: readonly StoreCase[] = [
       await bury(store, ...keys)
       const selected = new Map<string, number>()
       const startOn = async (on: typeof store, id: string): Promise<void> => {
-        // Whoever comes second is refused, and begins again.
+        // The second one is refused, and starts again.
         for (let turn = 0; turn < 20 && !selected.has(id); turn++)
           await start(on, id).then(
             (count) => selected.set(id, count),

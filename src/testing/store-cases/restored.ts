@@ -5,7 +5,7 @@ import type { StoreCase } from '../store-case.ts'
 import { eventually, failureOf } from '../waiting.ts'
 import { queueOf, send, take, textsOf } from './queue-steps.ts'
 
-/** Records that vanish without anybody saying so. Whoever remembers them must learn of it: by the epoch. */
+/** Records that vanish unannounced. Every cache of them must notice, by the epoch. */
 export const restoredCases: readonly StoreCase[] = [
   {
     name: 'restored: a database that was put back to an earlier state has another epoch, whether a store was opened since or before',
@@ -16,7 +16,7 @@ export const restoredCases: readonly StoreCase[] = [
         await recordOf(each, request('m1'))
       }
       const restore = await present(backUp, 'backUp')()
-      // In this very epoch a cache learns of m2, and of its commit.
+      // In this very epoch, a cache learns of m2 and of its commit.
       const { epoch } = await claimed(store, 'm2')
       const fresh = await restore()
 
@@ -24,7 +24,7 @@ export const restoredCases: readonly StoreCase[] = [
       assert.equal(first.existing[0]?.state, 'processed', 'the backup is not there')
       assert.notEqual(first.epoch, epoch, 'a cache would still know of m2, which is gone')
       assert.deepEqual((await claimed(fresh, 'm2')).existing, [undefined])
-      // Nobody goes by an epoch for longer than a second without asking again.
+      // Nobody relies on an epoch for longer than a second without asking again.
       for (const each of [store, rival]) {
         const seen = await eventually(async () => {
           const answer = await unlessAway(each, () => claimed(each, 'm2'))
@@ -46,7 +46,7 @@ export const restoredCases: readonly StoreCase[] = [
       const [taken] = await take(store, 1)
       const { ticket } = present(taken, 'the first message')
       const fresh = await restore()
-      // Rows are counted again from where the backup was.
+      // Row numbers continue from where the backup was.
       await send(fresh, 'sent since')
       const remove = async () => {
         await queueOf(store).remove(undefined, 'notes', [ticket])
@@ -83,7 +83,7 @@ function claimed<Tx>(store: Store<Tx>, key: string): Promise<ClaimAnswer> {
   return store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
 }
 
-/** A restore may cut connections: what a store says to that first is that the database cannot be reached. */
+/** A restore may cut connections, so a store may first report that the database is unreachable. */
 async function unlessAway<T, Tx>(store: Store<Tx>, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()

@@ -3,7 +3,7 @@ import { present, request } from '../sample-records.ts'
 
 export const aDay = 86_400_000
 
-/** The moment so many days from now; whole seconds, so that it is exact in every database. */
+/** The time this many days from now, in whole seconds, so that it is exact in every database. */
 export function daysFromNow(days: number): Date {
   return new Date(Math.round((Date.now() + days * aDay) / 1_000) * 1_000)
 }
@@ -16,7 +16,7 @@ export function retentionOf<Tx>(store: Store<Tx>): Retention {
   return present(store.retention, 'the retention of the store')
 }
 
-/** Where nothing is in doubt there is a horizon afterwards. */
+/** If nothing is in doubt, there is a horizon afterwards. */
 export async function raised<Tx>(store: Store<Tx>, keepMs: number): Promise<{ horizon: Date; now: Date }> {
   const { horizon, now } = await retentionOf(store).raise(keepMs)
   return { horizon: present(horizon, 'the horizon'), now }
@@ -26,18 +26,18 @@ export function claimAll<Tx>(store: Store<Tx>, ...requests: readonly ClaimReques
   return store.transaction((tx) => store.inbox.claim(tx, requests))
 }
 
-/** `first`, `too old`, or the state of the record that was there: one word each. */
+/** `first`, `too old`, or the state of the existing record, one for each key. */
 export function verdicts({ existing, tooOld }: ClaimAnswer): readonly string[] {
   return existing.map((record, place) => record?.state ?? (tooOld?.has(place) ? 'too old' : 'first'))
 }
 
-/** Of these keys those that have a record. */
+/** Those of the keys that have a record. */
 export async function found<Tx>(store: Store<Tx>, ...keys: readonly string[]): Promise<readonly string[]> {
   const records = await store.inbox.find(keys.map((key) => request(key)))
   return keys.filter((_, place) => records[place] !== undefined)
 }
 
-/** Until there is no more; resolves to how many are gone. */
+/** Repeats until nothing is left. Resolves to how many were removed. */
 export async function removeAll<Tx>(
   store: Store<Tx>,
   bornBefore: Date,

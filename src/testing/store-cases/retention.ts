@@ -8,7 +8,7 @@ import { aDay, born, claimAll, daysFromNow, found, removeAll, retentionOf, verdi
 
 const states: readonly RecordState[] = ['discarded', 'expired', 'parked', 'processed']
 
-/** Records go when their time has come, and no others; until then they are found, with or without their time. */
+/** Only records whose time has come are removed. Until then they are found, with or without their time. */
 export const retentionCases: readonly StoreCase[] = [
   {
     name: 'retention: remove removes what was born before, of every state, and nothing else',
@@ -47,7 +47,7 @@ export const retentionCases: readonly StoreCase[] = [
       await retentionOf(store).raise(10 * aDay)
       await removeAll(store, moment)
       const kept = await found(store, 'a', 'b', 'c', 'd', 'e')
-      // A store may remove larger pieces later; it must never remove more.
+      // A store may remove larger chunks later, but never more than is due.
       assert.deepEqual(kept.slice(-3), ['c', 'd', 'e'])
       assert.ok(!kept.includes('a') || kept.includes('b'))
       await removeAll(store, at(3 * aDay))

@@ -3,7 +3,7 @@ import { claim, parkedMessage, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { again, anHour, change } from './parked-rows.ts'
 
-/** Wide enough for any two clocks that are set at all, narrow enough for a wrong time zone or unit. */
+/** Wide enough for any two clocks that are set at all, narrow enough to detect a wrong time zone or unit. */
 function isAboutNow(date: Date | undefined): boolean {
   return date instanceof Date && Math.abs(date.getTime() - Date.now()) < anHour / 2
 }

@@ -7,7 +7,7 @@ import { failureOf, gate } from '../waiting.ts'
 
 const sorry = new Error('the work failed')
 
-/** What cannot be looked at, or has no end. */
+/** Values that cannot be inspected, or never end. */
 const unreadable: readonly unknown[] = [circular(), deep(), unreachable(), undefined]
 
 function circular(): Error {

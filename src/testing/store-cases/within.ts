@@ -234,7 +234,7 @@ export const withinCases: readonly StoreCase[] = [
       }
       const error = await failureOf(join(), 'a savepoint outside of any transaction')
       const isSaid = isJustonceError(error, 'TX_NOT_OPEN') || isJustonceError(error, 'TX_CLOSED')
-      // Where connections end with their transactions, it is the connection that is missed.
+      // If connections end with their transactions, the error is about the missing connection.
       assert.ok(isSaid || store.classify(error) === 'unavailable', String(error))
       assert.equal(hasBegun, false)
     },
