@@ -5,9 +5,9 @@ import { overriding } from './overriding.ts'
  * The moments at which a consumer may die, in the order in which a message passes them.
  * - `before-claim`: delivered, and nothing written.
  * - `after-claim`: claimed in a transaction that is still open; no handler has run.
- * - `between-writes`: inside a handler. Only the handler knows where that is, so it calls `die` by itself.
+ * - `between-writes`: inside a handler. Only the handler knows where that is, so it calls `die` itself.
  * - `before-commit`: everything is written, and the commit is not sent.
- * - `after-commit`: committed, and the broker has not been told.
+ * - `after-commit`: committed, but not acknowledged to the broker.
  * - `after-ack`: the broker has forgotten the message.
  */
 export type CrashPoint =
@@ -31,16 +31,16 @@ export interface ReachedPoint {
   readonly point: CrashPoint
   /** The keys of the messages that share this moment: one transaction, or one acknowledgement. */
   readonly keys: readonly string[]
-  /** What is claimed where positions are kept in the store. By position alone nothing else is. */
+  /** What is claimed if positions are kept in the store. With positions alone, nothing else is claimed. */
   readonly moves?: readonly PositionMove[]
 }
 
-/** Called every time the point is reached, and waited for. If it returns, everything goes on as if it had not been there. */
+/** Called and awaited every time the point is reached. If it returns, everything continues as usual. */
 export type Die = (reached: ReachedPoint) => unknown
 
 /**
- * A store that calls `die` when a batch reaches the point. Points that are not the store's are left to
- * `crashingTransport` and to the handler, so that both can be given the same one.
+ * A store that calls `die` when a batch reaches the point. Points outside the store are left to `crashingTransport` and to the
+ * handler, so that both can be given the same point.
  *
  * @example
  * const die = () => process.kill(process.pid, 'SIGKILL')
@@ -78,7 +78,7 @@ export function crashingStore<S extends Store>(store: S, point: CrashPoint, die:
     }),
     positions: inner.positions && positionsThatReach(inner.positions, claimed, reach),
     parking: overriding(inner.parking, {
-      // The next attempt of a parked message: taking its row is what claiming is the first time.
+      // For later attempts of a parked message, taking its row replaces the claim.
       async take(tx, tickets) {
         const taken = await inner.parking.take(tx, tickets)
         const keys = tickets.filter((_, index) => taken[index]).map(({ key }) => key)
@@ -97,7 +97,7 @@ interface Claimed {
   readonly moves: PositionMove[]
 }
 
-/** Moving a position is what claiming is where positions are kept in the store. */
+/** If positions are kept in the store, moving a position replaces the claim. */
 function positionsThatReach(
   positions: Positions<unknown>,
   claimed: WeakMap<object, Claimed>,
@@ -116,8 +116,8 @@ function positionsThatReach(
 }
 
 /**
- * A transport that calls `die` when messages have been acknowledged. For one that settles inside the transaction that
- * is the moment after the commit, and there `die` is not waited for.
+ * A transport that calls `die` when messages have been acknowledged. If it settles inside the transaction, that is the moment
+ * after the commit, and `die` is not awaited there.
  */
 export function crashingTransport<T extends Transport>(transport: T, point: CrashPoint, die: Die): T {
   if (point !== 'after-ack') return transport

@@ -1,10 +1,10 @@
 import type { Clock } from '../contracts/index.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is advanced. */
 export interface FakeClock extends Clock {
   /**
-   * Moves time forward and runs what falls due on the way, in order of its time, each at its own `now()`. After each
-   * one the promises that it settled get their turn, so what they start in turn is also run if it falls due.
+   * Moves time forward and runs everything that becomes due, in order of time, each at its own `now()`. After each one, the
+   * promises it settled get their turn, so whatever they start is also run if it becomes due.
    */
   advance(ms: number): Promise<void>
   /** How many sleeps and timers have not ended. */
@@ -12,7 +12,7 @@ export interface FakeClock extends Clock {
 }
 
 export interface FakeClockOptions {
-  /** Default 2030-01-01T00:00:00Z. */
+  /** Default: 2030-01-01T00:00:00Z. */
   readonly start?: Date
   /** Default: always 0.5. */
   readonly random?: () => number
@@ -71,7 +71,7 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   }
 }
 
-/** The earliest; of two at the same time the one that was set first. */
+/** The earliest one. Of two at the same time, the one that was set first. */
 function nextDue(alarms: Iterable<Alarm>, untilMs: number): Alarm | undefined {
   let next: Alarm | undefined
   for (const alarm of alarms) {
@@ -80,7 +80,7 @@ function nextDue(alarms: Iterable<Alarm>, untilMs: number): Alarm | undefined {
   return next
 }
 
-/** A turn of the event loop comes after every promise callback, also those that earlier ones have queued. */
+/** A turn of the event loop comes after all promise callbacks, including those that earlier ones have queued. */
 function promisesSettled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

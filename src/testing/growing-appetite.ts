@@ -1,6 +1,6 @@
 import type { Appetite } from '../contracts/index.ts'
 
-/** An appetite that is what the test says. */
+/** An appetite controlled by the test. */
 export function growingAppetite(now: number): { readonly appetite: Appetite; want(count: number): void } {
   const wakes = new Set<() => void>()
   let wanted = now

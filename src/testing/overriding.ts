@@ -1,4 +1,4 @@
-/** The same object with some members replaced. Methods keep the `this` they were written for, also in classes. */
+/** The same object with some members replaced. Methods keep their original `this`, also in classes. */
 export function overriding<T extends object>(target: T, replaced: Partial<T>): T {
   return new Proxy(target, {
     get(_, property) {

@@ -1,6 +1,6 @@
 /**
- * Runs the work while the clock of this process is wrong by so much, as far as JavaScript can tell: `Date.now()` and
- * `new Date()`. Timers and measurements go on as they are.
+ * Runs the work while the clock of this process is wrong by this much, as far as JavaScript can see: `Date.now()` and
+ * `new Date()`. Timers and measurements are not affected.
  */
 export async function withProcessClock<T>(aheadMs: number, work: () => Promise<T>): Promise<T> {
   const Right = globalThis.Date

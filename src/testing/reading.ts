@@ -26,13 +26,13 @@ export function idsOf(deliveries: readonly Delivery[]): readonly (string | undef
 
 /** One iteration of a transport's deliveries, read in steps. */
 export interface Reading {
-  /** The next batch. Asking again before it has come answers the same one. */
+  /** The next batch. A second call before it has arrived returns the same batch. */
   next(): Promise<readonly Delivery[]>
-  /** Exactly this many, however they are batched; more in the last batch is a failure. */
+  /** Exactly this many, in any number of batches. More in the last batch is a failure. */
   take(count: number): Promise<readonly Delivery[]>
-  /** Settles whatever comes as done until all of these ids have come; answers everything that came. */
+  /** Settles everything as done until all of these ids have arrived. Resolves to everything that arrived. */
   takeUntil(ids: readonly string[]): Promise<readonly Delivery[]>
-  /** Aborts the signal and waits for the end; answers what still came after the abort. */
+  /** Aborts the signal and waits for the end. Resolves to what arrived after the abort. */
   stop(): Promise<readonly Delivery[]>
 }
 
@@ -96,8 +96,8 @@ export function startReading(
 }
 
 /**
- * Everything that is left in the queue, as a new connection sees it: markers are sent after it, and all that comes
- * before the last of them is answered. Several, because a transport without order may bring one early.
+ * Everything left in the queue, as a new connection sees it. Markers are sent after it, and everything that arrives until the
+ * last of them is returned. There are several markers, because a transport without order may deliver one early.
  */
 export async function remaining(context: TransportCaseContext): Promise<readonly Delivery[]> {
   const transport = await context.connect()

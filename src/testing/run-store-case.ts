@@ -4,10 +4,10 @@ import { unmetNeed } from './unmet-need.ts'
 
 export type CaseOutcome =
   | { readonly kind: 'passed' }
-  /** The store lacks something that the case is about. */
+  /** The store lacks something that the case needs. */
   | { readonly kind: 'skipped'; readonly reason: string }
 
-/** Opens a context for the case, runs it there and closes it again; rejects when the store fails the case. */
+/** Opens a context for the case, runs the case in it and closes it again. Rejects if the store fails the case. */
 export async function runStoreCase<Tx>(
   each: StoreCase,
   open: () => Promise<StoreCaseContext<Tx>>,
@@ -19,7 +19,7 @@ export async function runStoreCase<Tx>(
     await context.close()
     return reason === undefined ? { kind: 'passed' } : { kind: 'skipped', reason }
   } catch (error) {
-    // A failed case may have left transactions open, for which closing could wait for ever and hide the failure.
+    // A failed case may have left transactions open. Closing could then wait forever and hide the failure.
     await Promise.race([context.close().catch(() => {}), pause(500, undefined, { ref: false })])
     throw error
   }

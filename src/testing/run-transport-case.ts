@@ -39,7 +39,7 @@ const needs: Record<
   },
 }
 
-/** Opens a context for the case, runs it there and closes it again; rejects when the transport fails the case. */
+/** Opens a context for the case, runs the case in it and closes it again. Rejects if the transport fails the case. */
 export async function runTransportCase(
   each: TransportCase,
   open: () => Promise<TransportCaseContext>,
@@ -51,7 +51,7 @@ export async function runTransportCase(
     await context.close()
     return reason === undefined ? { kind: 'passed' } : { kind: 'skipped', reason }
   } catch (error) {
-    // A failed case may have left readers behind, for which closing could wait for ever and hide the failure.
+    // A failed case may have left readers open. Closing could then wait forever and hide the failure.
     await Promise.race([context.close().catch(() => {}), pause(2_000, undefined, { ref: false })])
     throw error
   }

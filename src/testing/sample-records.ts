@@ -17,13 +17,13 @@ export function request(key: string, fingerprint?: Uint8Array): ClaimRequest {
   return { handler, key, fingerprint }
 }
 
-/** Claims one key in the given transaction: undefined when it is ours. */
+/** Claims one key in the given transaction. `undefined` if the claim is ours. */
 export async function claim<Tx>(store: Store<Tx>, tx: Tx, key: string): Promise<InboxRecord | undefined> {
   const { existing } = await store.inbox.claim(tx, [request(key)])
   return existing[0]
 }
 
-/** The record of one key, as it is committed. */
+/** The committed record of one key. */
 export async function recordOf(
   { inbox }: { readonly inbox: Pick<Inbox<never>, 'find'> },
   key: RecordKey,
@@ -31,7 +31,7 @@ export async function recordOf(
   return (await inbox.find([key]))[0]
 }
 
-/** Claims one key and, if it is ours, writes one effect of the same name; what a handler amounts to. */
+/** Claims one key and, if it is ours, writes one effect of the same name, like a handler. */
 export async function claimAndWrite<Tx>(
   context: { readonly effects: { write(tx: Tx, name: string): Promise<void> } },
   store: Store<Tx>,
@@ -55,7 +55,7 @@ export function textOf(message: PackedMessage): string {
   return decoder.decode(message.body)
 }
 
-/** Every byte there is, in an order that no text has. */
+/** Every possible byte, in an order that is not valid text. */
 export const everyByte = Uint8Array.from({ length: 256 }, (_, index) => 255 - index)
 
 /** Messages that broke stores which kept them as text. */
@@ -68,7 +68,7 @@ export const awkwardMessages: readonly PackedMessage[] = [
   { envelope: Uint8Array.of(0xff, 0xfe), body: new Uint8Array(300_000).fill(0xa5) },
 ]
 
-/** Plain arrays: drivers may answer with a Buffer or a Uint8Array, and only the bytes count. */
+/** Plain arrays, because drivers may return a Buffer or a Uint8Array, and only the bytes count. */
 export function bytesOf(message: PackedMessage): { envelope: number[]; body: number[] } {
   return { envelope: [...message.envelope], body: [...message.body] }
 }
@@ -103,7 +103,7 @@ export function present<T>(value: T | undefined, what: string): T {
   return value
 }
 
-/** Gives claims up. */
+/** Record changes that give up claims. */
 export function unclaimed(...keys: readonly InboxKey[]): RecordChange[] {
   return keys.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' }))
 }

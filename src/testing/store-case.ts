@@ -1,8 +1,8 @@
 import type { Store } from '../contracts/index.ts'
 
 /**
- * What a store must be able to do for a case to make sense on it. The first group is read from the store itself, the
- * second from which optional members its driver gave to the context, the third from what the driver declares.
+ * What a store must be able to do for a case to make sense. The first group is read from the store itself, the second from the
+ * optional members that its driver gave to the context, the third from what the driver declares.
  */
 export type CaseNeed =
   | 'atomic'
@@ -34,80 +34,80 @@ export type CaseNeed =
   | DeclaredNeed
 
 export type DeclaredNeed =
-  /** A failed statement spoils the whole transaction until it is undone (Postgres). */
+  /** A failed statement makes the whole transaction unusable until it is rolled back (Postgres). */
   | 'poisoning'
-  /** Calls through the native client take time, so that they can be open when a handler settles. */
+  /** Calls through the native client are asynchronous, so they can still be open when a handler settles. */
   | 'async-calls'
-  /** The database ends a holder that is silent for longer than `idleTimeoutMs`. */
+  /** The database ends a transaction that is idle for longer than `idleTimeoutMs`. */
   | 'idle-timeout'
-  /** `effects.transaction` heeds `repeatableRead`, and a rival's commit then fails a claim in it. */
+  /** `effects.transaction` respects `repeatableRead`, and another transaction's commit then makes a claim in it fail. */
   | 'strict-isolation'
-  /** The schema is made of tables that a person could create by hand. */
+  /** The schema consists of tables that a person could create by hand. */
   | 'tables'
 
-/** What the cases write beside the store's own records, in a table of the driver's, through the native client. */
+/** What the cases write in addition to the store's own records, through the native client, in a table of the driver's. */
 export interface Effects<Tx> {
-  /** One row, through the native client or a loan of it. */
+  /** Writes one row, through the native client or a loan of it. */
   write(tx: Tx, name: string): Promise<void>
-  /** Committed rows of that name, read outside any transaction. */
+  /** Counts the committed rows of that name, outside any transaction. */
   count(name: string): Promise<number>
-  /** A statement that the database refuses; it rejects. The value, if there is one, is given with it as a parameter. */
+  /** Runs a statement that the database refuses, and rejects. The value, if given, is passed as a parameter. */
   writeBadly?(tx: Tx, value?: string): Promise<unknown>
-  /** A statement whose failure ends the whole transaction (`on conflict rollback`, a deadlock in InnoDB); it rejects. */
+  /** Runs a statement whose failure ends the whole transaction (`on conflict rollback`, a deadlock in InnoDB), and rejects. */
   writeRuinously?(tx: Tx): Promise<unknown>
-  /** A statement that succeeds and makes the commit fail (a deferred constraint). */
+  /** Runs a statement that succeeds and makes the commit fail (a deferred constraint). */
   writeFailingAtCommit?(tx: Tx): Promise<unknown>
   /**
-   * Takes an exclusive lock of that name, whichever it is, as an update of one row does, and holds it until the transaction
-   * ends. An update that finds no row locks nothing.
+   * Takes an exclusive lock of that name, for any name, as an update of one row does, and holds it until the transaction ends.
+   * An update that finds no row locks nothing.
    */
   lock?(tx: Tx, name: string): Promise<unknown>
-  /** What a careless helper does to commit by itself through the native client. */
+  /** What a careless helper does to commit through the native client. */
   commit?(tx: Tx): Promise<unknown>
-  /** Every way to begin, commit or roll back that the native client offers, the one of `commit` included. */
+  /** Every way to begin, commit or roll back that the native client offers, including that of `commit`. */
   readonly controls?: readonly { readonly name: string; run(tx: Tx): Promise<unknown> }[]
-  /** The work in a savepoint of the user's own, which is rolled back when the work rejects; then it rejects too. */
+  /** Runs the work in a savepoint of the user's. If the work rejects, the savepoint is rolled back and this rejects, too. */
   inSavepoint?(tx: Tx, work: () => Promise<void>): Promise<void>
-  /** Single steps of that, by name. */
+  /** The single steps of that, by savepoint name. */
   readonly savepoints?: {
     make(tx: Tx, name: string): Promise<unknown>
     undo(tx: Tx, name: string): Promise<unknown>
     release(tx: Tx, name: string): Promise<unknown>
   }
-  /** A write that is made ready through `tx` now (a detached method, a prepared statement) and called later. */
+  /** Prepares a write through `tx` now (a detached method, a prepared statement), to be called later. */
   prepareWrite?(tx: Tx): (name: string) => Promise<void>
-  /** Loses the connection under an open transaction, as a failing network does. */
+  /** Cuts the connection of an open transaction, as a failing network does. */
   cut?(tx: Tx): Promise<void>
-  /** A transaction opened as an application does it, without the store; commits, or rolls back when the work rejects. */
+  /** Opens a transaction as an application does, without the store. Commits, or rolls back if the work rejects. */
   transaction?<T>(work: (tx: Tx) => Promise<T>, options?: { readonly repeatableRead?: boolean }): Promise<T>
 }
 
 /** One database, installed and empty, with two independent stores on it. Each case gets a fresh one. */
 export interface StoreCaseContext<Tx> {
   readonly store: Store<Tx>
-  /** Another store on the same database, with connections of its own: another process, as far as the database can tell. */
+  /** Another store on the same database, with its own connections. To the database, it is another process. */
   readonly rival: Store<Tx>
   readonly effects: Effects<Tx>
   readonly declares?: readonly DeclaredNeed[]
-  /** Two stores on one database where nothing is installed yet; closed by `close`. */
+  /** Two stores on one database where nothing is installed yet. `close` closes them. */
   openEmpty?(): Promise<readonly [Store<Tx>, Store<Tx>]>
   /**
-   * Keeps the database as it is now. What it resolves to puts it back to that, the way an operator restores a backup, and
+   * Backs up the database as it is now. The returned function restores that state, as an operator restores a backup, and
    * resolves to a store that was opened afterwards. `store` and `rival` stay open all the time.
    */
   backUp?(): Promise<() => Promise<Store<Tx>>>
   /**
-   * Moves the database's clock by so much, or, where that cannot be done, every time that it has stored by as much the
-   * other way, which is the same to it.
+   * Moves the database's clock by this much. If that is impossible, it moves all stored times by the same amount the other way,
+   * which looks the same to the store.
    */
   moveClock?(ms: number): Promise<void>
-  /** Closes both stores and whatever was opened for them, and removes the data. */
+  /** Closes both stores and everything that was opened for them, and removes the data. */
   close(): Promise<void>
 }
 
 /**
- * One sentence that every store must keep, as data: bind it to any test runner. It throws, by `node:assert`, when the
- * store does not keep it.
+ * One rule that every store must keep, as data: bind it to any test runner. It throws, through `node:assert`, if the store
+ * breaks the rule.
  *
  * ```ts
  * for (const each of storeCases) test(each.name, () => runStoreCase(each, openMyStore))

@@ -47,7 +47,7 @@ import { timeCases } from './store-cases/time.ts'
 import { transactionCases } from './store-cases/transaction.ts'
 import { withinCases } from './store-cases/within.ts'
 
-/** Every sentence of the store's contract that can be seen to fail, for any test runner. */
+/** Every rule of the store contract whose violation can be observed, for any test runner. */
 export const storeCases: readonly StoreCase[] = [
   ...basicCases,
   ...schemaCases,

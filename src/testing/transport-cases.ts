@@ -9,7 +9,7 @@ import { settlingCases } from './transport-cases/settling.ts'
 import { sharingCases } from './transport-cases/sharing.ts'
 import { sharingKeysCases } from './transport-cases/sharing-keys.ts'
 
-/** What every transport must keep; a case whose needs a transport does not meet is skipped with the reason. */
+/** The rules that every transport must keep. A case whose needs a transport does not meet is skipped with a reason. */
 export const transportCases: readonly TransportCase[] = [
   ...deliveringCases,
   ...contentCases,

@@ -49,7 +49,7 @@ function declared(need: CaseNeed, without: string): { met: Meets; without: strin
   return { met: ({ declares }) => declares?.some((each) => each === need) ?? false, without }
 }
 
-/** Why a case does not apply to this store, or undefined: it does. */
+/** Why a case does not apply to this store. `undefined` if it does. */
 export function unmetNeed<Tx>(each: StoreCase, context: StoreCaseContext<Tx>): string | undefined {
   const missing = each.needs?.find((need) => !needs[need].met(context as unknown as StoreCaseContext<never>))
   return missing === undefined ? undefined : needs[missing].without

@@ -50,8 +50,8 @@ export async function hold<Tx, T>(
 }
 
 /**
- * Evidence that something waits rather than is slow: it has not settled after a short while. The proof is what comes
- * of it later, so a slow machine can never make this fail.
+ * Evidence that something waits and is not just slow: it has not settled after a short while. The real proof is its later
+ * outcome, so a slow machine can never make this fail.
  */
 export async function staysPending(promise: Promise<unknown>, what: string): Promise<void> {
   const settled = promise.then(
@@ -61,7 +61,7 @@ export async function staysPending(promise: Promise<unknown>, what: string): Pro
   assert.equal(await Promise.race([settled, pause(60, false)]), false, `${what} did not wait`)
 }
 
-/** Looks again until there is something to see; for facts that only the database's clock brings about. */
+/** Looks again until there is a result. For states that depend on the database's clock. */
 export async function eventually<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
   for (let turn = 0; turn < 400; turn++) {
     const seen = await look()
@@ -71,7 +71,7 @@ export async function eventually<T>(look: () => Promise<T | undefined>, what: st
   return assert.fail(`${what} did not happen within ten seconds`)
 }
 
-/** What the promise rejects with; resolving is a failure. */
+/** The error that the promise rejects with. If it resolves, that is a failure. */
 export async function failureOf(promise: Promise<unknown>, what: string): Promise<unknown> {
   try {
     await promise
@@ -81,7 +81,7 @@ export async function failureOf(promise: Promise<unknown>, what: string): Promis
   return assert.fail(`${what} should have been refused`)
 }
 
-/** Runs it again when the store says that this may help; what a caller has to do, and a deadlock victim needs. */
+/** Retries if the store says that this may help, as callers must and a deadlock victim needs. */
 export async function despiteConflicts<T>(store: Pick<Store, 'classify'>, run: () => Promise<T>): Promise<T> {
   for (let turn = 1; ; turn++) {
     try {

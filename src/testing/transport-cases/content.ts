@@ -12,7 +12,7 @@ const bodies: readonly (readonly [name: string, body: Uint8Array])[] = [
   ['300,000 bytes', new Uint8Array(300_000).fill(0xa5)],
 ]
 
-// Pairs, because `__proto__` in an object literal is no property.
+// Pairs, because `__proto__` in an object literal is not a property.
 const headers: readonly (readonly [name: string, value: string])[] = [
   ['plain', 'value'],
   ['empty', ''],

@@ -68,7 +68,7 @@ export const deliveringCases: readonly TransportCase[] = [
       const unsettled = [...(await reading.take(3))]
       const seen = new Set(idsOf(unsettled))
       while (seen.size < 10) {
-        // Asked for before there is room: whoever answers too early brings more than fits.
+        // Requested before there is room. A transport that answers too early delivers more than fits.
         const next = reading.next()
         await transport.settle(unsettled.splice(0, 1), { kind: 'done' })
         unsettled.push(...(await next))

@@ -10,7 +10,7 @@ interface Inside extends InsideTransaction {
   sent(): void
 }
 
-/** The part that works inside transactions, and its store seen as one. */
+/** The part that works inside transactions, and its store. */
 function insideOf(transport: Transport): { inside: Inside; store: Store<unknown> } {
   const { inside, queue } = transport
   assert.ok(inside !== undefined && queue !== undefined)

@@ -73,7 +73,7 @@ export const orderingCases: readonly TransportCase[] = [
       await holder.publish([outgoing('a1', { key: 'a' })])
       const holding = startReading(context, holder, 1)
       const held = await holding.take(1)
-      // It wants no more, or a broker that pushes would give it what follows.
+      // It reads no more; otherwise a broker that pushes would give it what follows.
       await holding.stop()
       await holder.publish([outgoing('a2', { key: 'a' }), outgoing('b1', { key: 'b' })])
       const reading = startReading(context, other)

@@ -3,12 +3,12 @@ import type { Delivery, Position } from '../../contracts/index.ts'
 import { idsOf, outgoing, startReading } from '../reading.ts'
 import type { TransportCase, TransportCaseContext } from '../transport-case.ts'
 
-/** Of one key, so that all are in one partition. */
+/** All with one key, so that they are in one partition. */
 const messages = ['m1', 'm2', 'm3', 'm4'].map((id) => outgoing(id, { key: 'a' }))
 
 type Place = Delivery['place']
 
-/** Sends them and reads them all, from a store that stands where it is put: at first it has nothing of them. */
+/** Sends them and reads them all, with a store whose position the case can set. At first it has none. */
 async function readAll(context: TransportCaseContext) {
   const transport = await context.connect()
   await transport.publish(messages)
@@ -21,7 +21,7 @@ async function readAll(context: TransportCaseContext) {
   return { transport, reading, taken, putStoreAfter }
 }
 
-/** What a store answers that stands behind the given place, and knows of no other partition. */
+/** The answer of a store whose position is after the given place, and which knows no other partition. */
 function standingAt(stored: Place): (partitions: readonly { partition: string }[]) => (Position | undefined)[] {
   return (partitions) => partitions.map(({ partition }) => (partition === stored?.partition ? stored.to : undefined))
 }

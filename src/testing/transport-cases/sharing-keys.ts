@@ -11,7 +11,7 @@ const messages: readonly OutgoingMessage[] = Array.from({ length: 80 }, (_, inde
   return outgoing(`${key}${Math.floor(index / keys.length) + 1}`, { key })
 })
 
-/** Who holds what, as far as the consumers know; shared by them. */
+/** Which consumer holds what, as far as the consumers know. They share it. */
 interface Watch {
   readonly holders: Map<string, { readonly consumer: Transport; count: number }>
   readonly done: Map<string, string[]>
@@ -27,9 +27,9 @@ async function consume(consumer: Transport, watch: Watch): Promise<void> {
       if (holder === undefined) watch.holders.set(message.key!, { consumer, count: 1 })
       else holder.count++
     }
-    // What the other consumer is given by mistake must have the time to come.
+    // Gives the other consumer time to receive what it should not.
     await new Promise((resolve) => setImmediate(resolve))
-    // Before the broker is told: from then on the other may have it before we hear that it is settled.
+    // Recorded before the broker is notified: from then on, the other may get it before we hear that it is settled.
     for (const { message } of deliveries) {
       const holder = watch.holders.get(message.key!)!
       if (--holder.count === 0) watch.holders.delete(message.key!)

@@ -4,7 +4,7 @@ import { growingAppetite } from '../growing-appetite.ts'
 import { idsOf, outgoingList, remaining, startReading } from '../reading.ts'
 import type { TransportCase, TransportCaseContext } from '../transport-case.ts'
 
-/** Reads up to five at a time and settles them until all of the expected ids have come to anyone. */
+/** Reads up to five at a time and settles them until all of the expected ids have arrived at any consumer. */
 async function work(context: TransportCaseContext, missing: Set<string | undefined>, done: AbortController) {
   const transport = await context.connect()
   const taken: Delivery[] = []
@@ -42,7 +42,7 @@ export const sharingCases: readonly TransportCase[] = [
       await holder.publish(outgoingList(3))
       const holding = startReading(context, holder, 3)
       const held = await holding.take(3)
-      // It wants no more, or a broker that pushes would give it what it releases.
+      // It reads no more; otherwise a broker that pushes would give it what it releases.
       await holding.stop()
       assert.deepEqual(idsOf(await remaining(context)), [])
       await holder.settle(held, { kind: 'release' })
@@ -61,7 +61,7 @@ export const sharingCases: readonly TransportCase[] = [
       }
       const reading = startReading(context, hungry)
       let taken = 0
-      // Handlers that stand still have all that came. What is wanted beyond it is for the others.
+      // Stuck handlers hold everything that arrived. What is wanted beyond that is for others.
       for (const wanted of [8, 9, 11, 12, 15, 16, 20]) {
         want(wanted)
         while (taken < wanted) taken += (await reading.next()).length
