@@ -38,6 +38,16 @@ export const parking = (change: Change<Parking<unknown>>): Break => {
 export const facts = (change: Change<Facts<unknown>>): Break => {
   return (store) => ({ facts: { ...store.facts, ...change(store.facts, store) } })
 }
+/** Compares a fact with what it sees itself, and not with what the caller expects. */
+export const comparesWithWhatItSees = facts(({ read, change }) => ({
+  async change(tx, changes) {
+    const known = await read(changes.map(({ name }) => name))
+    return await change(
+      tx,
+      changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
+    )
+  },
+}))
 export const leases = (change: Change<Leases>): Break => {
   return (store) => {
     const real = leasesOf(store)

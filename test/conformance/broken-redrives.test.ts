@@ -1,4 +1,4 @@
-import { bindBrokenStores, facts, parking } from './break-store.ts'
+import { bindBrokenStores, comparesWithWhatItSees, facts, parking } from './break-store.ts'
 
 bindBrokenStores([
   {
@@ -49,15 +49,7 @@ bindBrokenStores([
   {
     name: 'lets one who has not seen a release release as well',
     caught: 'redrive: whoever has looked before something was released, or it ended, releases nothing',
-    break: facts(({ read, change }) => ({
-      async change(tx, changes) {
-        const known = await read(changes.map(({ name }) => name))
-        return await change(
-          tx,
-          changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
-        )
-      },
-    })),
+    break: comparesWithWhatItSees,
   },
   {
     name: 'tells of the oldest first',

@@ -1,4 +1,4 @@
-import { bindBrokenStores, facts } from './break-store.ts'
+import { bindBrokenStores, comparesWithWhatItSees, facts } from './break-store.ts'
 
 const looks = new Map<string, number>()
 
@@ -77,14 +77,6 @@ bindBrokenStores([
     name: 'compares a fact with what it sees, and not with what was expected',
     caught:
       'suspects: processes that begin the same ones in opposite order do not stop each other, and all are counted',
-    break: facts(({ read, change }) => ({
-      async change(tx, changes) {
-        const known = await read(changes.map(({ name }) => name))
-        return await change(
-          tx,
-          changes.map((each, place) => ({ ...each, from: known[place]?.revision })),
-        )
-      },
-    })),
+    break: comparesWithWhatItSees,
   },
 ])

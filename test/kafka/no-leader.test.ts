@@ -1,13 +1,13 @@
 import * as client from '@platformatic/kafka'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Delivery, Transport, TransportNotice } from '../../src/contracts/index.ts'
-import { idsOf, outgoing } from '../../src/testing/reading.ts'
+import { outgoing } from '../../src/testing/reading.ts'
 import { kafkaPublisher, kafkaTransport } from '../../src/transports/kafka/index.ts'
 import { type KafkaServer, startKafka } from '../servers/kafka.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
 import { eventIn, sendRaw } from './raw-records.ts'
-import { readingOf } from './reading-of.ts'
+import { idsSettled, readingOf } from './reading-of.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 const kafka = await requireBinaries('kafka')
@@ -71,14 +71,7 @@ describe.skipIf(!kafka.available)('a topic whose only replica is away', () => {
       await publisher.close()
     })
     const reading = readingOf(transport, { notice: (notice) => notices.push(notice) })
-    const seen: (string | undefined)[] = []
-    void (async () => {
-      for (;;) {
-        const deliveries = await reading.take(1)
-        seen.push(...idsOf(deliveries))
-        await transport.settle(deliveries, { kind: 'done' }).catch(() => {})
-      }
-    })().catch(() => {})
+    const seen = idsSettled(transport, reading)
     const isSeen = (id: string) => vi.waitFor(() => expect(seen).toContain(id), { timeout: 90_000, interval: 100 })
     await sendTo(kept.name, 'a1')
     await sendTo(other, 'b1')

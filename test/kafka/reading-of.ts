@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Delivery, Transport } from '../../src/contracts/index.ts'
+import { idsOf } from '../../src/testing/reading.ts'
 
 type Options = Parameters<Transport['deliveries']>[0]
 
@@ -38,4 +39,17 @@ export function readingOf(transport: Transport, options: Partial<Omit<Options, '
       }
     },
   }
+}
+
+/** Settles whatever comes until the end of the test. The ids are added as they come. */
+export function idsSettled(transport: Transport, reading: ReadingOf): readonly (string | undefined)[] {
+  const seen: (string | undefined)[] = []
+  void (async () => {
+    for (;;) {
+      const deliveries = await reading.take(1)
+      seen.push(...idsOf(deliveries))
+      await transport.settle(deliveries, { kind: 'done' }).catch(() => {})
+    }
+  })().catch(() => {})
+  return seen
 }

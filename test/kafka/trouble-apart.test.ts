@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import * as kafkaClient from '@platformatic/kafka'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { TransportNotice } from '../../src/contracts/index.ts'
-import { idsOf } from '../../src/testing/reading.ts'
 import { kafkaTransport } from '../../src/transports/kafka/index.ts'
 import { type KafkaServer, startKafka } from '../servers/kafka.ts'
 import { requireBinaries } from '../servers/require.ts'
 import { lagOf } from './effects-world.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
 import { eventIn, sendRaw } from './raw-records.ts'
-import { readingOf } from './reading-of.ts'
+import { idsSettled, readingOf } from './reading-of.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 const kafka = await requireBinaries('kafka')
@@ -45,14 +44,7 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
   /** Settles whatever comes. */
   const read = (...topics: readonly [KafkaTopic, ...KafkaTopic[]]) => {
     const { transport, reading, ...opened } = open(...topics)
-    const seen: (string | undefined)[] = []
-    void (async () => {
-      for (;;) {
-        const deliveries = await reading.take(1)
-        seen.push(...idsOf(deliveries))
-        await transport.settle(deliveries, { kind: 'done' }).catch(() => {})
-      }
-    })().catch(() => {})
+    const seen = idsSettled(transport, reading)
     return { ...opened, seen }
   }
 

@@ -1,22 +1,10 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
+import { equalTexts } from '../shared/fits-filter.ts'
 import { pairName, rowName } from './names.ts'
 import type { SearchedRow } from './parked-row.ts'
 
-const equal = [
-  'state',
-  'handler',
-  'type',
-  'source',
-  'reason',
-  'shape',
-  'key',
-  'messageId',
-  'orderKey',
-  'redrive',
-] as const satisfies (keyof ParkedFilter & keyof SearchedRow)[]
-
 export function fits(filter: ParkedFilter): (row: SearchedRow) => boolean {
-  const names = equal.filter((name) => filter[name] !== undefined)
+  const names = equalTexts.filter((name) => filter[name] !== undefined)
   const keys = filter.keys && new Set(filter.keys.map(rowName))
   // Error histories are JSON, which writes a quote in a message as \".
   const text = filter.errorText && JSON.stringify(filter.errorText).slice(1, -1)

@@ -1,6 +1,7 @@
 import type { ParkedFilter, RecordKey, StoredParkedMessage } from '../../contracts/index.ts'
 
-const equal = [
+/** What a row must have exactly as the filter says, and every store keeps as text. */
+export const equalTexts = [
   'state',
   'handler',
   'type',
@@ -11,17 +12,17 @@ const equal = [
   'messageId',
   'orderKey',
   'redrive',
-  'released',
 ] as const satisfies (keyof ParkedFilter)[]
 
 /** For stores that filter their rows in JavaScript. */
 export function fitsFilter(filter: ParkedFilter): (row: StoredParkedMessage) => boolean {
-  const names = equal.filter((name) => filter[name] !== undefined)
+  const names = equalTexts.filter((name) => filter[name] !== undefined)
   const keys = filter.keys && new Set(filter.keys.map(nameOf))
   // Error histories are JSON, which writes a quote in a message as \".
   const text = filter.errorText && JSON.stringify(filter.errorText).slice(1, -1)
   return (row) =>
     names.every((name) => row[name] === filter[name]) &&
+    (filter.released === undefined || row.released === filter.released) &&
     (text === undefined || row.errors.includes(text)) &&
     (filter.since === undefined || row.changedAt >= filter.since) &&
     (filter.before === undefined || row.changedAt < filter.before) &&
