@@ -290,10 +290,13 @@ describe.skipIf(!mariadb.available)('a transaction that is committed from inside
 
   test('a transaction that was joined: a lock timeout that ends it is detected, and nothing is written after it', async () => {
     const holding = gate()
+    const locked = gate()
     const holder = store.transaction(async (tx) => {
       await tx.query(`SELECT * FROM notes WHERE name = 'held' FOR UPDATE`)
+      locked.open()
       await holding.opened
     })
+    await locked.opened
     const connection = await pool.getConnection()
     await connection.query('SET innodb_lock_wait_timeout = 1')
     await connection.beginTransaction()
