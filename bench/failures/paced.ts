@@ -43,17 +43,17 @@ interface Places {
 }
 
 async function placesOf(pool: Pool): Promise<Places> {
-  const { rows } = await pool.query('SELECT min(id) AS first, max(id) + 1 AS end FROM justonce_parked')
+  const { rows } = await pool.query('SELECT min(sequence) AS first, max(sequence) + 1 AS end FROM justonce_parked')
   return { first: Number(rows[0].first), end: Number(rows[0].end) }
 }
 
 /** They are released in their order, so the first that is not tells how many are; looking for it costs next to nothing. */
 async function countReleased(pool: Pool, redrive: string, { first, end }: Places): Promise<number> {
   const { rows } = await pool.query(
-    'SELECT id FROM justonce_parked WHERE redrive = $1 AND NOT is_released ORDER BY id LIMIT 1',
+    'SELECT sequence FROM justonce_parked WHERE redrive = $1 AND NOT is_released ORDER BY sequence LIMIT 1',
     [redrive],
   )
-  return Number(rows[0]?.id ?? end) - first
+  return Number(rows[0]?.sequence ?? end) - first
 }
 
 async function untilMore(countOf: () => Promise<number>, known: number) {

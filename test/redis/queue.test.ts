@@ -84,6 +84,6 @@ describe.skipIf(!redis.available)('a queue in Redis', () => {
     await queue.remove(undefined, '>notes', tickets)
     expect(await queue.queues()).toEqual([])
     const keys = await client.keys(`*{${tag}}:queue*`)
-    expect(keys).toEqual([`justonce:{${tag}}:queue-number`])
+    expect(keys).toEqual([`justonce:{${tag}}:queue-sequence`])
   })
 })

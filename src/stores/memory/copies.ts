@@ -4,7 +4,3 @@ import type { PackedMessage } from '../../contracts/index.ts'
 export function copyOfMessage({ envelope, body }: PackedMessage): PackedMessage {
   return { envelope: new Uint8Array(envelope), body: new Uint8Array(body) }
 }
-
-export function byNumber(a: { readonly number: number }, b: { readonly number: number }): number {
-  return a.number - b.number
-}

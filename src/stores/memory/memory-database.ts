@@ -14,7 +14,7 @@ export interface MemoryDatabaseOptions {
 }
 
 export interface QueueRow {
-  readonly number: number
+  readonly sequence: number
   readonly queue: string
   readonly key: string | undefined
   readonly message: PackedMessage

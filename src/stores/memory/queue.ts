@@ -1,6 +1,6 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { takenByAnother } from '../../errors/index.ts'
-import { byNumber, copyOfMessage } from './copies.ts'
+import { copyOfMessage } from './copies.ts'
 import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
 import { type Transactions, wakeListeners } from './transactions.ts'
@@ -13,17 +13,17 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
       inside(tx, ({ database, sentTo }) => {
         sentTo.add(queue)
         for (const { message, key } of messages) {
-          const number = database.nextNumber()
-          const row = { number, queue, key, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
-          database.queue.set(String(number), { ...row, sentAt: database.now() })
+          const sequence = database.nextNumber()
+          const row = { sequence, queue, key, message: copyOfMessage(message), deliveries: 0, visibleAt: 0 }
+          database.queue.set(String(sequence), { ...row, sentAt: database.now() })
         }
       }),
     take: (queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) =>
       transactions.short(({ database }) => {
         const now = database.now()
         const rows = database.queue.values().filter((row) => row.queue === queue)
-        return fitting(takeable(rows.sort(byNumber), now).slice(0, limit), maxBytes).map((row) => {
-          const ticket = String(row.number)
+        return fitting(takeable(rows.sort(bySequence), now).slice(0, limit), maxBytes).map((row) => {
+          const ticket = String(row.sequence)
           const deliveries = row.deliveries + 1
           database.queue.set(ticket, { ...row, deliveries, visibleAt: now + visibilityMs })
           return { ticket, message: copyOfMessage(row.message), deliveries }
@@ -42,7 +42,7 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
         const visibleAt = visibilityMs === 0 ? 0 : database.now() + visibilityMs
         for (const row of stillTaken(database, queue, taken)) {
           const deliveries = row.deliveries - (untaken ? 1 : 0)
-          database.queue.set(String(row.number), { ...row, deliveries, visibleAt })
+          database.queue.set(String(row.sequence), { ...row, deliveries, visibleAt })
         }
       }),
     count: (queue) =>
@@ -94,4 +94,8 @@ function takeable(rows: readonly QueueRow[], now: number): QueueRow[] {
     if (visibleAt > now && key !== undefined) held.add(key)
     return visibleAt <= now && (key === undefined || !held.has(key))
   })
+}
+
+function bySequence(a: QueueRow, b: QueueRow): number {
+  return a.sequence - b.sequence
 }

@@ -37,10 +37,10 @@ export function parkedValues(message: NewParkedMessage): string {
 
 /** The due rows, longest overdue first. The index scan ends at the limit, so nothing else is locked. */
 export function selectDue({ parked }: Tables, options: DueOptions): string {
-  return `SELECT id, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
+  return `SELECT sequence, ${size} FROM ${parked} AS due FORCE INDEX (parked_due)
     WHERE due.state = 'waiting' AND due.next_at <= ${nowMs}
       AND ${isWanted(options.wanted)} AND ${isFirst(parked, options)}
-    ORDER BY due.next_at, due.id LIMIT ${integer(options.limit)}`
+    ORDER BY due.next_at, due.sequence LIMIT ${integer(options.limit)}`
 }
 
 /**
@@ -48,15 +48,15 @@ export function selectDue({ parked }: Tables, options: DueOptions): string {
  * now, but the rows before them as of its start, which may be before both were parked.
  */
 export function selectFirst({ parked }: Tables, options: DueOptions, locked: readonly number[]): string {
-  return `SELECT id, ${size} FROM ${parked} AS due WHERE due.id IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
-    ORDER BY due.next_at, due.id`
+  return `SELECT sequence, ${size} FROM ${parked} AS due WHERE due.sequence IN (${locked.join(', ')}) AND ${isFirst(parked, options)}
+    ORDER BY due.next_at, due.sequence`
 }
 
 function isFirst(parked: string, { pastDead }: DueOptions): string {
   const earlierOfKey = (state: string) =>
     `EXISTS (SELECT 1 FROM ${parked} AS head FORCE INDEX (parked_order)
              WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.state = '${state}'
-               AND head.id < due.id)`
+               AND head.sequence < due.sequence)`
   return `(due.order_key IS NULL OR NOT ${earlierOfKey('waiting')})
       AND (due.order_key IS NULL OR ${isAmong(pastDead)} OR NOT ${earlierOfKey('dead')})
       AND ${waitsForNoStep(parked)}`
@@ -71,20 +71,20 @@ function waitsForNoStep(parked: string): string {
 
 const size = 'LENGTH(due.envelope) + LENGTH(due.`body`)'
 
-/** The rows behind a row of an order key, in order: id, bytes, and 1 if it is due and waits for no earlier step. */
+/** The rows behind a row of an order key, in order: sequence, bytes, and 1 if it is due and waits for no earlier step. */
 export function selectBehind({ parked }: Tables, scope: string, limit: number): string {
-  return `SELECT id, ${size}, due.next_at <= ${nowMs} AND ${waitsForNoStep(parked)}
+  return `SELECT sequence, ${size}, due.next_at <= ${nowMs} AND ${waitsForNoStep(parked)}
     FROM ${parked} AS due FORCE INDEX (parked_order)
-    WHERE ${scope} AND due.state = 'waiting' ORDER BY due.id LIMIT ${integer(limit)}`
+    WHERE ${scope} AND due.state = 'waiting' ORDER BY due.sequence LIMIT ${integer(limit)}`
 }
 
 /** The first dead letter behind that row. */
 export function selectDeadBehind({ parked }: Tables, scope: string): string {
-  return `SELECT MIN(due.id) FROM ${parked} AS due FORCE INDEX (parked_order) WHERE ${scope} AND due.state = 'dead'`
+  return `SELECT MIN(due.sequence) FROM ${parked} AS due FORCE INDEX (parked_order) WHERE ${scope} AND due.state = 'dead'`
 }
 
-export function scopeBehind(handler: string, orderKey: string, id: number): string {
-  return `due.handler = ${bytes(handler)} AND due.order_key = ${bytes(orderKey)} AND due.id > ${integer(id)}`
+export function scopeBehind(handler: string, orderKey: string, sequence: number): string {
+  return `due.handler = ${bytes(handler)} AND due.order_key = ${bytes(orderKey)} AND due.sequence > ${integer(sequence)}`
 }
 
 function isWanted(wanted: DueOptions['wanted']): string {
@@ -137,8 +137,8 @@ export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[])
 }
 
 /** Finds the rows by the primary key, as `edit` has locked them. */
-export function editSql(parked: string, edit: ParkedEdit, ids: readonly string[]): string {
-  const found = foundByValue(parked, 'id', ids)
+export function editSql(parked: string, edit: ParkedEdit, sequences: readonly string[]): string {
+  const found = foundByValue(parked, 'sequence', sequences)
   const changed = 'known.revision = known.revision + 1'
   switch (edit.kind) {
     case 'remove':
@@ -151,6 +151,6 @@ export function editSql(parked: string, edit: ParkedEdit, ids: readonly string[]
     // In one table MySQL assigns from left to right, so the old body is saved before it is replaced.
     case 'replace':
       return `UPDATE ${parked} SET original_body = COALESCE(original_body, \`body\`), envelope = ${bytes(edit.message.envelope)},
-        \`body\` = ${bytes(edit.message.body)}, revision = revision + 1 WHERE id IN (${ids.join(', ')})`
+        \`body\` = ${bytes(edit.message.body)}, revision = revision + 1 WHERE sequence IN (${sequences.join(', ')})`
   }
 }

@@ -35,21 +35,21 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
   tables: Tables,
 ): Parking<Native> {
   const { parked } = tables
-  /** Finds rows only by their ids, because a statement that reads all rows locks them all, if only for a moment. */
-  const known = (rows: readonly { readonly id: number }[]) =>
+  /** Finds rows only by their sequences, because a statement that reads all rows locks them all, if only for a moment. */
+  const known = (rows: readonly { readonly sequence: number }[]) =>
     foundByValue(
       parked,
-      'id',
-      rows.map(({ id }) => String(id)),
+      'sequence',
+      rows.map(({ sequence }) => String(sequence)),
     )
-  const reserved = async (runner: Runner, chosen: readonly { readonly id: number }[], forMs: number) => {
+  const reserved = async (runner: Runner, chosen: readonly { readonly sequence: number }[], forMs: number) => {
     if (chosen.length === 0) return []
-    const list = chosen.map(({ id }) => id).join(', ')
+    const list = chosen.map(({ sequence }) => sequence).join(', ')
     await runner.run(
       `UPDATE ${known(chosen)} SET known.revision = known.revision + 1, known.next_at = ${laterMs(forMs)}`,
     )
-    const { rows } = await runner.run(`SELECT ${parkedColumns} FROM ${parked} WHERE id IN (${list})`)
-    const places = new Map(chosen.map(({ id }, place) => [id, place]))
+    const { rows } = await runner.run(`SELECT ${parkedColumns} FROM ${parked} WHERE sequence IN (${list})`)
+    const places = new Map(chosen.map(({ sequence }, place) => [sequence, place]))
     const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
     return rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
   }
@@ -57,16 +57,16 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     short.run(async (runner) => {
       const [held] = await lockUnchanged(runner, parked, [options.behind])
       if (held === undefined) return []
-      const { rows } = await runner.run(`SELECT order_key FROM ${parked} WHERE id = ${integer(held.id)}`)
+      const { rows } = await runner.run(`SELECT order_key FROM ${parked} WHERE sequence = ${integer(held.sequence)}`)
       const orderKey = rows[0]?.[0]
       if (orderKey === undefined || orderKey === null) return []
-      const scope = scopeBehind(options.behind.handler, textIn(orderKey), held.id)
+      const scope = scopeBehind(options.behind.handler, textIn(orderKey), held.sequence)
       const near = sizedIn(await runner.run(selectBehind(tables, scope, options.limit)))
       if (near.length === 0) return []
-      const free = idsIn(await runner.run(`SELECT known.id FROM ${known(near)} FOR UPDATE SKIP LOCKED`))
+      const free = sequencesIn(await runner.run(`SELECT known.sequence FROM ${known(near)} FOR UPDATE SKIP LOCKED`))
       const dead = options.pastDead ? undefined : (await runner.run(selectDeadBehind(tables, scope))).rows[0]?.[0]
       const firstDead = dead === undefined || dead === null ? Number.POSITIVE_INFINITY : numberIn(dead)
-      const end = near.findIndex(({ id, isNext }) => !isNext || !free.includes(id) || id > firstDead)
+      const end = near.findIndex(({ sequence, isNext }) => !isNext || !free.includes(sequence) || sequence > firstDead)
       const directly = end === -1 ? near : near.slice(0, end)
       return await reserved(runner, withinBytes(directly, options.maxBytes), options.forMs)
     })
@@ -84,7 +84,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       // While there is nothing to do, this needs no lock and no transaction.
       if ((await short.read(selectDue(tables, { ...options, limit: 1 }))).length === 0) return []
       return await short.run(async (runner) => {
-        const locked = idsIn(await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`))
+        const locked = sequencesIn(await runner.run(`${selectDue(tables, options)} FOR UPDATE SKIP LOCKED`))
         if (locked.length === 0) return []
         const first = sizedIn(await runner.run(selectFirst(tables, options, locked)))
         return await reserved(runner, withinBytes(first, options.maxBytes), options.forMs)
@@ -140,10 +140,10 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       const rows = await short.read(
         `SELECT ${parkedColumns} FROM ${parked} JOIN (
            SELECT listed, SUM(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
-             SELECT id AS listed, ${bytes} AS bytes FROM ${parked}
-             WHERE id > ${integer(after)} AND ${conditionOf(filter)}
-             ORDER BY id LIMIT ${integer(limit)}) AS page) AS fitting ON id = listed
-         WHERE bytes_before < ${integer(maxBytes)} ORDER BY id`,
+             SELECT sequence AS listed, ${bytes} AS bytes FROM ${parked}
+             WHERE sequence > ${integer(after)} AND ${conditionOf(filter)}
+             ORDER BY sequence LIMIT ${integer(limit)}) AS page) AS fitting ON sequence = listed
+         WHERE bytes_before < ${integer(maxBytes)} ORDER BY sequence`,
       )
       return rows.map(parkedIn)
     },
@@ -156,26 +156,26 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       // If no narrow index applies, uses the primary key: only there does InnoDB skip rows that others hold or that do not match.
       const index = filter.redrive === undefined && filter.keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
       const { rows } = await runner.run(
-        `SELECT id, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(filter)}
-         ORDER BY id LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
+        `SELECT sequence, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(filter)}
+         ORDER BY sequence LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
       )
-      const ids = rows.map(([id]) => textIn(id))
+      const sequences = rows.map(([sequence]) => textIn(sequence))
       // Messages are long, and one statement must fit into a packet.
-      for (const group of edit.kind === 'replace' ? ids.map((id) => [id]) : inGroups(ids))
+      for (const group of edit.kind === 'replace' ? sequences.map((sequence) => [sequence]) : inGroups(sequences))
         await runner.run(editSql(parked, edit, group))
       return rows.map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
     },
   }
 }
 
-function idsIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
-  return rows.map(([id]) => numberIn(id))
+function sequencesIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }): number[] {
+  return rows.map(([sequence]) => numberIn(sequence))
 }
 
-/** Reads the rows of a statement that returns id, bytes and possibly whether the row is next. */
+/** Reads the rows of a statement that returns sequence, bytes and possibly whether the row is next. */
 function sizedIn({ rows }: { readonly rows: readonly (readonly Cell[])[] }) {
-  return rows.map(([id, bytes, isNext]) => ({
-    id: numberIn(id),
+  return rows.map(([sequence, bytes, isNext]) => ({
+    sequence: numberIn(sequence),
     bytes: numberIn(bytes),
     isNext: isNext !== undefined && isNext !== null && textIn(isNext) === '1',
   }))
@@ -186,17 +186,17 @@ async function lockUnchanged(
   runner: Runner,
   parked: string,
   tickets: readonly ParkedTicket[],
-): Promise<{ readonly id: number; readonly name: string }[]> {
-  const held: { readonly id: number; readonly name: string }[] = []
+): Promise<{ readonly sequence: number; readonly name: string }[]> {
+  const held: { readonly sequence: number; readonly name: string }[] = []
   for (const group of inGroups(tickets)) {
     const { rows } = await runner.run(
-      `SELECT known.id, known.handler, known.\`key\`, known.revision
+      `SELECT known.sequence, known.handler, known.\`key\`, known.revision
        FROM ${foundByKey(parked, 'parked_key', group)} FOR UPDATE SKIP LOCKED`,
     )
     const revisions = new Map(group.map((ticket) => [nameOf(ticket), ticket.revision]))
-    for (const [id, handler, key, revision] of rows) {
+    for (const [sequence, handler, key, revision] of rows) {
       const name = nameOf({ handler: textIn(handler), key: textIn(key) })
-      if (revisions.get(name) === numberIn(revision)) held.push({ id: numberIn(id), name })
+      if (revisions.get(name) === numberIn(revision)) held.push({ sequence: numberIn(sequence), name })
     }
   }
   return held

@@ -13,7 +13,7 @@ import { foundByValue, givenRows, inChunks, keyValue } from './statement-parts.t
 import type { Tables } from './tables.ts'
 
 interface Due {
-  readonly seq: number
+  readonly sequence: number
   /** As text, because a hash may be larger than a number can hold. */
   readonly lane: string | undefined
   readonly bytes: number
@@ -32,13 +32,13 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     tx === undefined ? short.run(work) : work(transactions.runner(tx))
   // Skips messages behind a hidden one of their lane, so that a long row of them does not use up the limit.
   const due = (queue: string, limit: number) =>
-    `SELECT seq, lane, LENGTH(\`body\`) FROM ${table} AS visible FORCE INDEX (queue_order)
+    `SELECT sequence, lane, LENGTH(\`body\`) FROM ${table} AS visible FORCE INDEX (queue_order)
      WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
        AND (lane IS NULL OR NOT EXISTS (
               SELECT 1 FROM ${table} AS hidden FORCE INDEX (queue_lanes)
-              WHERE hidden.queue = ${keyValue(queue)} AND hidden.lane = visible.lane AND hidden.seq < visible.seq
+              WHERE hidden.queue = ${keyValue(queue)} AND hidden.lane = visible.lane AND hidden.sequence < visible.sequence
                 AND hidden.visible_at > ${nowMs}))
-     ORDER BY seq LIMIT ${integer(limit)}`
+     ORDER BY sequence LIMIT ${integer(limit)}`
 
   return {
     async send(tx, queue, messages) {
@@ -61,21 +61,21 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         const unbroken = await withoutBroken(
           runner,
           queue,
-          rows.map(([seq, lane, size]) => ({
-            seq: numberIn(seq),
+          rows.map(([sequence, lane, size]) => ({
+            sequence: numberIn(sequence),
             lane: lane?.toString('latin1'),
             bytes: numberIn(size),
           })),
         )
         const chosen = fitting(unbroken, maxBytes)
         if (chosen.length === 0) return []
-        const list = chosen.map(({ seq }) => String(seq))
+        const list = chosen.map(({ sequence }) => String(sequence))
         await runner.run(
-          `UPDATE ${foundByValue(table, 'seq', list)}
+          `UPDATE ${foundByValue(table, 'sequence', list)}
            SET known.visible_at = ${laterMs(visibilityMs)}, known.deliveries = known.deliveries + 1`,
         )
         const taken = await runner.run(
-          `SELECT seq, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE seq IN (${list.join(', ')}) ORDER BY seq`,
+          `SELECT sequence, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE sequence IN (${list.join(', ')}) ORDER BY sequence`,
         )
         return taken.rows.map(queuedIn)
       })
@@ -86,8 +86,8 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       const taken = still === undefined ? '' : `AND known.deliveries = ${integer(still.deliveries)}`
       await inOne(tx, async (runner) => {
         const { count } = await runner.run(
-          `DELETE known FROM ${givenRows(['seq', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)} ${taken}`,
+          `DELETE known FROM ${givenRows(['sequence', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+           ON known.sequence = given.sequence AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)} ${taken}`,
         )
         if (still !== undefined && count < tickets.length) throw takenByAnother(queue)
       })
@@ -123,9 +123,9 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     const rows = taken.map(({ ticket, deliveries }) => [...partsOfTicket(ticket).map(digits), integer(deliveries)])
     await short.run((runner) =>
       runner.run(
-        `UPDATE ${givenRows(['seq', 'sent_at', 'deliveries'], rows)}
+        `UPDATE ${givenRows(['sequence', 'sent_at', 'deliveries'], rows)}
            STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-           ON known.seq = given.seq AND known.sent_at = given.sent_at AND known.deliveries = given.deliveries
+           ON known.sequence = given.sequence AND known.sent_at = given.sent_at AND known.deliveries = given.deliveries
              AND known.queue = ${keyValue(queue)}
          SET ${changes}`,
       ),
@@ -136,14 +136,16 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
   async function withoutBroken(runner: Runner, queue: string, found: readonly Due[]): Promise<readonly Due[]> {
     const lanes = [...new Set(found.flatMap(({ lane }) => (lane === undefined ? [] : [lane])))]
     if (lanes.length === 0) return found
-    const ours = found.map(({ seq }) => seq)
+    const ours = found.map(({ sequence }) => sequence)
     const { rows } = await runner.run(
-      `SELECT lane, MIN(seq) FROM ${table} FORCE INDEX (queue_lanes)
-       WHERE queue = ${keyValue(queue)} AND lane IN (${lanes.join(', ')}) AND seq < ${Math.max(...ours)}
-         AND seq NOT IN (${ours.join(', ')}) GROUP BY lane`,
+      `SELECT lane, MIN(sequence) FROM ${table} FORCE INDEX (queue_lanes)
+       WHERE queue = ${keyValue(queue)} AND lane IN (${lanes.join(', ')}) AND sequence < ${Math.max(...ours)}
+         AND sequence NOT IN (${ours.join(', ')}) GROUP BY lane`,
     )
-    const broken = new Map(rows.map(([lane, seq]) => [textIn(lane), numberIn(seq)]))
-    return found.filter(({ seq, lane }) => lane === undefined || seq < (broken.get(lane) ?? Number.POSITIVE_INFINITY))
+    const broken = new Map(rows.map(([lane, sequence]) => [textIn(lane), numberIn(sequence)]))
+    return found.filter(
+      ({ sequence, lane }) => lane === undefined || sequence < (broken.get(lane) ?? Number.POSITIVE_INFINITY),
+    )
   }
 }
 

@@ -44,9 +44,9 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
     }
   }
 
-  function queuedIn([seq, sentAt, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
+  function queuedIn([sequence, sentAt, deliveries, envelope, body]: readonly Cell[]): QueuedMessage {
     return {
-      ticket: queueTicket(textIn(seq), textIn(sentAt)),
+      ticket: queueTicket(textIn(sequence), textIn(sentAt)),
       deliveries: numberIn(deliveries),
       message: { envelope: bytesIn(envelope), body: bytesIn(body) },
     }

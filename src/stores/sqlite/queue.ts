@@ -1,5 +1,6 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
 import { takenByAnother } from '../../errors/index.ts'
+import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, queueTicket } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
@@ -7,21 +8,21 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
-const insertMessage = `INSERT INTO main.justonce_queue (queue, key, deliveries, visible_at, sent_at, envelope, body)
+const insertMessage = `INSERT INTO main.justonce_queue (queue, lane, deliveries, visible_at, sent_at, envelope, body)
   VALUES (?, ?, 0, 0, ${now}, ?, ?)`
-const visible = `SELECT ticket, length(body) AS size FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
-  AND (key IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
-    AND earlier.key = next.key AND earlier.ticket < next.ticket AND earlier.visible_at > ${now}))
-  ORDER BY ticket LIMIT ?`
-// As many as fit, from the oldest on, so that the messages of each key are consecutive.
-const fitting = `SELECT ticket FROM (SELECT ticket, sum(size) OVER (ORDER BY ticket) AS total,
-  row_number() OVER (ORDER BY ticket) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
+const visible = `SELECT sequence, length(body) AS size FROM main.justonce_queue AS next WHERE queue = ? AND visible_at <= ${now}
+  AND (lane IS NULL OR NOT EXISTS (SELECT 1 FROM main.justonce_queue AS earlier WHERE earlier.queue = next.queue
+    AND earlier.lane = next.lane AND earlier.sequence < next.sequence AND earlier.visible_at > ${now}))
+  ORDER BY sequence LIMIT ?`
+// As many as fit, from the oldest on, so that the messages of each lane are consecutive.
+const fitting = `SELECT sequence FROM (SELECT sequence, sum(size) OVER (ORDER BY sequence) AS total,
+  row_number() OVER (ORDER BY sequence) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
-  WHERE ticket IN (${fitting}) RETURNING ticket, sent_at, envelope, body, deliveries`
-const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND ticket = ? AND sent_at = ?`
+  WHERE sequence IN (${fitting}) RETURNING sequence, sent_at, envelope, body, deliveries`
+const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
 const deleteTaken = `${deleteMessage} AND deliveries = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - ?
-  WHERE queue = ? AND ticket = ? AND sent_at = ? AND deliveries = ?`
+  WHERE queue = ? AND sequence = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
   ${now} - min(sent_at) AS oldest FROM main.justonce_queue WHERE queue = ?`
 // Steps from one name to the next, because a plain DISTINCT would read every message.
@@ -31,7 +32,7 @@ const queueNames = `WITH RECURSIVE names (queue) AS (
   SELECT queue FROM names WHERE queue IS NOT NULL`
 
 interface QueueRow {
-  readonly ticket: number
+  readonly sequence: number
   readonly sent_at: number
   readonly envelope: Uint8Array
   readonly body: Uint8Array
@@ -59,7 +60,7 @@ export function sqliteQueue<Database extends SqliteDatabase>(
       const rows = await transactions.short((statements) =>
         statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes)),
       )
-      return rows.sort((a, b) => a.ticket - b.ticket).map(queuedMessage)
+      return rows.sort((a, b) => a.sequence - b.sequence).map(queuedMessage)
     },
     remove: (tx, queue, tickets, still) =>
       inside(tx, (statements) => {
@@ -93,12 +94,12 @@ export function hasVisible(statements: Statements, queue: string): boolean {
 
 function insertAll(statements: Statements, queue: string, messages: readonly MessageToQueue[]): void {
   for (const { message, key } of messages)
-    statements.run(insertMessage, queue, key ?? null, message.envelope, message.body)
+    statements.run(insertMessage, queue, key === undefined ? null : laneOf(key), message.envelope, message.body)
 }
 
-function queuedMessage({ ticket, sent_at, envelope, body, deliveries }: QueueRow): QueuedMessage {
+function queuedMessage({ sequence, sent_at, envelope, body, deliveries }: QueueRow): QueuedMessage {
   const message = { envelope: bytes(envelope), body: bytes(body) }
-  return { ticket: queueTicket(ticket, sent_at), deliveries, message }
+  return { ticket: queueTicket(sequence, sent_at), deliveries, message }
 }
 
 function numbersOf(ticket: string): number[] {

@@ -12,7 +12,7 @@ const table = 'queue'
 interface QueueRow extends Row, MessageToQueue {
   readonly queue: string
   /** As a sequence of a database: it grows with every row, whatever becomes of its transaction. */
-  readonly number: number
+  readonly sequence: number
   readonly deliveries: number
   readonly visibleAt: number
   readonly sentAt: number
@@ -40,9 +40,9 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
           inTransaction(async (transaction, session) => {
             for (const { key, message } of messages) {
               refuseLarge(message, context.messageBytes)
-              const number = session.database.nextNumber()
-              const row = { queue, key, message, number, deliveries: 0, visibleAt: 0, sentAt: nowOf(session) }
-              await insertIfAbsent(session, transaction, table, `${number}.${tickets++}`, row)
+              const sequence = session.database.nextNumber()
+              const row = { queue, key, message, sequence, deliveries: 0, visibleAt: 0, sentAt: nowOf(session) }
+              await insertIfAbsent(session, transaction, table, `${sequence}.${tickets++}`, row)
             }
           }),
         ),
@@ -93,7 +93,7 @@ function take(
       const isHidden = (row: Row) => (row.visibleAt as number) > now
       const canBeTaken = (row: Row, all: readonly Visible[]) =>
         row.queue === queue && !isHidden(row) && !all.some((other) => isBefore(other.row, row) && isHidden(other.row))
-      const due = await takeSkippingLocked(session, tx, table, limit, canBeTaken, byNumber)
+      const due = await takeSkippingLocked(session, tx, table, limit, canBeTaken, bySequence)
       // A rival may be taking what stands before it.
       const locked = new Set(due.map(({ key }) => key))
       const others = session.database.scan(tx, table).filter(({ key }) => !locked.has(key))
@@ -138,11 +138,11 @@ function fitting(rows: readonly Visible[], maxBytes: number): readonly Visible[]
 }
 
 function isBefore(earlier: Row, row: Row): boolean {
-  return row.key !== undefined && earlier.key === row.key && earlier.queue === row.queue && byNumber(earlier, row) < 0
+  return row.key !== undefined && earlier.key === row.key && earlier.queue === row.queue && bySequence(earlier, row) < 0
 }
 
-function byNumber(a: Row, b: Row): number {
-  return (a.number as number) - (b.number as number)
+function bySequence(a: Row, b: Row): number {
+  return (a.sequence as number) - (b.sequence as number)
 }
 
 function rowOf({ row }: Pick<Visible, 'row'>): QueueRow {

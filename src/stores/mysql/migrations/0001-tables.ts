@@ -22,7 +22,7 @@ export function createTables(tables: Tables): string[] {
   KEY inbox_born (born, processed_at)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${parked} (
-  id            bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  sequence      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
   revision      bigint NOT NULL COMMENT 'grows with every change; begins with the time',
   parked_at     bigint NOT NULL,
   changed_at    bigint NOT NULL COMMENT 'last tried, given up or released',
@@ -47,11 +47,11 @@ export function createTables(tables: Tables): string[] {
   \`body\`        longblob NOT NULL,
   original_body longblob NULL COMMENT 'as received, where a person has edited it',
   UNIQUE KEY parked_key (handler, \`key\`),
-  KEY parked_due (state, next_at, id),
+  KEY parked_due (state, next_at, sequence),
   KEY parked_steps (source, message_id, step),
-  KEY parked_order (handler, order_key, state, id),
+  KEY parked_order (handler, order_key, state, sequence),
   KEY parked_groups (state, handler, reason, shape),
-  KEY parked_redrive (redrive, is_released, id)
+  KEY parked_redrive (redrive, is_released, sequence)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${scopes} (
   scope   bigint unsigned NOT NULL PRIMARY KEY COMMENT 'a hash of handler and order key; locked, never read',
@@ -59,7 +59,7 @@ export function createTables(tables: Tables): string[] {
   KEY scopes_made (made_at)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${queue} (
-  seq        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  sequence   bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
   visible_at bigint NOT NULL,
   sent_at    bigint NOT NULL,
   lane       bigint NULL COMMENT 'a hash of the message''s key; those of one lane are taken in order',
@@ -67,8 +67,8 @@ export function createTables(tables: Tables): string[] {
   queue      varbinary(1024) NOT NULL,
   envelope   longblob NOT NULL,
   \`body\`     longblob NOT NULL,
-  KEY queue_order (queue, seq),
-  KEY queue_lanes (queue, lane, seq)
+  KEY queue_order (queue, sequence),
+  KEY queue_lanes (queue, lane, sequence)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${facts} (
   name     varbinary(1300) NOT NULL PRIMARY KEY,

@@ -11,7 +11,7 @@ export function createTables(tables: Tables): string {
 ${createInbox(tables)}
 
 CREATE TABLE ${parked} (
-  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  sequence      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- Grows with every change. It begins with the time, so that a row which is parked again has none of the row before.
   revision      bigint NOT NULL DEFAULT extract(epoch FROM clock_timestamp()) * 1000000,
   parked_at     timestamptz NOT NULL DEFAULT now(),
@@ -38,14 +38,14 @@ CREATE TABLE ${parked} (
   original_body bytea,                           -- as received, where a person has edited it
   UNIQUE (handler, key)
 );
-CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, id) WHERE state = 'waiting';
+CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, sequence) WHERE state = 'waiting';
 CREATE INDEX ${index('parked_steps')} ON ${parked} (source, message_id, step);
-CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, id) WHERE order_key IS NOT NULL;
+CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
-CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, is_released, id) WHERE redrive IS NOT NULL;
+CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, is_released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE ${queue} (
-  seq        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  sequence   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   visible_at timestamptz NOT NULL DEFAULT now(),
   sent_at    timestamptz NOT NULL DEFAULT now(),
   lane       bigint,                             -- a hash of the message's key; those of one lane are taken in order
@@ -54,8 +54,8 @@ CREATE TABLE ${queue} (
   envelope   bytea NOT NULL,
   body       bytea NOT NULL
 ) WITH (fillfactor = 80);
-CREATE INDEX ${index('queue_order')} ON ${queue} (queue, seq);
-CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, seq) WHERE lane IS NOT NULL;
+CREATE INDEX ${index('queue_order')} ON ${queue} (queue, sequence);
+CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, sequence) WHERE lane IS NOT NULL;
 CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND visible_at > '-infinity';
 
 CREATE TABLE ${positions} (

@@ -26,7 +26,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
   // Compared as bytes, because not every database encoding can represent every type.
   const isWanted = `(handler = ANY ($3::text[])
     OR (handler, convert_to(type, 'UTF8')) IN (SELECT * FROM unnest($6::text[], $7::bytea[])))`
-  const reserved = `SELECT place, id
+  const reserved = `SELECT place, sequence
     FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS read (handler, key, revision, place)
     JOIN ${parked} AS known ON known.handler = read.handler AND known.key = read.key
                            AND known.revision = read.revision
@@ -37,7 +37,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     `(SELECT ${answer} FROM ${parked} AS first
       WHERE order_key IS NOT NULL
         AND (first.handler, first.order_key, first.state) >= (${scope}.handler, ${scope}.order_key, ${state})
-      ORDER BY first.handler, first.order_key, first.state, first.id LIMIT 1)`
+      ORDER BY first.handler, first.order_key, first.state, first.sequence LIMIT 1)`
   const isOf = (scope: string) => `first.handler = ${scope}.handler AND first.order_key = ${scope}.order_key`
   return {
     park: statement(
@@ -58,60 +58,60 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     // planner cannot turn it into a join with the whole table.
     reserve: statement(
       `WITH due AS MATERIALIZED (
-         SELECT id AS due_id, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
+         SELECT sequence AS due_sequence, next_at AS due_at, ${bytes} AS bytes FROM ${parked} AS due
          WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
-           AND (order_key IS NULL OR id IN (
-                  SELECT min(id) FROM ${parked}
+           AND (order_key IS NULL OR sequence IN (
+                  SELECT min(sequence) FROM ${parked}
                   WHERE state = 'waiting' AND next_at <= statement_timestamp() AND ${isWanted}
                     AND order_key IS NOT NULL
                   GROUP BY handler, order_key))
-           AND (order_key IS NULL OR id = ${first('first.id', 'due', `'waiting'`)})
+           AND (order_key IS NULL OR sequence = ${first('first.sequence', 'due', `'waiting'`)})
            AND (order_key IS NULL OR handler = ANY ($4::text[])
-                OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.id < due.id`, 'due', `'dead'`)} IS NOT TRUE)
+                OR ${first(`${isOf('due')} AND first.state = 'dead' AND first.sequence < due.sequence`, 'due', `'dead'`)} IS NOT TRUE)
            AND (independent OR NOT ${earlierStep('due')})
-         ORDER BY next_at, id LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
+         ORDER BY next_at, sequence LIMIT $1::int FOR UPDATE OF due SKIP LOCKED),
        fitting AS (
-         SELECT due_id, due_at, sum(bytes) OVER (ORDER BY due_at, due_id) - bytes AS bytes_before FROM due)
+         SELECT due_sequence, due_at, sum(bytes) OVER (ORDER BY due_at, due_sequence) - bytes AS bytes_before FROM due)
        UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
-       FROM fitting WHERE id = due_id AND bytes_before < $5::float8
+       FROM fitting WHERE sequence = due_sequence AND bytes_before < $5::float8
        RETURNING ${parkedColumns}, extract(epoch FROM due_at)`,
     ),
     // Selects the rows behind, then those that can be taken, then all before the first that cannot.
     reserveBehind: statement(
       `WITH head AS MATERIALIZED (
-         SELECT id AS head_id, handler AS head_handler, order_key AS head_key FROM ${parked}
+         SELECT sequence AS head_sequence, handler AS head_handler, order_key AS head_key FROM ${parked}
          WHERE handler = $1::text AND key = $2::text AND revision = $3::bigint AND order_key IS NOT NULL
          FOR UPDATE SKIP LOCKED),
        near AS MATERIALIZED (
          SELECT behind.* FROM head, LATERAL (
            SELECT * FROM ${parked} AS behind
            WHERE order_key IS NOT NULL
-             AND (behind.handler, behind.order_key, behind.state, behind.id) > (head_handler, head_key, 'waiting', head_id)
-           ORDER BY behind.handler, behind.order_key, behind.state, behind.id LIMIT $4::int) AS behind
+             AND (behind.handler, behind.order_key, behind.state, behind.sequence) > (head_handler, head_key, 'waiting', head_sequence)
+           ORDER BY behind.handler, behind.order_key, behind.state, behind.sequence LIMIT $4::int) AS behind
          WHERE behind.handler = head_handler AND behind.order_key = head_key AND behind.state = 'waiting'),
        held AS MATERIALIZED (
-         SELECT id FROM ${parked} AS known WHERE id IN (SELECT id FROM near) AND state = 'waiting'
+         SELECT sequence FROM ${parked} AS known WHERE sequence IN (SELECT sequence FROM near) AND state = 'waiting'
          FOR UPDATE SKIP LOCKED),
        judged AS (
-         SELECT near.id AS judged_id, sum(CASE WHEN near.next_at <= statement_timestamp() AND held.id IS NOT NULL
+         SELECT near.sequence AS judged_sequence, sum(CASE WHEN near.next_at <= statement_timestamp() AND held.sequence IS NOT NULL
                                    AND (near.independent OR NOT ${earlierStep('near')})
-                                  THEN 0 ELSE 1 END) OVER (ORDER BY near.id) AS hindrances,
-                sum(${bytes}) OVER (ORDER BY near.id) - (${bytes}) AS bytes_before
-         FROM near LEFT JOIN held ON held.id = near.id)
+                                  THEN 0 ELSE 1 END) OVER (ORDER BY near.sequence) AS hindrances,
+                sum(${bytes}) OVER (ORDER BY near.sequence) - (${bytes}) AS bytes_before
+         FROM near LEFT JOIN held ON held.sequence = near.sequence)
        UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$5::float8')}
        FROM judged, head
-       WHERE id = judged_id AND hindrances = 0 AND bytes_before < $6::float8
+       WHERE sequence = judged_sequence AND hindrances = 0 AND bytes_before < $6::float8
          AND ($7::text::bool OR NOT EXISTS (
                SELECT FROM ${parked} AS dead
                WHERE dead.handler = head_handler AND dead.order_key = head_key AND dead.state = 'dead'
-                 AND dead.id > head_id AND dead.id < judged_id))
+                 AND dead.sequence > head_sequence AND dead.sequence < judged_sequence))
        RETURNING ${parkedColumns}`,
     ),
     rebook: statement(
       `WITH held AS MATERIALIZED (${reserved})
        UPDATE ${parked} AS known
        SET begun = ($4::int[])[place], revision = known.revision + 1, next_at = ${later('$5::float8')}
-       FROM held WHERE known.id = held.id
+       FROM held WHERE known.sequence = held.sequence
        RETURNING place, known.revision`,
     ),
     take: statement(reserved),

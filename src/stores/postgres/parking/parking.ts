@@ -119,9 +119,9 @@ export function postgresParking<Tx>(
       const { where, values } = filterSql(filter, [String(limit), String(after), String(maxBytes)])
       const text = `SELECT ${parkedColumns} FROM ${tables.parked} JOIN (
           SELECT listed, sum(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
-            SELECT id AS listed, ${bytes} AS bytes FROM ${tables.parked}
-            WHERE id > $2::bigint AND ${where} ORDER BY id LIMIT $1::int) AS page) AS fitting ON id = listed
-        WHERE bytes_before < $3::float8 ORDER BY id`
+            SELECT sequence AS listed, ${bytes} AS bytes FROM ${tables.parked}
+            WHERE sequence > $2::bigint AND ${where} ORDER BY sequence LIMIT $1::int) AS page) AS fitting ON sequence = listed
+        WHERE bytes_before < $3::float8 ORDER BY sequence`
       const { rows } = await source.runAlone(statement(text), values)
       return rows.map(parkedIn)
     },
@@ -136,8 +136,8 @@ export function postgresParking<Tx>(
       const { rows } = await transactions.runner(tx).run(
         statement(
           `WITH found AS MATERIALIZED (
-             SELECT id FROM ${tables.parked} WHERE ${where} ORDER BY id LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
-           ${change} found WHERE known.id = found.id RETURNING known.id, known.handler, known.key`,
+             SELECT sequence FROM ${tables.parked} WHERE ${where} ORDER BY sequence LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+           ${change} found WHERE known.sequence = found.sequence RETURNING known.sequence, known.handler, known.key`,
         ),
         values,
       )

@@ -32,35 +32,35 @@ export function postgresQueue<Tx>(
     // Hidden messages and gaps in lanes are computed once for all rows. Computed for each row, a few keys with thousands of
     // messages would take seconds.
     `WITH hidden AS MATERIALIZED (
-       SELECT lane, min(seq) AS seq FROM ${table}
+       SELECT lane, min(sequence) AS sequence FROM ${table}
        WHERE queue = $1::text AND lane IS NOT NULL AND visible_at > ${atOnce} AND visible_at > statement_timestamp()
        GROUP BY lane),
      due AS MATERIALIZED (
-       SELECT visible.seq, visible.lane, octet_length(visible.body) AS size FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
+       SELECT visible.sequence, visible.lane, octet_length(visible.body) AS size FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
        WHERE queue = $1::text AND visible_at <= statement_timestamp()
-         AND (hidden.seq IS NULL OR visible.seq < hidden.seq)
-       ORDER BY visible.seq LIMIT $2::int FOR UPDATE OF visible SKIP LOCKED),
-     lanes AS MATERIALIZED (SELECT lane, max(seq) AS last FROM due WHERE lane IS NOT NULL GROUP BY lane),
+         AND (hidden.sequence IS NULL OR visible.sequence < hidden.sequence)
+       ORDER BY visible.sequence LIMIT $2::int FOR UPDATE OF visible SKIP LOCKED),
+     lanes AS MATERIALIZED (SELECT lane, max(sequence) AS last FROM due WHERE lane IS NOT NULL GROUP BY lane),
      gaps AS MATERIALIZED (
-       SELECT lanes.lane, min(earlier.seq) AS seq
+       SELECT lanes.lane, min(earlier.sequence) AS sequence
        FROM lanes JOIN ${table} AS earlier
-         ON earlier.queue = $1::text AND earlier.lane = lanes.lane AND earlier.seq < lanes.last
-       WHERE earlier.seq NOT IN (SELECT seq FROM due) GROUP BY lanes.lane),
+         ON earlier.queue = $1::text AND earlier.lane = lanes.lane AND earlier.sequence < lanes.last
+       WHERE earlier.sequence NOT IN (SELECT sequence FROM due) GROUP BY lanes.lane),
      unbroken AS MATERIALIZED (
-       SELECT due.seq, sum(due.size) OVER (ORDER BY due.seq) AS total, row_number() OVER (ORDER BY due.seq) AS place
-       FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.seq IS NULL OR due.seq < gaps.seq),
-     chosen AS MATERIALIZED (SELECT seq FROM unbroken WHERE total <= $4::bigint OR place = 1)
+       SELECT due.sequence, sum(due.size) OVER (ORDER BY due.sequence) AS total, row_number() OVER (ORDER BY due.sequence) AS place
+       FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.sequence IS NULL OR due.sequence < gaps.sequence),
+     chosen AS MATERIALIZED (SELECT sequence FROM unbroken WHERE total <= $4::bigint OR place = 1)
      UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
-     FROM chosen WHERE known.seq = chosen.seq
-     RETURNING known.seq, ${sent}, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
+     FROM chosen WHERE known.sequence = chosen.sequence
+     RETURNING known.sequence, ${sent}, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
   )
   const remove = statement(
-    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::bigint[]) AS taken (seq, sent)
-     WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent`,
+    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::bigint[]) AS taken (sequence, sent)
+     WHERE known.queue = $1::text AND known.sequence = taken.sequence AND ${sent} = taken.sent`,
   )
   const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
-  const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (seq, sent, deliveries)
-     WHERE known.queue = $1::text AND known.seq = taken.seq AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
+  const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (sequence, sent, deliveries)
+     WHERE known.queue = $1::text AND known.sequence = taken.sequence AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
   const hide = statement(
     `UPDATE ${table} AS known SET visible_at = CASE WHEN $5::float8 > 0 THEN ${later('$5')} ELSE ${atOnce} END,
        deliveries = known.deliveries - $6::int ${held}`,

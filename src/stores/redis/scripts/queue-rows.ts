@@ -1,5 +1,5 @@
 /**
- * Needs the prelude. A message is a hash, `queued:` and the name of its row: its number and, if it has a key, a colon and
+ * Needs the prelude. A message is a hash, `queued:` and the name of its row: its sequence and, if it has a key, a colon and
  * the lane, which stands for the queue and the key. So its lane is known even if the server has evicted the hash.
  *
  * `queue-all:` has the rows of a queue, oldest first; `queue-later:` the hidden ones, by when they become visible;
@@ -12,13 +12,13 @@ local function queuedKey(row) return P .. 'queued:' .. row end
 local function laneOf(row) return string.match(row, ':(.+)$') end
 local function enlist(list, row) redis.call('ZADD', list, string.match(row, '^%d+'), row) end
 
--- At least the time, in microseconds: after a failover that has lost the last of them, no message may get the number of
+-- At least the time, in microseconds: after a failover that has lost the last of them, no message may get the sequence of
 -- another, whose holder would remove the wrong one.
-local function nextNumber()
-  local last = tonumber(redis.call('GET', P .. 'queue-number') or 0)
-  local number = string.format('%.0f', math.max(last + 1, clock[1] * 1000000 + clock[2]))
-  redis.call('SET', P .. 'queue-number', number)
-  return number
+local function nextSequence()
+  local last = tonumber(redis.call('GET', P .. 'queue-sequence') or 0)
+  local sequence = string.format('%.0f', math.max(last + 1, clock[1] * 1000000 + clock[2]))
+  redis.call('SET', P .. 'queue-sequence', sequence)
+  return sequence
 end
 
 -- False: it is not in this queue.
@@ -82,7 +82,7 @@ local function removeQueued(queue, row)
 end
 
 local function sendQueued(queue, envelope, body, size, lane)
-  local row = nextNumber()
+  local row = nextSequence()
   if lane then row = row .. ':' .. lane end
   redis.call('HSET', queuedKey(row), 'sentAt', now, 'deliveries', 0, 'size', size, 'envelope', envelope, 'body', body)
   redis.call('ZADD', P .. 'queues', 0, queue)

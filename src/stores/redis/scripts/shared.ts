@@ -62,7 +62,7 @@ end
 
 local function park(id, scope, steps, step, delay, fields)
   if redis.call('EXISTS', rowKey(id)) == 1 then return end
-  local sequence = redis.call('INCR', P .. 'sequence')
+  local sequence = redis.call('INCR', P .. 'parked-sequence')
   redis.call('HSET', rowKey(id), 'sequence', sequence, 'revision', 1, 'begun', 0, 'parkedAt', now, 'changedAt', now,
     'nextAt', now + delay, 'steps', steps, 'step', step, unpack(fields))
   if scope ~= '' then redis.call('HSET', rowKey(id), 'scope', scope) end

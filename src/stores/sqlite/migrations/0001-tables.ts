@@ -68,19 +68,19 @@ CREATE TABLE main.justonce_parked (
 CREATE INDEX main.justonce_parked_due ON justonce_parked (next_at, sequence, handler, order_key) WHERE state = 'waiting';
 CREATE INDEX main.justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, step);
-CREATE INDEX main.justonce_parked_dead ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
+CREATE INDEX main.justonce_parked_groups ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
 CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, is_released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE main.justonce_queue (
-  ticket integer PRIMARY KEY AUTOINCREMENT,
+  sequence integer PRIMARY KEY AUTOINCREMENT,
   queue text NOT NULL,
-  key text,
+  lane integer, -- a hash of the message's key; those of one lane are taken in order
   deliveries integer NOT NULL,
   visible_at integer NOT NULL,
   sent_at integer NOT NULL,
   envelope blob NOT NULL,
   body blob NOT NULL
 );
-CREATE INDEX main.justonce_queue_next ON justonce_queue (queue, ticket, visible_at, key);
-CREATE INDEX main.justonce_queue_keys ON justonce_queue (queue, key, ticket, visible_at) WHERE key IS NOT NULL;
+CREATE INDEX main.justonce_queue_order ON justonce_queue (queue, sequence, visible_at, lane);
+CREATE INDEX main.justonce_queue_lanes ON justonce_queue (queue, lane, sequence, visible_at) WHERE lane IS NOT NULL;
 `
