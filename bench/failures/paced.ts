@@ -50,7 +50,7 @@ async function placesOf(pool: Pool): Promise<Places> {
 /** They are released in their order, so the first that is not tells how many are; looking for it costs next to nothing. */
 async function countReleased(pool: Pool, redrive: string, { first, end }: Places): Promise<number> {
   const { rows } = await pool.query(
-    'SELECT sequence FROM justonce_parked WHERE redrive = $1 AND NOT is_released ORDER BY sequence LIMIT 1',
+    'SELECT sequence FROM justonce_parked WHERE redrive = $1 AND NOT released ORDER BY sequence LIMIT 1',
     [redrive],
   )
   return Number(rows[0]?.sequence ?? end) - first

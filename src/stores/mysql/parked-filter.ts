@@ -15,7 +15,7 @@ export function conditionOf(filter: ParkedFilter): string {
   if (before !== undefined) conditions.push(`changed_at < ${integer(before.getTime())}`)
   if (keys !== undefined) conditions.push(isOneOf(keys))
   if (redrive !== undefined) conditions.push(`redrive = ${bytes(redrive)}`)
-  if (released !== undefined) conditions.push(`is_released = ${boolean(released)}`)
+  if (released !== undefined) conditions.push(`released = ${boolean(released)}`)
   if (notInRedrives !== undefined && notInRedrives.length > 0)
     conditions.push(`(redrive IS NULL OR redrive NOT IN (${notInRedrives.map((id) => bytes(id)).join(', ')}))`)
   return conditions.join(' AND ')

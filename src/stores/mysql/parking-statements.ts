@@ -144,9 +144,9 @@ export function editSql(parked: string, edit: ParkedEdit, sequences: readonly st
     case 'remove':
       return `DELETE known FROM ${found}`
     case 'mark':
-      return `UPDATE ${found} SET known.redrive = ${textValue(edit.redrive)}, known.is_released = 0`
+      return `UPDATE ${found} SET known.redrive = ${textValue(edit.redrive)}, known.released = 0`
     case 'release':
-      return `UPDATE ${found} SET known.is_released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
+      return `UPDATE ${found} SET known.released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
         known.next_at = ${nowMs}, known.changed_at = ${nowMs}, ${changed}`
     // In one table MySQL assigns from left to right, so the old body is saved before it is replaced.
     case 'replace':

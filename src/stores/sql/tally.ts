@@ -1,7 +1,5 @@
 import type { Tally, TallyColumn } from '../../contracts/index.ts'
 
-const columnOf = (column: TallyColumn): string => (column === 'released' ? 'is_released' : column)
-
 /** `inMs` wraps a time expression so that it yields milliseconds. */
 export function tallySql(
   { table, where, limit }: { readonly table: string; readonly where: string; readonly limit: string },
@@ -9,7 +7,7 @@ export function tallySql(
   inMs: (time: string) => string = (time) => time,
 ): string {
   if (by.length === 0) return `SELECT count(*) FROM ${table} WHERE ${where} HAVING count(*) > 0 LIMIT ${limit}`
-  const columns = by.map(columnOf).join(', ')
+  const columns = by.join(', ')
   return `SELECT ${columns}, count(*) AS counted, ${inMs('min(parked_at)')}, ${inMs('max(changed_at)')}
     FROM ${table} WHERE ${where} GROUP BY ${columns} ORDER BY counted DESC, ${columns} LIMIT ${limit}`
 }

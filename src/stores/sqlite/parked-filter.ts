@@ -22,7 +22,7 @@ export function conditionOf(filter: ParkedFilter): Condition {
   if (filter.state !== undefined) parts.push(filter.state === 'dead' ? `state = 'dead'` : `state = 'waiting'`)
   for (const [column, wanted] of equalColumns(filter)) add(`${column} = ?`, wanted)
   add('redrive = ?', filter.redrive)
-  add('is_released = ?', filter.released === undefined ? undefined : Number(filter.released))
+  add('released = ?', filter.released === undefined ? undefined : Number(filter.released))
   const others = filter.notInRedrives && JSON.stringify(filter.notInRedrives)
   add('(redrive IS NULL OR redrive NOT IN (SELECT value FROM json_each(?)))', others)
   add('changed_at >= ?', filter.since?.getTime())

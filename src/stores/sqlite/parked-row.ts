@@ -19,7 +19,7 @@ export interface ParkedRow {
   readonly changed_at: number
   readonly next_at: number
   readonly redrive: string | null
-  readonly is_released: number
+  readonly released: number
   readonly reason: string
   readonly shape: string
   readonly errors: string
@@ -50,7 +50,7 @@ export function parkedMessage(row: ParkedRow): StoredParkedMessage {
     independent: row.independent === 1,
     orderKey: row.order_key ?? undefined,
     redrive: row.redrive ?? undefined,
-    released: row.is_released === 1,
+    released: row.released === 1,
     parkedAt: new Date(row.parked_at),
     changedAt: new Date(row.changed_at),
     nextAt: new Date(row.next_at),

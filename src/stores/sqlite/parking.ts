@@ -19,7 +19,7 @@ import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
-  independent, state, attempts, begun, parked_at, changed_at, next_at, is_released, reason, shape, errors, envelope, body)
+  independent, state, attempts, begun, parked_at, changed_at, next_at, released, reason, shape, errors, envelope, body)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
@@ -156,10 +156,10 @@ function editSql(edit: ParkedEdit): [sql: string, values: readonly SqliteValue[]
     case 'remove':
       return ['DELETE FROM main.justonce_parked', []]
     case 'mark':
-      return [`${update} redrive = ?, is_released = 0`, [edit.redrive]]
+      return [`${update} redrive = ?, released = 0`, [edit.redrive]]
     case 'release':
       return [
-        `${update} revision = revision + 1, state = 'waiting', attempts = 0, begun = 0, is_released = 1,
+        `${update} revision = revision + 1, state = 'waiting', attempts = 0, begun = 0, released = 1,
            changed_at = ${now}, next_at = ${now}`,
         [],
       ]

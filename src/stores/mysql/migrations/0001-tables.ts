@@ -31,7 +31,7 @@ export function createTables(tables: Tables): string[] {
   begun         int NOT NULL DEFAULT 0 COMMENT 'attempts since one last ended',
   step          int NOT NULL,
   independent   tinyint NOT NULL,
-  is_released   tinyint NOT NULL DEFAULT 0 COMMENT 'by its redrive',
+  released      tinyint NOT NULL DEFAULT 0 COMMENT 'by its redrive',
   state         enum('waiting', 'dead') NOT NULL,
   handler       varbinary(400) NOT NULL,
   \`key\`         varbinary(1024) NOT NULL,
@@ -51,7 +51,7 @@ export function createTables(tables: Tables): string[] {
   KEY parked_steps (source, message_id, step),
   KEY parked_order (handler, order_key, state, sequence),
   KEY parked_groups (state, handler, reason, shape),
-  KEY parked_redrive (redrive, is_released, sequence)
+  KEY parked_redrive (redrive, released, sequence)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${scopes} (
   scope   bigint unsigned NOT NULL PRIMARY KEY COMMENT 'a hash of handler and order key; locked, never read',

@@ -21,7 +21,7 @@ CREATE TABLE ${parked} (
   begun         int NOT NULL DEFAULT 0,          -- attempts since one last ended
   step          int NOT NULL,
   independent   boolean NOT NULL,
-  is_released   boolean NOT NULL DEFAULT false,  -- by its redrive
+  released      boolean NOT NULL DEFAULT false,  -- by its redrive
   state         text COLLATE "C" NOT NULL CHECK (state IN ('waiting', 'dead')),
   handler       text COLLATE "C" NOT NULL,
   key           text COLLATE "C" NOT NULL,
@@ -42,7 +42,7 @@ CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, sequence) WHERE state
 CREATE INDEX ${index('parked_steps')} ON ${parked} (source, message_id, step);
 CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
-CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, is_released, sequence) WHERE redrive IS NOT NULL;
+CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE ${queue} (
   sequence   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

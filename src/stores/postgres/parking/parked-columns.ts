@@ -3,4 +3,4 @@ export const inMs = (column: string): string => `floor(extract(epoch FROM ${colu
 /** The columns in the order in which `parkedIn` reads them. */
 export const parkedColumns = `handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
   order_key, sequence, revision, ${inMs('parked_at')}, ${inMs('changed_at')}, ${inMs('next_at')},
-  encode(envelope, 'hex'), encode(body, 'hex'), encode(original_body, 'hex'), redrive, begun, is_released`
+  encode(envelope, 'hex'), encode(body, 'hex'), encode(original_body, 'hex'), redrive, begun, released`

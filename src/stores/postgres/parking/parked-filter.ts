@@ -28,7 +28,7 @@ export function filterSql(filter: ParkedFilter, before: readonly Cell[] = []): F
     conditions.push(`(handler, key) IN (SELECT * FROM unnest(${place(handlers)}::text[], ${place(texts)}::text[]))`)
   }
   if (redrive !== undefined) conditions.push(`redrive = ${place(redrive)}::text`)
-  if (released !== undefined) conditions.push(released ? 'is_released' : 'NOT is_released')
+  if (released !== undefined) conditions.push(released ? 'released' : 'NOT released')
   if (notInRedrives !== undefined)
     conditions.push(`(redrive IS NULL OR redrive <> ALL (${place(textArray(notInRedrives))}::text[]))`)
   return { where: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }

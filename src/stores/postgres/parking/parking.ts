@@ -157,10 +157,10 @@ function editSql({ parked }: Tables, edit: ParkedEdit): [sql: string, values: re
     case 'remove':
       return [`DELETE FROM ${parked} AS known USING`, []]
     case 'mark':
-      return [`${update} redrive = $2::text, is_released = false FROM`, [edit.redrive]]
+      return [`${update} redrive = $2::text, released = false FROM`, [edit.redrive]]
     case 'release':
       return [
-        `${update} is_released = true, state = 'waiting', attempts = 0, begun = 0, next_at = statement_timestamp(),
+        `${update} released = true, state = 'waiting', attempts = 0, begun = 0, next_at = statement_timestamp(),
            changed_at = statement_timestamp(), revision = known.revision + 1 FROM`,
         [],
       ]

@@ -56,7 +56,7 @@ CREATE TABLE main.justonce_parked (
   changed_at integer NOT NULL,
   next_at integer NOT NULL,
   redrive text,
-  is_released integer NOT NULL,
+  released integer NOT NULL,
   reason text NOT NULL,
   shape text NOT NULL,
   errors text NOT NULL,
@@ -69,7 +69,7 @@ CREATE INDEX main.justonce_parked_due ON justonce_parked (next_at, sequence, han
 CREATE INDEX main.justonce_parked_order ON justonce_parked (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX main.justonce_parked_steps ON justonce_parked (message_id, source, step);
 CREATE INDEX main.justonce_parked_groups ON justonce_parked (handler, reason, shape, parked_at, changed_at) WHERE state = 'dead';
-CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, is_released, sequence) WHERE redrive IS NOT NULL;
+CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE main.justonce_queue (
   sequence integer PRIMARY KEY AUTOINCREMENT,
