@@ -17,9 +17,9 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
   const { positions: table } = tables
   const stored = (group: string, partitions: readonly Partition[]) => {
     const rows = partitions.map(({ source, partition }) => [bytes(source), bytes(partition)])
-    return `SELECT known.source, known.part, known.next_position, known.incarnation
-      FROM ${givenRows(['source', 'part'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-        ON known.consumer_group = ${bytes(group)} AND known.source = given.source AND known.part = given.part`
+    return `SELECT known.source, known.\`partition\`, known.next_position, known.incarnation
+      FROM ${givenRows(['source', '`partition`'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+        ON known.consumer_group = ${bytes(group)} AND known.source = given.source AND known.\`partition\` = given.\`partition\``
   }
   const lock = async (runner: Runner, group: string, partitions: readonly Partition[]) =>
     positionsIn((await runner.run(`${stored(group, partitions)} FOR UPDATE`)).rows)
@@ -29,7 +29,7 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
     const place = `${handlerValue(group)}, ${textValue(partition.source)}, ${textValue(partition.partition)}`
     try {
       await runner.run(
-        `INSERT INTO ${table} (consumer_group, source, part, next_position, incarnation)
+        `INSERT INTO ${table} (consumer_group, source, \`partition\`, next_position, incarnation)
          VALUES (${place}, ${bytes(to.next)}, ${bytes(to.incarnation)})`,
       )
       return true
@@ -66,7 +66,7 @@ export function mysqlPositions<Native extends MysqlConnectionShape>(
         }
         await runner.run(
           `UPDATE ${table} SET next_position = ${bytes(to.next)}, incarnation = ${bytes(to.incarnation)}
-           WHERE consumer_group = ${bytes(group)} AND source = ${bytes(partition.source)} AND part = ${bytes(partition.partition)}`,
+           WHERE consumer_group = ${bytes(group)} AND source = ${bytes(partition.source)} AND \`partition\` = ${bytes(partition.partition)}`,
         )
         runner.provisional(provisionalMove(tables, group, move))
         answers.push(undefined)
@@ -86,8 +86,8 @@ function nameOf({ source, partition }: Partition): string {
 
 function positionsIn(rows: readonly (readonly Cell[])[]): Map<string, Position> {
   return new Map(
-    rows.map(([source, part, next, incarnation]) => [
-      nameOf({ source: textIn(source), partition: textIn(part) }),
+    rows.map(([source, partition, next, incarnation]) => [
+      nameOf({ source: textIn(source), partition: textIn(partition) }),
       { next: textIn(next), incarnation: textIn(incarnation) },
     ]),
   )

@@ -33,14 +33,14 @@ export function provisionalClaims({ inbox }: Tables, { token, keys }: Claims): P
 export function provisionalMove({ positions }: Tables, group: string, move: PositionMove): Provisional {
   const { source, partition, expected, to } = move
   const place = [handlerValue(group), textValue(source), textValue(partition)]
-  const isIt = `consumer_group = ${place[0]} AND source = ${place[1]} AND part = ${place[2]}`
+  const isIt = `consumer_group = ${place[0]} AND source = ${place[1]} AND \`partition\` = ${place[2]}`
   const setTo = ({ next, incarnation }: PositionMove['to']) =>
     `UPDATE ${positions} SET next_position = ${bytes(next)}, incarnation = ${bytes(incarnation)} WHERE ${isIt}`
   if (expected !== undefined) return { suspend: [setTo(expected)], resume: [setTo(to)] }
   return {
     suspend: [`DELETE FROM ${positions} WHERE ${isIt}`],
     resume: [
-      `INSERT INTO ${positions} (consumer_group, source, part, next_position, incarnation)
+      `INSERT INTO ${positions} (consumer_group, source, \`partition\`, next_position, incarnation)
        VALUES (${place.join(', ')}, ${bytes(to.next)}, ${bytes(to.incarnation)})
        ON DUPLICATE KEY UPDATE next_position = ${bytes(to.next)}, incarnation = ${bytes(to.incarnation)}`,
     ],

@@ -11,26 +11,26 @@ export function postgresPositions<Tx>(
   { positions }: Tables,
 ): Positions<Tx> {
   const load = statement(
-    `SELECT place, next, incarnation
-     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (source, part, place)
-     JOIN ${positions} AS known ON consumer = $1::text AND known.source = wanted.source AND known.part = wanted.part`,
+    `SELECT place, next_position, incarnation
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (source, partition, place)
+     JOIN ${positions} AS known ON consumer_group = $1::text AND known.source = wanted.source AND known.partition = wanted.partition`,
   )
   // Both halves wait for another transaction's undecided move; the update then checks the current row again.
   const move = prepared(
     'move_positions',
     `WITH given AS MATERIALIZED (
        SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-         WITH ORDINALITY AS given (source, part, was, was_in, next, incarnation, place)),
+         WITH ORDINALITY AS given (source, partition, was, was_in, next_position, incarnation, place)),
      moved AS (
-       UPDATE ${positions} AS known SET next = given.next, incarnation = given.incarnation FROM given
-       WHERE consumer = $1::text AND known.source = given.source AND known.part = given.part
-         AND known.next = given.was AND known.incarnation = given.was_in
+       UPDATE ${positions} AS known SET next_position = given.next_position, incarnation = given.incarnation FROM given
+       WHERE consumer_group = $1::text AND known.source = given.source AND known.partition = given.partition
+         AND known.next_position = given.was AND known.incarnation = given.was_in
        RETURNING place),
      made AS (
-       INSERT INTO ${positions} (consumer, source, part, next, incarnation)
-       SELECT $1::text, source, part, next, incarnation FROM given WHERE was IS NULL ORDER BY place
-       ON CONFLICT DO NOTHING RETURNING source, part)
-     SELECT place FROM moved UNION ALL SELECT place FROM made JOIN given USING (source, part)`,
+       INSERT INTO ${positions} (consumer_group, source, partition, next_position, incarnation)
+       SELECT $1::text, source, partition, next_position, incarnation FROM given WHERE was IS NULL ORDER BY place
+       ON CONFLICT DO NOTHING RETURNING source, partition)
+     SELECT place FROM moved UNION ALL SELECT place FROM made JOIN given USING (source, partition)`,
   )
   return {
     async load(group, partitions) {

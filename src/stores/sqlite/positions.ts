@@ -4,9 +4,9 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Statements } from './statements.ts'
 import { statementsIn } from './transactions.ts'
 
-const selectOne = `SELECT next, incarnation FROM main.justonce_positions WHERE consumer = ? AND source = ? AND part = ?`
-const setOne = `INSERT INTO main.justonce_positions (consumer, source, part, next, incarnation) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET next = excluded.next, incarnation = excluded.incarnation`
+const selectOne = `SELECT next_position AS next, incarnation FROM main.justonce_positions WHERE consumer_group = ? AND source = ? AND partition = ?`
+const setOne = `INSERT INTO main.justonce_positions (consumer_group, source, partition, next_position, incarnation) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET next_position = excluded.next_position, incarnation = excluded.incarnation`
 
 /** A move already holds the write lock, so a read is as good as a compare-and-set. */
 export function sqlitePositions<Database extends SqliteDatabase>(reader: Reader): Positions<Database> {

@@ -82,10 +82,10 @@ export function createTables(tables: Tables): string[] {
     `CREATE TABLE IF NOT EXISTS ${positions} (
   consumer_group varbinary(400) NOT NULL,
   source         varbinary(1200) NOT NULL,
-  part           varbinary(1200) NOT NULL,
+  \`partition\`    varbinary(1200) NOT NULL,
   next_position  longblob NOT NULL COMMENT 'where to go on reading',
   incarnation    longblob NOT NULL COMMENT 'of the source; in another one the numbers have begun anew',
-  PRIMARY KEY (consumer_group, source, part)
+  PRIMARY KEY (consumer_group, source, \`partition\`)
 ) ${tableOptions}`,
   ]
 }

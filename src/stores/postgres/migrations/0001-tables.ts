@@ -59,12 +59,12 @@ CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, sequence) WHERE l
 CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND visible_at > '-infinity';
 
 CREATE TABLE ${positions} (
-  consumer    text COLLATE "C" NOT NULL,
-  source      text COLLATE "C" NOT NULL,
-  part        text COLLATE "C" NOT NULL,
-  next        text COLLATE "C" NOT NULL,
-  incarnation text COLLATE "C" NOT NULL,
-  PRIMARY KEY (consumer, source, part)
+  consumer_group text COLLATE "C" NOT NULL,
+  source         text COLLATE "C" NOT NULL,
+  partition      text COLLATE "C" NOT NULL,
+  next_position  text COLLATE "C" NOT NULL,     -- where to go on reading
+  incarnation    text COLLATE "C" NOT NULL,     -- of the source; in another one the numbers have begun anew
+  PRIMARY KEY (consumer_group, source, partition)
 ) WITH (fillfactor = 50);
 
 CREATE TABLE ${facts} (

@@ -21,12 +21,12 @@ CREATE TABLE main.justonce_inbox (
 CREATE INDEX main.justonce_inbox_born ON justonce_inbox (born) WHERE born IS NOT NULL;
 
 CREATE TABLE main.justonce_positions (
-  consumer text NOT NULL,
+  consumer_group text NOT NULL,
   source text NOT NULL,
-  part text NOT NULL,
-  next text NOT NULL,
+  partition text NOT NULL,
+  next_position text NOT NULL,
   incarnation text NOT NULL,
-  PRIMARY KEY (consumer, source, part)
+  PRIMARY KEY (consumer_group, source, partition)
 ) WITHOUT ROWID;
 
 CREATE TABLE main.justonce_facts (
