@@ -44,5 +44,5 @@ export interface Facts<Tx> {
    * Removes the named facts, whatever their state, or the remains of the expired facts of a kind; inside the given transaction,
    * or in a transaction of its own. Unknown names are no error.
    */
-  remove(tx: Tx | undefined, which: readonly string[] | { readonly overOf: string }): Promise<void>
+  remove(tx: Tx | undefined, which: readonly string[] | { readonly expiredOf: string }): Promise<void>
 }

@@ -5,7 +5,7 @@ export interface FactRow {
   readonly value: string
   readonly revision: number
   readonly forMs: number | undefined
-  readonly endsAt: number | undefined
+  readonly expiresAt: number | undefined
 }
 
 export interface ChangedFact {
@@ -24,17 +24,18 @@ export function changedFact(known: FactRow | undefined, change: FactChange, now:
     return { row: shortened(known, now), revision: undefined }
   const isSame = stands && known?.value === value
   const revision = isSame ? known.revision : Math.max((known?.revision ?? 0) + 1, now * 1_000)
-  return { row: { value, revision, forMs, endsAt: forMs === undefined ? undefined : now + forMs }, revision }
+  return { row: { value, revision, forMs, expiresAt: forMs === undefined ? undefined : now + forMs }, revision }
 }
 
 export function stillStands(known: FactRow | undefined, now: number): known is FactRow {
-  return known !== undefined && (known.endsAt === undefined || known.endsAt > now)
+  return known !== undefined && (known.expiresAt === undefined || known.expiresAt > now)
 }
 
-/** No fact ends later than its length from now, unless the clock was ahead when it was made. */
+/** No fact expires later than its `forMs` from now, unless the clock was ahead when it was made. */
 function shortened(known: FactRow | undefined, now: number): FactRow | undefined {
-  if (known?.forMs === undefined || known.endsAt === undefined || known.endsAt <= now + known.forMs) return undefined
-  return { ...known, endsAt: now + known.forMs }
+  if (known?.forMs === undefined || known.expiresAt === undefined || known.expiresAt <= now + known.forMs)
+    return undefined
+  return { ...known, expiresAt: now + known.forMs }
 }
 
 /** The part of a fact's name before the first space. */

@@ -60,6 +60,6 @@ export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs 
     begin: (ids) => count(ids, 1),
     clear: (tx, ids) => facts.remove(tx, ids.map(nameOf)),
     forgive: (ids) => count(ids, -1),
-    sweep: () => facts.remove(undefined, { overOf: kind }),
+    sweep: () => facts.remove(undefined, { expiredOf: kind }),
   }
 }

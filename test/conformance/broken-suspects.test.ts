@@ -28,7 +28,7 @@ bindBrokenStores([
     caught: 'suspects: ids are told apart to the last of 100 characters, and by case',
     break: facts(({ remove }) => ({
       remove: (tx, which) =>
-        remove(tx, 'overOf' in which ? which : [...which, ...which.map((name) => name.toLowerCase())]),
+        remove(tx, 'expiredOf' in which ? which : [...which, ...which.map((name) => name.toLowerCase())]),
     })),
   },
   {
@@ -39,7 +39,7 @@ bindBrokenStores([
       return {
         read: async (names) => (isSwept ? names.map(() => undefined) : read(names)),
         async remove(tx, which) {
-          if ('overOf' in which) isSwept = true
+          if ('expiredOf' in which) isSwept = true
           else await remove(tx, which)
         },
       }

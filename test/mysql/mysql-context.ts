@@ -53,7 +53,7 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
         (each) => `${each} = ${each} - (${ms})`,
       )
       await admin.query(`UPDATE justonce_meta SET ${columns.join(', ')}`)
-      await admin.query(`UPDATE justonce_facts SET ends_at = ends_at - (${ms})`)
+      await admin.query(`UPDATE justonce_facts SET expires_at = expires_at - (${ms})`)
       await admin.query(`UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0`)
     },
     backUp: () => dumped(admin, databases[0]),

@@ -72,7 +72,7 @@ async function moveStoredTimes(admin: pg.Pool, schema: string, ms: number): Prom
   await admin.query(`
     UPDATE ${schema}.justonce_meta SET horizon = horizon - ${by}, removed_until = removed_until - ${by},
       clock_seen = clock_seen - ${by}, clock_doubted = clock_doubted - ${by};
-    UPDATE ${schema}.justonce_facts SET ends_at = ends_at - ${by};
+    UPDATE ${schema}.justonce_facts SET expires_at = expires_at - ${by};
     UPDATE ${schema}.justonce_queue SET visible_at = visible_at - ${by}`)
 }
 

@@ -46,7 +46,7 @@ function storedTimesMoved(ms: number): string {
   return `
     UPDATE justonce_meta SET value = CAST(value AS integer) - (${ms})
       WHERE name IN ('horizon', 'removed_until', 'clock_seen', 'clock_doubted');
-    UPDATE justonce_facts SET ends_at = ends_at - (${ms});
+    UPDATE justonce_facts SET expires_at = expires_at - (${ms});
     UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0;`
 }
 

@@ -33,13 +33,13 @@ export function memoryFacts(transactions: Transactions): Facts<MemoryTx> {
         : changeAll(transactionOf(tx), changes),
     async remove(tx, which) {
       const removeAll = ({ database }: MemoryTransaction) => {
-        const isOver = ([name, known]: [string, FactRow]) =>
-          'overOf' in which && kindOfFact(name) === which.overOf && !stillStands(known, database.now())
+        const hasExpired = ([name, known]: [string, FactRow]) =>
+          'expiredOf' in which && kindOfFact(name) === which.expiredOf && !stillStands(known, database.now())
         const names =
-          'overOf' in which
+          'expiredOf' in which
             ? database.facts
                 .entries()
-                .filter(isOver)
+                .filter(hasExpired)
                 .map(([name]) => name)
             : which
         for (const name of names) database.facts.delete(name)

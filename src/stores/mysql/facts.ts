@@ -8,7 +8,7 @@ import type { ShortTransactions } from './short-transactions.ts'
 import { factValue, foundByValue, inChunks, inGroups } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 
-const columns = 'known.name, known.value, known.revision, known.for_ms, known.ends_at'
+const columns = 'known.name, known.value, known.revision, known.for_ms, known.expires_at'
 
 /** Every statement visits its rows in the same order, so that two processes never wait for each other. */
 export function mysqlFacts<Native extends MysqlConnectionShape>(
@@ -34,7 +34,7 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
     },
     async list(kind, limit) {
       const rows = await short.read(
-        `SELECT name, value, revision FROM ${facts} WHERE kind = ${bytes(kind)} AND (ends_at IS NULL OR ends_at > ${nowMs})
+        `SELECT name, value, revision FROM ${facts} WHERE kind = ${bytes(kind)} AND (expires_at IS NULL OR expires_at > ${nowMs})
          ORDER BY revision DESC, name DESC LIMIT ${integer(limit)}`,
       )
       return rows.map(([name, value, revision]) => {
@@ -51,7 +51,7 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
         )
         for (const rows of inChunks(made)) {
           await runner.run(
-            `INSERT INTO ${facts} (name, value, revision, for_ms, ends_at) VALUES ${rows.join(', ')}
+            `INSERT INTO ${facts} (name, value, revision, for_ms, expires_at) VALUES ${rows.join(', ')}
              ON DUPLICATE KEY UPDATE name = ${facts}.name`,
           )
         }
@@ -73,14 +73,14 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
           const { row, revision } = changedFact(found.get(change.name), change, time)
           if (revision !== undefined) answers.set(change.name, revision)
           if (row === undefined) return []
-          const values = [bytes(row.value), integer(row.revision), integer(row.forMs), integer(row.endsAt)]
+          const values = [bytes(row.value), integer(row.revision), integer(row.forMs), integer(row.expiresAt)]
           return `(${[bytes(change.name), ...values].join(', ')})`
         })
         for (const rows of inChunks(written)) {
           await runner.run(
-            `INSERT INTO ${facts} (name, value, revision, for_ms, ends_at) VALUES ${rows.join(', ')}
+            `INSERT INTO ${facts} (name, value, revision, for_ms, expires_at) VALUES ${rows.join(', ')}
              ON DUPLICATE KEY UPDATE value = VALUES(value), revision = VALUES(revision), for_ms = VALUES(for_ms),
-               ends_at = VALUES(ends_at)`,
+               expires_at = VALUES(expires_at)`,
           )
         }
         return answers
@@ -90,8 +90,8 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
     },
     async remove(tx, which) {
       const removeAll = async (runner: Runner) => {
-        if ('overOf' in which)
-          await runner.run(`DELETE FROM ${facts} WHERE kind = ${bytes(which.overOf)} AND ends_at <= ${nowMs}`)
+        if ('expiredOf' in which)
+          await runner.run(`DELETE FROM ${facts} WHERE kind = ${bytes(which.expiredOf)} AND expires_at <= ${nowMs}`)
         else for (const group of inGroups(which)) await runner.run(`DELETE known FROM ${known(group)}`)
       }
       if (tx === undefined) await short.run(removeAll)
@@ -100,12 +100,12 @@ export function mysqlFacts<Native extends MysqlConnectionShape>(
   }
 }
 
-function factIn([name, value, revision, forMs, endsAt, now]: readonly Cell[]) {
+function factIn([name, value, revision, forMs, expiresAt, now]: readonly Cell[]) {
   const fact = {
     value: textIn(value),
     revision: numberIn(revision),
     forMs: optionalNumberIn(forMs),
-    endsAt: optionalNumberIn(endsAt),
+    expiresAt: optionalNumberIn(expiresAt),
   }
   return { name: textIn(name), fact, now: numberIn(now) }
 }

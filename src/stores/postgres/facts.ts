@@ -8,7 +8,7 @@ import type { OpenTransactions } from './transactions/open-transaction.ts'
 const now = 'clock_timestamp()'
 const micros = `(extract(epoch FROM ${now}) * 1000000)::bigint`
 const later = (ms: string) => `${now} + ${ms}::float8 * interval '1 millisecond'`
-const stands = `(known.ends_at IS NULL OR known.ends_at > ${now})`
+const stands = `(known.expires_at IS NULL OR known.expires_at > ${now})`
 
 /**
  * Uses the clock at the moment itself, because a statement that has waited for another transaction must not use the time at
@@ -58,7 +58,7 @@ export function postgresFacts<Tx>(
       return changes.map(({ name }) => revisions.get(name))
     },
     async remove(tx, which) {
-      if ('overOf' in which) await runner(tx).run(statements.removeOver, [which.overOf])
+      if ('expiredOf' in which) await runner(tx).run(statements.removeExpired, [which.expiredOf])
       else if (which.length > 0) await runner(tx).run(statements.remove, [textArray(which)])
     },
   }
@@ -78,32 +78,32 @@ function factStatements(facts: string) {
        ORDER BY revision DESC, name DESC LIMIT $2::int`,
     ),
     take: statement(
-      `INSERT INTO ${facts} AS known (name, value, revision, for_ms, ends_at)
+      `INSERT INTO ${facts} AS known (name, value, revision, for_ms, expires_at)
        SELECT name COLLATE "C", value, ${micros}, for_ms, ${later('for_ms')}
        FROM unnest($1::text[], $2::text[], $3::float8[]) AS given (name, value, for_ms) ORDER BY 1
        ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = greatest(known.revision + 1, ${micros}),
-         for_ms = excluded.for_ms, ends_at = ${later('excluded.for_ms')}
+         for_ms = excluded.for_ms, expires_at = ${later('excluded.for_ms')}
        WHERE NOT ${stands} RETURNING name, revision`,
     ),
     move: statement(
       `WITH given AS MATERIALIZED (
          SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::bigint[]) AS given (name, value, for_ms, was)),
        ${held('name = ANY ($1::text[])')}
-       UPDATE ${facts} AS known SET value = given.value, for_ms = given.for_ms, ends_at = ${later('given.for_ms')},
+       UPDATE ${facts} AS known SET value = given.value, for_ms = given.for_ms, expires_at = ${later('given.for_ms')},
          revision = CASE WHEN known.value = given.value THEN known.revision ELSE greatest(known.revision + 1, ${micros}) END
        FROM given JOIN held USING (name) WHERE known.name = given.name AND known.revision = given.was AND ${stands}
        RETURNING known.name, known.revision`,
     ),
-    // No fact ends later than its length from now, unless the clock was ahead when it was written.
+    // No fact expires later than its for_ms from now, unless the clock was ahead when it was written.
     shorten: statement(
-      `WITH ${held(`name = ANY ($1::text[]) AND ends_at > ${later('for_ms')}`)}
-       UPDATE ${facts} AS known SET ends_at = ${later('for_ms')} FROM held WHERE known.name = held.name`,
+      `WITH ${held(`name = ANY ($1::text[]) AND expires_at > ${later('for_ms')}`)}
+       UPDATE ${facts} AS known SET expires_at = ${later('for_ms')} FROM held WHERE known.name = held.name`,
     ),
     remove: statement(
       `WITH ${held('name = ANY ($1::text[])')} DELETE FROM ${facts} AS known USING held WHERE known.name = held.name`,
     ),
-    removeOver: statement(
-      `WITH ${held(`${kindOf('name')} = $1::text AND ends_at <= ${now}`)}
+    removeExpired: statement(
+      `WITH ${held(`${kindOf('name')} = $1::text AND expires_at <= ${now}`)}
        DELETE FROM ${facts} AS known USING held WHERE known.name = held.name AND NOT ${stands}`,
     ),
   }

@@ -69,8 +69,8 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         act('edit', step.name, ...editArguments(step.edit))
         break
       case 'fact': {
-        const { value, revision, forMs = 0, endsAt = 0 } = step.row
-        act('fact', step.name, step.seen, revision, forMs, endsAt, value)
+        const { value, revision, forMs = 0, expiresAt = 0 } = step.row
+        act('fact', step.name, step.seen, revision, forMs, expiresAt, value)
         break
       }
       case 'remove-facts':

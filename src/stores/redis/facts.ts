@@ -43,7 +43,7 @@ export function redisFacts<Tx extends object>({ connection, factory }: Transacti
     },
     async remove(tx, which) {
       // An expired fact has expired for everyone, whatever becomes of the transaction.
-      if ('overOf' in which) await connection.run(sweepFactsScript, which.overOf)
+      if ('expiredOf' in which) await connection.run(sweepFactsScript, which.expiredOf)
       else if (tx === undefined) await connection.run(removeFactsScript, ...which)
       else factory.transactionOf(tx).steps.push({ kind: 'remove-facts', names: which })
     },
@@ -81,11 +81,13 @@ function ownFacts({ steps }: Transaction): ReadonlyMap<string, FactRow | undefin
 
 const shape = /^(\d+) (\d+) (\d+) (.*)$/s
 
-/** For a fact that never ends, both times are stored as 0. */
+/** For a fact that never expires, both times are stored as 0. */
 function factIn(kept: string): FactRow | undefined {
-  const [, revision, forMs, endsAt, value = ''] = shape.exec(kept) ?? []
+  const [, revision, forMs, expiresAt, value = ''] = shape.exec(kept) ?? []
   if (revision === undefined) return undefined
   const times =
-    endsAt === '0' ? { forMs: undefined, endsAt: undefined } : { forMs: Number(forMs), endsAt: Number(endsAt) }
+    expiresAt === '0'
+      ? { forMs: undefined, expiresAt: undefined }
+      : { forMs: Number(forMs), expiresAt: Number(expiresAt) }
   return { value, revision: Number(revision), ...times }
 }

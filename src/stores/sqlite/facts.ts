@@ -6,22 +6,22 @@ import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const selectNow = `SELECT ${now} AS now`
-const selectOne = `SELECT value, revision, for_ms, ends_at FROM main.justonce_facts WHERE name = ?`
-const setOne = `INSERT INTO main.justonce_facts (name, value, revision, for_ms, ends_at) VALUES (?, ?, ?, ?, ?)
+const selectOne = `SELECT value, revision, for_ms, expires_at FROM main.justonce_facts WHERE name = ?`
+const setOne = `INSERT INTO main.justonce_facts (name, value, revision, for_ms, expires_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value, revision = excluded.revision, for_ms = excluded.for_ms,
-    ends_at = excluded.ends_at`
+    expires_at = excluded.expires_at`
 const deleteOne = `DELETE FROM main.justonce_facts WHERE name = ?`
 /** The expression that the index uses. */
 const kind = `substr(name, 1, instr(name || ' ', ' ') - 1)`
 const selectKind = `SELECT name, value, revision FROM main.justonce_facts
-  WHERE ${kind} = ? AND (ends_at IS NULL OR ends_at > ${now}) ORDER BY revision DESC, name DESC LIMIT ?`
-const deleteOver = `DELETE FROM main.justonce_facts WHERE ${kind} = ? AND ends_at <= ${now}`
+  WHERE ${kind} = ? AND (expires_at IS NULL OR expires_at > ${now}) ORDER BY revision DESC, name DESC LIMIT ?`
+const deleteExpired = `DELETE FROM main.justonce_facts WHERE ${kind} = ? AND expires_at <= ${now}`
 
 interface Row {
   readonly value: string
   readonly revision: number
   readonly for_ms: number | null
-  readonly ends_at: number | null
+  readonly expires_at: number | null
 }
 
 /** A change already holds the write lock, so a read is as good as a compare-and-set. */
@@ -50,7 +50,7 @@ export function sqliteFacts<Database extends SqliteDatabase>(
         : changeAll(statementsIn(tx), changes),
     async remove(tx, which) {
       const removeAll = (statements: Statements) => {
-        if ('overOf' in which) statements.run(deleteOver, which.overOf)
+        if ('expiredOf' in which) statements.run(deleteExpired, which.expiredOf)
         else for (const name of which) statements.run(deleteOne, name)
       }
       if (tx === undefined) await transactions.short(removeAll)
@@ -63,7 +63,7 @@ function changeAll(statements: Statements, changes: readonly FactChange[]): (num
   return changes.map((change) => {
     const { row, revision } = changedFact(rowOf(statements, change.name), change, timeOf(statements))
     if (row !== undefined)
-      statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.endsAt ?? null)
+      statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.expiresAt ?? null)
     return revision
   })
 }
@@ -75,6 +75,6 @@ function timeOf(statements: Statements): number {
 function rowOf(statements: Statements, name: string): FactRow | undefined {
   const row = statements.get<Row>(selectOne, name)
   if (row === undefined) return undefined
-  const { value, revision, for_ms, ends_at } = row
-  return { value, revision, forMs: for_ms ?? undefined, endsAt: ends_at ?? undefined }
+  const { value, revision, for_ms, expires_at } = row
+  return { value, revision, forMs: for_ms ?? undefined, expiresAt: expires_at ?? undefined }
 }

@@ -57,10 +57,12 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
           'remove-facts',
           inTransaction(async (tx, session) => {
             const now = session.database.date().getTime()
-            const isOver = ({ key, row }: Visible) =>
-              'overOf' in which && kindOfFact(key) === which.overOf && !stillStands(row as unknown as FactRow, now)
-            const over = session.database.scan(tx, table).filter(isOver)
-            const names = 'overOf' in which ? over.map(({ key }) => key) : which
+            const hasExpired = ({ key, row }: Visible) =>
+              'expiredOf' in which &&
+              kindOfFact(key) === which.expiredOf &&
+              !stillStands(row as unknown as FactRow, now)
+            const expired = session.database.scan(tx, table).filter(hasExpired)
+            const names = 'expiredOf' in which ? expired.map(({ key }) => key) : which
             for (const name of names.toSorted()) await update(session, tx, table, name, () => undefined)
           }),
         )

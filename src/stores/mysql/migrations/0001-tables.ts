@@ -71,12 +71,12 @@ export function createTables(tables: Tables): string[] {
   KEY queue_lanes (queue, lane, sequence)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${facts} (
-  name     varbinary(1300) NOT NULL PRIMARY KEY,
-  kind     varbinary(1300) AS (SUBSTRING_INDEX(name, x'20', 1)) STORED,
-  revision bigint NOT NULL COMMENT 'grows with every change of the value',
-  for_ms   bigint NULL COMMENT 'how long it was to stand',
-  ends_at  bigint NULL,
-  value    longblob NOT NULL,
+  name       varbinary(1300) NOT NULL PRIMARY KEY,
+  kind       varbinary(1300) AS (SUBSTRING_INDEX(name, x'20', 1)) STORED,
+  revision   bigint NOT NULL COMMENT 'grows with every change of the value',
+  for_ms     bigint NULL COMMENT 'how long it was to stand',
+  expires_at bigint NULL,
+  value      longblob NOT NULL,
   KEY facts_kind (kind, revision)
 ) ${tableOptions}`,
     `CREATE TABLE IF NOT EXISTS ${positions} (

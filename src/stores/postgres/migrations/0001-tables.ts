@@ -68,11 +68,11 @@ CREATE TABLE ${positions} (
 ) WITH (fillfactor = 50);
 
 CREATE TABLE ${facts} (
-  revision bigint NOT NULL,                      -- grows with every change of the value; so a row stays when its time is over
-  for_ms   float8,                               -- how long it was to stand
-  ends_at  timestamptz,
-  name     text COLLATE "C" PRIMARY KEY,
-  value    text NOT NULL
+  revision   bigint NOT NULL,                    -- grows with every change of the value; so the row of an expired fact stays
+  for_ms     float8,                             -- how long it was to stand
+  expires_at timestamptz,
+  name       text COLLATE "C" PRIMARY KEY,
+  value      text NOT NULL
 );
 CREATE INDEX ${index('facts_kind')} ON ${facts} (${kindOf('name')}, revision);
 `.trim()

@@ -3,20 +3,20 @@ import { repeatingLua } from '../question.ts'
 import { preludeLua } from './shared.ts'
 
 /**
- * A fact is a field of one hash: revision, how long it lasts and when it ends (both 0: never), and the value. Those that end
+ * A fact is a field of one hash: revision, how long it stands and when it expires (both 0: never), and the value. Those that expire
  * are also in a sorted set by that time, and those of a kind in one by their revision.
  */
 export const keepFactLua = `
-local facts, ends = P .. 'facts', P .. 'facts-ending'
+local facts, expiring = P .. 'facts', P .. 'facts-expiring'
 local function ofKind(name) return P .. 'facts-of:' .. string.match(name, '^[^ ]*') end
-local function keepFact(name, revision, length, endsAt, value)
-  redis.call('HSET', facts, name, string.format('%s %.0f %.0f %s', revision, length, endsAt, value))
+local function keepFact(name, revision, forMs, expiresAt, value)
+  redis.call('HSET', facts, name, string.format('%s %.0f %.0f %s', revision, forMs, expiresAt, value))
   redis.call('ZADD', ofKind(name), revision, name)
-  if endsAt == 0 then redis.call('ZREM', ends, name) else redis.call('ZADD', ends, endsAt, name) end
+  if expiresAt == 0 then redis.call('ZREM', expiring, name) else redis.call('ZADD', expiring, expiresAt, name) end
 end
 local function removeFact(name)
   redis.call('HDEL', facts, name)
-  redis.call('ZREM', ends, name)
+  redis.call('ZREM', expiring, name)
   redis.call('ZREM', ofKind(name), name)
 end
 `
@@ -25,10 +25,10 @@ const factLua = `${keepFactLua}
 local function factOf(name)
   local kept = redis.call('HGET', facts, name)
   if not kept then return nil end
-  local revision, length, endsAt, value = string.match(kept, '^(%d+) (%d+) (%d+) (.*)$')
-  return { revision = revision, length = tonumber(length), endsAt = tonumber(endsAt), value = value }
+  local revision, forMs, expiresAt, value = string.match(kept, '^(%d+) (%d+) (%d+) (.*)$')
+  return { revision = revision, forMs = tonumber(forMs), expiresAt = tonumber(expiresAt), value = value }
 end
-local function stands(fact) return fact and (fact.endsAt == 0 or fact.endsAt > now) end
+local function stands(fact) return fact and (fact.expiresAt == 0 or fact.expiresAt > now) end
 `
 
 /** Arguments: names. Returns the revision and the value of each, or two nulls if it does not exist. */
@@ -61,7 +61,7 @@ if before then return before end
 local micros = clock[1] * 1000000 + clock[2]
 local answers = {}
 for i = 2, #ARGV, 4 do
-  local name, from, value, length = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]) or -1
+  local name, from, value, forMs = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]) or -1
   local fact = factOf(name)
   local there = stands(fact)
   local isExpected = not there
@@ -71,11 +71,11 @@ for i = 2, #ARGV, 4 do
     if not there or fact.value ~= value then
       revision = string.format('%.0f', math.max(tonumber(revision or 0) + 1, micros))
     end
-    if length < 0 then keepFact(name, revision, 0, 0, value) else keepFact(name, revision, length, now + length, value) end
+    if forMs < 0 then keepFact(name, revision, 0, 0, value) else keepFact(name, revision, forMs, now + forMs, value) end
     answers[#answers + 1] = revision
   else
-    -- None ends later than its length from now, unless the clock was ahead when it was made.
-    if there and fact.endsAt > now + fact.length then keepFact(name, fact.revision, fact.length, now + fact.length, fact.value) end
+    -- None expires later than its forMs from now, unless the clock was ahead when it was made.
+    if there and fact.expiresAt > now + fact.forMs then keepFact(name, fact.revision, fact.forMs, now + fact.forMs, fact.value) end
     answers[#answers + 1] = '0'
   end
 end
@@ -122,7 +122,7 @@ export const sweepFactsScript = script(
   preludeLua,
   factLua,
   `
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', expiring, '-inf', now)) do
   if ofKind(name) == P .. 'facts-of:' .. ARGV[2] then removeFact(name) end
 end
 `,

@@ -33,7 +33,7 @@ CREATE TABLE main.justonce_facts (
   name text PRIMARY KEY,
   revision integer NOT NULL,
   for_ms integer,
-  ends_at integer,
+  expires_at integer,
   value text NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX main.justonce_facts_kind ON justonce_facts (substr(name, 1, instr(name || ' ', ' ') - 1), revision);
