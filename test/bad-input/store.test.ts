@@ -94,7 +94,7 @@ test.each([
   const { app, store, transport, clock, natives } = openApp(schema)
   if (version !== undefined) {
     await store.schema.install()
-    natives[0]?.exec(`UPDATE justonce_meta SET value = ${version} WHERE name = 'schema_version'`)
+    natives[0]?.exec(`UPDATE justonce_meta SET version = ${version}`)
   }
   transport.send(notes(2, 1))
   await expect(app.start()).rejects.toMatchObject({ code, message: expect.stringContaining(fix) })

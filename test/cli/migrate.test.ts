@@ -52,7 +52,7 @@ describe('justonce migrate', () => {
   test('tables that are too new are refused, whatever is asked', async () => {
     const { migrate, query } = sqliteFile()
     await migrate()
-    query(`UPDATE justonce_meta SET value = '999' WHERE name = 'schema_version' RETURNING name`)
+    query(`UPDATE justonce_meta SET version = 999 RETURNING version`)
     const checked = await migrate('--check')
     expect([checked.code, checked.out]).toEqual([1, expect.stringContaining('999')])
     const installed = await migrate()
@@ -67,7 +67,7 @@ describe('justonce migrate', () => {
       [0, ''],
       [0, ''],
     ])
-    expect(query(`SELECT count(*) AS n FROM justonce_meta WHERE name = 'epoch'`)).toEqual([{ n: 1 }])
+    expect(query(`SELECT count(epoch) AS n FROM justonce_meta`)).toEqual([{ n: 1 }])
   })
 
   test.each([

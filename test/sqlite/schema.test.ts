@@ -18,8 +18,7 @@ describe('the schema of the SQLite store', () => {
     folder.remove()
   })
 
-  const setVersion = (version: string) =>
-    outside.prepare(`UPDATE justonce_meta SET value = ? WHERE name = 'schema_version'`).run(version)
+  const setVersion = (version: number) => outside.prepare('UPDATE justonce_meta SET version = ?').run(version)
 
   it('is missing, then installed, then too new for code that does not know it', async () => {
     const store = sqliteStore({ path })
@@ -28,7 +27,7 @@ describe('the schema of the SQLite store', () => {
     await expect(store.transaction((tx) => store.inbox.claim(tx, []))).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
     await store.schema.install()
     await store.schema.check()
-    setVersion('999')
+    setVersion(999)
     await expect(store.schema.check()).rejects.toMatchObject({ code: 'SCHEMA_NEW' })
     await expect(store.schema.install()).rejects.toMatchObject({ code: 'SCHEMA_NEW' })
     await store.close()
@@ -36,8 +35,8 @@ describe('the schema of the SQLite store', () => {
 
   it('is old when a version is behind', async () => {
     const store = sqliteStore({ path })
-    outside.exec('CREATE TABLE justonce_meta (name text PRIMARY KEY, value text NOT NULL) WITHOUT ROWID')
-    outside.exec(`INSERT INTO justonce_meta VALUES ('schema_version', '0.5')`)
+    outside.exec('CREATE TABLE justonce_meta (version NOT NULL)')
+    outside.exec(`INSERT INTO justonce_meta VALUES (0.5)`)
     await expect(store.schema.check()).rejects.toMatchObject({ code: 'SCHEMA_OLD' })
     await store.close()
   })

@@ -44,8 +44,8 @@ export async function openStoreCase(library: Library): Promise<StoreCaseContext<
 /** SQLite's clock is that of the machine. */
 function storedTimesMoved(ms: number): string {
   return `
-    UPDATE justonce_meta SET value = CAST(value AS integer) - (${ms})
-      WHERE name IN ('horizon', 'removed_until', 'clock_seen', 'clock_doubted');
+    UPDATE justonce_meta SET horizon = horizon - (${ms}), removed_until = removed_until - (${ms}),
+      clock_seen = clock_seen - (${ms}), clock_doubted = clock_doubted - (${ms});
     UPDATE justonce_facts SET expires_at = expires_at - (${ms});
     UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0;`
 }

@@ -30,7 +30,7 @@ async function openFilled(): Promise<Filled<DatabaseSync>> {
     },
     withoutVersion: ({ justonce_meta = [], ...tables }) => ({
       ...tables,
-      justonce_meta: justonce_meta.filter(({ name }) => name !== 'schema_version'),
+      justonce_meta: justonce_meta.map((row) => ({ ...row, version: 0 })),
     }),
     next(broken) {
       const { schema, close } = nextSqlite(

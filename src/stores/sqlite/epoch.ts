@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { RecordKey } from '../../contracts/index.ts'
 import type { Statements } from './statements.ts'
 
-const selectEpoch = `SELECT value FROM main.justonce_meta WHERE name = 'epoch'`
-const setEpoch = `UPDATE main.justonce_meta SET value = ? WHERE name = 'epoch'`
+const selectEpoch = `SELECT epoch FROM main.justonce_meta`
+const setEpoch = `UPDATE main.justonce_meta SET epoch = ?`
 const hasRecord = `SELECT 1 FROM main.justonce_inbox WHERE handler = ? AND key = ?`
 
 /** What one connection knows about the history of its file. */
@@ -25,7 +25,7 @@ export function changeEpoch(statements: Statements): string {
 }
 
 export function readEpoch(statements: Statements): string {
-  return statements.get<{ value: string }>(selectEpoch)?.value ?? ''
+  return statements.get<{ epoch: string }>(selectEpoch)?.epoch ?? ''
 }
 
 /**

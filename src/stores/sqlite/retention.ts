@@ -5,10 +5,6 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import type { Transactions } from './transactions.ts'
 
-const selectTime = `SELECT value FROM main.justonce_meta WHERE name = ?`
-const setTime = `INSERT INTO main.justonce_meta (name, value) VALUES (?, ?)
-  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
-const clearTime = `DELETE FROM main.justonce_meta WHERE name = ?`
 const selectNow = `SELECT ${now} AS now`
 const removeSome = (condition: string): string =>
   `DELETE FROM main.justonce_inbox WHERE (handler, key) IN (SELECT handler, key FROM main.justonce_inbox WHERE ${condition} LIMIT ?)`
@@ -83,11 +79,10 @@ function removeChunk(statements: Statements, bornBefore: number): number {
 type Time = 'horizon' | 'removed_until' | 'clock_seen' | 'clock_doubted'
 
 function timeIn(statements: Statements, name: Time): number | undefined {
-  const row = statements.get<{ value: string }>(selectTime, name)
-  return row && Number(row.value)
+  const row = statements.get<{ time: number | null }>(`SELECT ${name} AS time FROM main.justonce_meta`)
+  return row?.time ?? undefined
 }
 
 function keepTime(statements: Statements, name: Time, time: number | undefined): void {
-  if (time === undefined) statements.run(clearTime, name)
-  else statements.run(setTime, name, String(time))
+  statements.run(`UPDATE main.justonce_meta SET ${name} = ?`, time ?? null)
 }

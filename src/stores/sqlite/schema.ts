@@ -9,8 +9,7 @@ import type { Transactions } from './transactions.ts'
 /** The first is version 1. A released migration is never changed; the next change is a new migration at the end. */
 export const migrations: readonly string[] = [tables]
 
-const setVersion = `INSERT INTO main.justonce_meta (name, value) VALUES ('schema_version', ?)
-  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+const setVersion = `UPDATE main.justonce_meta SET version = ?`
 
 /** Only tests pass other migrations, to check how today's tables get to the next version. */
 export function sqliteSchema<Database extends SqliteDatabase>(
@@ -26,7 +25,7 @@ export function sqliteSchema<Database extends SqliteDatabase>(
         checkNotNewer(version, wanted)
         if (version === wanted) return
         for (const migration of steps.slice(version)) statements.exec(migration)
-        statements.run(setVersion, String(wanted))
+        statements.run(setVersion, wanted)
       })
     },
     async check() {
@@ -34,15 +33,14 @@ export function sqliteSchema<Database extends SqliteDatabase>(
     },
     print() {
       const texts = steps.map((sql, index) => `-- version ${index + 1}\n${sql.trim()}\n`)
-      return `BEGIN IMMEDIATE;\n${texts.join('\n')}\n${setVersion.replace('?', `'${wanted}'`)};\nCOMMIT;\n`
+      return `BEGIN IMMEDIATE;\n${texts.join('\n')}\n${setVersion.replace('?', `${wanted}`)};\nCOMMIT;\n`
     },
   }
 }
 
 function installedVersion(statements: Statements): number {
   if (!hasTables(statements)) return 0
-  const row = statements.get<{ value: string }>(`SELECT value FROM main.justonce_meta WHERE name = 'schema_version'`)
-  return Number(row?.value ?? 0)
+  return statements.get<{ version: number }>('SELECT version FROM main.justonce_meta')?.version ?? 0
 }
 
 export function hasTables(statements: Statements): boolean {

@@ -86,7 +86,7 @@ export function sqliteStore(
         statements.run(touch)
         // A full file may still have room for that write, but not for a message.
         statements.exec('SAVEPOINT justonce_ping')
-        statements.run(`INSERT INTO main.justonce_meta (name, value) VALUES ('room', zeroblob(1048576))`)
+        statements.run(`UPDATE main.justonce_meta SET epoch = zeroblob(1048576)`)
         statements.exec('ROLLBACK TO justonce_ping')
       }),
     async close() {
@@ -98,8 +98,7 @@ export function sqliteStore(
   }
 }
 
-const touch = `INSERT INTO main.justonce_meta (name, value) VALUES ('pinged_at', ${now})
-  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+const touch = `UPDATE main.justonce_meta SET pinged_at = ${now}`
 
 /** Each connection to one of these would have its own database. */
 const inMemory = /^:memory:$|^file::memory:|^file:.*[?&]mode=memory(?:&|$)/

@@ -10,7 +10,7 @@ export const migrations: readonly Migration[] = [createTables]
 export function createMeta({ meta }: Tables): string {
   return `
 CREATE TABLE ${meta} (
-  is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
+  only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version     int NOT NULL,
   horizon     timestamptz,                       -- who was born before it may have had a record; it only grows
   removed_until timestamptz,                     -- records born before it may be gone; the horizon never falls below it

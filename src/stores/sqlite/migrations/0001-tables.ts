@@ -1,12 +1,18 @@
 /** Columns that can be long come last, because SQLite must read all of a column to reach the ones behind it. */
 export const tables = `
 CREATE TABLE main.justonce_meta (
-  name text PRIMARY KEY,
-  value text NOT NULL
-) WITHOUT ROWID;
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  version integer NOT NULL,
+  horizon integer, -- what was born before it and has no record is too old
+  removed_until integer, -- records born before it may be gone; the horizon never falls below it
+  clock_seen integer NOT NULL, -- what the clock said when it was last believed
+  clock_doubted integer, -- what it said when it had jumped, for as long as it is not believed
+  pinged_at integer,
+  epoch text NOT NULL -- changes whenever records may have vanished
+);
 
-INSERT INTO main.justonce_meta (name, value) VALUES ('epoch', lower(hex(randomblob(8)))),
-  ('clock_seen', cast(round(unixepoch('subsec') * 1000) as integer));
+INSERT INTO main.justonce_meta (only_row, version, clock_seen, epoch)
+  VALUES (1, 0, cast(round(unixepoch('subsec') * 1000) as integer), lower(hex(randomblob(8))));
 
 CREATE TABLE main.justonce_inbox (
   handler text NOT NULL,
@@ -74,7 +80,7 @@ CREATE INDEX main.justonce_parked_redrive ON justonce_parked (redrive, released,
 CREATE TABLE main.justonce_queue (
   sequence integer PRIMARY KEY AUTOINCREMENT,
   queue text NOT NULL,
-  lane integer, -- a hash of the message's key; those of one lane are taken in order
+  lane text, -- a hash of the message's key; those of one lane are taken in order
   deliveries integer NOT NULL,
   visible_at integer NOT NULL,
   sent_at integer NOT NULL,
