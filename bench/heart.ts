@@ -61,7 +61,7 @@ function inOneProcess(pool: pg.Pool, { messages }: BenchOptions): Way[] {
   const setup: Setup = { pool, concurrency, workload: makeWorkload({ messages, seed: 1 }) }
   // Each message waits for the one before it, so fewer of them take as long.
   const few = makeWorkload({ messages: Math.ceil(messages / 4), seed: 2 })
-  const singly: Setup = { pool, concurrency: 1, workload: few, oneByOne: true }
+  const singly: Setup = { pool, concurrency: 1, workload: few, inFlight: 1 }
   const way = (name: string, run: () => ReturnType<Way['measure']>, against = 'bare'): Way => ({
     name,
     against,
@@ -111,7 +111,7 @@ async function countTrips(url: string, { messages }: BenchOptions): Promise<Line
     ['check-then-insert', (setup) => measure('check-then-insert', setup)],
     ['handlers', (setup) => measure('handlers', setup)],
     ['batch', (setup) => measure('batch', setup)],
-    ['one-by-one', (setup) => measure('handlers', { ...setup, concurrency: 1, oneByOne: true })],
+    ['one-by-one', (setup) => measure('handlers', { ...setup, concurrency: 1, inFlight: 1 })],
   ]
   const lines: string[][] = [['name', 'statements', 'round trips']]
   for (const [name, run] of ways) {

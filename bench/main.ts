@@ -6,13 +6,15 @@ import { brokers } from './brokers.ts'
 import { failures } from './failures.ts'
 import { growth } from './growth.ts'
 import { heart } from './heart.ts'
+import { network } from './network.ts'
 import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
 
-type Figures = BenchOptions & Record<string, number>
+type Figure = number | readonly number[]
+type Figures = BenchOptions & Record<string, Figure>
 
 // Which figures a suite has is in its defaults, and no others are given to it.
-const suites = [heart, failures, growth, stores, brokers] as unknown as readonly Suite<Figures>[]
+const suites = [heart, network, failures, growth, stores, brokers] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({
@@ -36,29 +38,29 @@ if (suite === undefined) {
 const options: Figures = { ...(values.quick ? suite.quick : suite.defaults) }
 for (const name of figures) {
   const text = (values as Record<string, unknown>)[name]
-  if (typeof text === 'string') options[name] = positiveInteger(suite, name, text)
+  if (typeof text === 'string') options[name] = figureIn(suite, name, text)
 }
 const given = Object.entries(options).map(([name, value]) => `${value} ${name}`)
 console.log(`${suite.name}: ${suite.about}`)
 console.log(`Node ${process.versions.node}, ${availableParallelism()} cores; ${given.join(', ')}`)
 if (values.quick) console.log('A quick run: it shows that everything works, its figures say nothing.')
 console.log()
-const { rows, tables } = await suite.run(options, (line) => console.log(line))
+const { rows, more = {}, tables } = await suite.run(options, (line) => console.log(line))
 for (const { title, lines } of tables) console.log(`\n${title}\n\n${alignColumns(lines)}`)
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ suite: suite.name, rows }, null, 2)}\n`)
-if (!rows.every(({ correct }) => correct)) process.exitCode = 1
+if (values.json !== undefined)
+  writeFileSync(values.json, `${JSON.stringify({ suite: suite.name, rows, ...more }, null, 2)}\n`)
+if ([rows, ...Object.values(more)].flat().some(({ correct }) => correct === false)) process.exitCode = 1
 
-function positiveInteger(
-  { name, defaults }: Pick<Suite<Figures>, 'name' | 'defaults'>,
-  option: string,
-  text: string,
-): number {
-  const problem = !(option in defaults)
-    ? `is no option of ${name}`
-    : /^[1-9]\d*$/.test(text)
-      ? undefined
-      : `must be a whole number above 0, not ${JSON.stringify(text)}`
-  if (problem === undefined) return Number(text)
-  console.error(`--${option} ${problem}.`)
+function figureIn({ name, defaults }: Suite<Figures>, option: string, text: string): Figure {
+  if (!(option in defaults)) return refuse(`--${option} is no option of ${name}.`)
+  const isList = Array.isArray(defaults[option])
+  if (isList && /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/.test(text)) return text.split(',').map(Number)
+  if (!isList && /^[1-9]\d*$/.test(text)) return Number(text)
+  const wanted = isList ? 'numbers with commas between them' : 'a whole number above 0'
+  return refuse(`--${option} must be ${wanted}, not ${JSON.stringify(text)}.`)
+}
+
+function refuse(problem: string): never {
+  console.error(problem)
   process.exit(2)
 }

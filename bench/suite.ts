@@ -14,6 +14,8 @@ export interface Goal {
 /** One way of working, measured. */
 export interface Row {
   readonly name: string
+  /** The round trip to the database, where it is part of the question. */
+  readonly rttMs?: number
   /** Deliveries per second, the median of the rounds. */
   readonly perSecond: number
   /** Against the way of working that this one is compared with, measured in the same rounds. */
@@ -28,7 +30,9 @@ export type Lines = readonly (readonly string[])[]
 
 export interface SuiteResult {
   readonly rows: readonly Row[]
-  /** What a person wants to see; the rows alone go into the JSON file. */
+  /** What is no row, by name; it goes into the JSON file, too. */
+  readonly more?: Readonly<Record<string, readonly { readonly correct?: boolean }[]>>
+  /** What a person wants to see; the JSON file has the rows instead. */
   readonly tables: readonly { readonly title: string; readonly lines: Lines }[]
 }
 
@@ -36,7 +40,7 @@ export interface SuiteResult {
 export interface Suite<Options extends BenchOptions = BenchOptions> {
   readonly name: string
   readonly about: string
-  /** Whatever is named here can be given on the command line. */
+  /** Whatever is named here can be given on the command line: a whole number, or a list of numbers. */
   readonly defaults: Options
   /** The same for a run that only shows that everything works: what it measures says nothing. */
   readonly quick: Options

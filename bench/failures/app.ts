@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { fixed, type IncomingMessage, justonce, messages } from '../../src/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { throwLater } from '../throw-later.ts'
 import { applyTransfer } from '../transfers/effect.ts'
 import { type Prefetched, prefetched } from '../transfers/prefetched.ts'
 import { type Transfer, transferType } from '../transfers/workload.ts'
@@ -62,10 +63,4 @@ export async function startApp({ pool, concurrency, pollMs, failing }: AppSetup)
       }),
     stop: () => app.stop(),
   }
-}
-
-function throwLater(error: unknown): void {
-  setImmediate(() => {
-    throw error
-  })
 }

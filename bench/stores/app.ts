@@ -1,5 +1,5 @@
 import { justonce, messages, type Store, type Transport } from '../../src/index.ts'
-import { throwLater } from '../transfers/consumers.ts'
+import { throwLater } from '../throw-later.ts'
 import { type Transfer, transferType } from '../transfers/workload.ts'
 import { concurrency } from './ground.ts'
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from '../../src/index.ts'
 import type { Measured } from '../rounds.ts'
-import { maxInFlight, throwLater } from '../transfers/consumers.ts'
+import { throwLater } from '../throw-later.ts'
+import { maxInFlight } from '../transfers/consumers.ts'
 import { decode, startLoops } from '../transfers/plain-consumers.ts'
 import { type Prefetched, prefetched } from '../transfers/prefetched.ts'
 import { type Expected, isRight } from '../transfers/tables.ts'

@@ -1,10 +1,29 @@
 import type { Pool } from 'pg'
 import type { Transport } from '../../src/contracts/index.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { throwLater } from '../throw-later.ts'
 import { transfersApp } from './justonce-consumers.ts'
-import { bare, checkThenInsert, startPlainConsumer } from './plain-consumers.ts'
+import { startOnceCallers } from './once-callers.ts'
+import {
+  bare,
+  checkThenInsert,
+  type Handle,
+  insertFirst,
+  insertFirstKeepResult,
+  startPlainConsumer,
+} from './plain-consumers.ts'
 import type { Expected } from './tables.ts'
 
-export type ConsumerName = 'bare' | 'check-then-insert' | 'handlers' | 'batch'
+const byHand = {
+  bare,
+  'check-then-insert': checkThenInsert,
+  'insert-first': insertFirst,
+  'insert-first-result': insertFirstKeepResult,
+} satisfies Record<string, Handle>
+
+type ByHand = keyof typeof byHand
+
+export type ConsumerName = ByHand | 'handlers' | 'batch' | 'once' | 'once-result'
 
 export interface RunningConsumer {
   stop(): Promise<void>
@@ -14,8 +33,11 @@ export interface RunningConsumer {
 
 export interface ConsumerOptions {
   readonly pool: Pool
-  /** Messages (plain) or batches (justonce) in flight at once: as many connections are in use. */
-  readonly concurrency: number
+  /**
+   * Messages (plain), calls (`once`) or batches (handlers) in flight at once: as many connections are in use. Default: what
+   * the app decides, or one for each connection of the pool.
+   */
+  readonly concurrency?: number
 }
 
 /** What the consumer of justonce prefetches; the plain ones get the same. */
@@ -26,12 +48,17 @@ export async function startConsumer(
   transport: Transport,
   { pool, concurrency }: ConsumerOptions,
 ): Promise<RunningConsumer> {
-  if (name === 'bare' || name === 'check-then-insert') {
-    const handle = name === 'bare' ? bare : checkThenInsert
-    const { stop } = startPlainConsumer(transport, { pool, concurrency, maxInFlight, handle })
+  const loops = { pool, concurrency: concurrency ?? pool.options.max, maxInFlight }
+  if (isByHand(name)) {
+    const { stop } = startPlainConsumer(transport, { ...loops, handle: byHand[name] })
     return { stop, conflicts: () => 0 }
   }
-  const app = transfersApp(transport, { pool, concurrency, takes: name === 'batch' ? 'batch' : 'each' })
+  if (name === 'once' || name === 'once-result') {
+    const { stop } = await startOnceCallers(transport, { ...loops, keepsResult: name === 'once-result' })
+    return { stop, conflicts: () => 0 }
+  }
+  const store = postgresStore({ pool })
+  const app = transfersApp(transport, { store, concurrency, takes: name === 'batch' ? 'batch' : 'each' })
   let conflicts = 0
   app.events.listen((event) => {
     if (event.kind === 'undone') conflicts++
@@ -42,12 +69,10 @@ export async function startConsumer(
   return { stop: () => app.stop(), conflicts: () => conflicts }
 }
 
-export function expectedOf(name: ConsumerName): Expected {
-  return name === 'bare' ? 'each-delivery-once' : 'each-message-once'
+function isByHand(name: ConsumerName): name is ByHand {
+  return name in byHand
 }
 
-export function throwLater(error: unknown): void {
-  setImmediate(() => {
-    throw error
-  })
+export function expectedOf(name: ConsumerName): Expected {
+  return name === 'bare' ? 'each-delivery-once' : 'each-message-once'
 }

@@ -1,14 +1,15 @@
-import type { Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import { type App, justonce, messages, type Transport } from '../../src/index.ts'
-import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import type { PostgresStore } from '../../src/stores/postgres/index.ts'
 import { applyTransfer, applyTransfers } from './effect.ts'
 import { type Transfer, transferType } from './workload.ts'
 
 type TransferMessages = { [transferType]: Transfer }
 
 export interface JustonceOptions {
-  readonly pool: Pool
-  readonly concurrency: number
+  readonly store: PostgresStore<PoolClient>
+  readonly concurrency?: number
+  readonly inFlight?: { readonly messages?: number }
   /** `each`: the same code for each message as everywhere else. `batch`: the handler takes many messages at once. */
   readonly takes: 'each' | 'batch'
 }
@@ -16,12 +17,11 @@ export interface JustonceOptions {
 /** An app with one handler, as the documentation says it is written. */
 export function transfersApp(
   transport: Transport,
-  { pool, concurrency, takes }: JustonceOptions,
+  { takes, ...options }: JustonceOptions,
 ): App<PostgresStore<PoolClient>, TransferMessages> {
   const app = justonce({
-    store: postgresStore({ pool }),
+    ...options,
     transport,
-    concurrency,
     messages: messages<TransferMessages>(),
   })
   if (takes === 'each') {

@@ -8,9 +8,10 @@ import type { Workload } from './workload.ts'
 export interface Setup {
   readonly pool: Pool
   readonly workload: Workload
-  readonly concurrency: number
-  /** The next message is handed over only when the last one is settled. */
-  readonly oneByOne?: boolean
+  /** Default: what the app decides, or one for each connection of the pool. */
+  readonly concurrency?: number
+  /** So many messages are handed over before one of them is settled. Default: as many as the consumer wants. */
+  readonly inFlight?: number
 }
 
 /** Messages that wait in the broker when the clock starts, until the last one is settled. */
@@ -21,7 +22,7 @@ export async function measure(name: ConsumerName, setup: Setup): Promise<Measure
 
 /** Everything has been processed before; the one who meets it again remembers nothing of that. */
 export async function measureDuplicates(setup: Setup): Promise<Measured> {
-  await measure('handlers', setup)
+  await measure('batch', setup)
   return await consumeAll('handlers', setup)
 }
 

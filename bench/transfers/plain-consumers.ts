@@ -7,7 +7,7 @@ export interface PlainConsumer {
   stop(): Promise<void>
 }
 
-type Handle = (client: PoolClient, message: IncomingMessage) => Promise<void>
+export type Handle = (client: PoolClient, message: IncomingMessage) => Promise<void>
 
 /** Without any protection: a duplicate takes effect again. */
 export const bare: Handle = async (client, message) => {
@@ -28,6 +28,35 @@ export const checkThenInsert: Handle = async (client, message) => {
     text: 'INSERT INTO processed (message_id) VALUES ($1)',
     values: [message.id],
   })
+}
+
+/** The best that is written by hand: the claim comes first, so that a rival waits for it and no unique key is ever violated. */
+export const insertFirst: Handle = async (client, message) => {
+  if (await isClaimed(client, message)) await applyTransfer(client, message.id as string, decode(message))
+}
+
+/** The same for a result that a duplicate is to get again. */
+export const insertFirstKeepResult: Handle = async (client, message) => {
+  if (!(await isClaimed(client, message))) return
+  await applyTransfer(client, message.id as string, decode(message))
+  await client.query({
+    name: 'bench-result',
+    text: 'UPDATE processed SET result = $2 WHERE message_id = $1',
+    values: [message.id, JSON.stringify(resultOf(message))],
+  })
+}
+
+async function isClaimed(client: PoolClient, message: IncomingMessage): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'bench-claim',
+    text: 'INSERT INTO processed (message_id) VALUES ($1) ON CONFLICT DO NOTHING',
+    values: [message.id],
+  })
+  return rowCount !== 0
+}
+
+export function resultOf(message: IncomingMessage): unknown {
+  return { applied: decode(message) }
 }
 
 /** What a careful application does without a library: so many loops, each with one message and one transaction at a time. */

@@ -2,17 +2,22 @@ import type { Delivery, IncomingMessage, Transport } from '../../src/contracts/i
 
 /** Messages as a broker's client with prefetch hands them over; everything a broker does itself is left out. */
 export interface Prefetched extends Transport {
-  /** From now on these are delivered. Resolves when all of them are settled as done. */
+  /** From now on these are delivered, too. Resolves when everything is settled as done. */
   deliverAll(messages: readonly IncomingMessage[]): Promise<void>
 }
 
-export function prefetched({ oneByOne = false } = {}): Prefetched {
-  let waiting: readonly Delivery[] = []
+export interface PrefetchedOptions {
+  /** So many are handed over before one of them is settled, if the consumer does not want fewer. */
+  readonly inFlight?: number
+}
+
+export function prefetched({ inFlight = Number.POSITIVE_INFINITY }: PrefetchedOptions = {}): Prefetched {
+  const waiting: Delivery[] = []
   let next = 0
   const returned: Delivery[] = []
   let unsettled = 0
   let wakeReader = (): void => {}
-  let allDone = (): void => {}
+  const whenAllDone: (() => void)[] = []
 
   const take = (room: number): readonly Delivery[] => {
     const taken = returned.length > 0 ? returned.splice(0, room) : waiting.slice(next, next + room)
@@ -26,16 +31,12 @@ export function prefetched({ oneByOne = false } = {}): Prefetched {
     destination: 'nowhere',
     capabilities: { order: 'none', deliveryCount: 'none' },
     deliverAll(messages) {
-      waiting = messages.map((message) => ({ message }))
-      next = 0
-      const done = new Promise<void>((resolve) => {
-        allDone = resolve
-      })
+      for (const message of messages) waiting.push({ message })
       wakeReader()
-      return done
+      return new Promise<void>((resolve) => whenAllDone.push(resolve))
     },
     async *deliveries({ signal, maxInFlight }) {
-      const most = oneByOne ? 1 : maxInFlight
+      const most = Math.min(inFlight, maxInFlight)
       signal.addEventListener('abort', () => wakeReader())
       while (!signal.aborted) {
         const deliveries = take(most - unsettled)
@@ -49,7 +50,7 @@ export function prefetched({ oneByOne = false } = {}): Prefetched {
     async settle(deliveries, settlement) {
       unsettled -= deliveries.length
       if (settlement.kind === 'release') returned.push(...deliveries)
-      if (unsettled + returned.length === 0 && next === waiting.length) allDone()
+      if (unsettled + returned.length === 0 && next === waiting.length) for (const done of whenAllDone.splice(0)) done()
       else wakeReader()
     },
     async publish() {

@@ -20,14 +20,14 @@ export async function createTables(pool: Pool): Promise<void> {
   await pool.query(`
     CREATE TABLE ledger (transfer text NOT NULL, account integer NOT NULL, amount integer NOT NULL);
     CREATE TABLE balances (account integer PRIMARY KEY, balance bigint NOT NULL);
-    CREATE TABLE processed (message_id text PRIMARY KEY)`)
+    CREATE TABLE processed (message_id text PRIMARY KEY, result text)`)
 }
 
 /** Every measurement begins with the same tables, and with the same distance to the next checkpoint. */
 export async function emptyTables(pool: Pool): Promise<void> {
   const { rows } = await pool.query(`SELECT to_regclass('justonce_inbox') IS NOT NULL AS installed`)
   await pool.query('TRUNCATE ledger, balances, processed')
-  if (rows[0]?.installed) await pool.query('TRUNCATE justonce_inbox')
+  if (rows[0]?.installed) await pool.query('TRUNCATE justonce_inbox, justonce_queue')
   await pool.query('INSERT INTO balances SELECT account, 0 FROM generate_series(0, $1 - 1) AS account', [accounts])
   await pool.query('VACUUM (ANALYZE) balances')
   await pool.query('CHECKPOINT')

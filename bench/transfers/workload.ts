@@ -14,6 +14,8 @@ export interface WorkloadOptions {
   readonly seed: number
   /** How many of the messages go to the first few accounts. */
   readonly hot?: { readonly share: number; readonly accounts: number }
+  /** Whether a message has its account as its key. Default: yes. */
+  readonly keyed?: boolean
   /** How many of the messages come a second time. */
   readonly duplicateShare?: number
 }
@@ -31,7 +33,7 @@ export interface Workload {
 export const accounts = 1_000
 
 /** Messages and their duplicates; a duplicate comes anywhere after its original. */
-export function makeWorkload({ messages, seed, hot, duplicateShare = 0.2 }: WorkloadOptions): Workload {
+export function makeWorkload({ messages, seed, hot, keyed = true, duplicateShare = 0.2 }: WorkloadOptions): Workload {
   const random = randomFrom(seed)
   const arrivals: { readonly at: number; readonly message: IncomingMessage; readonly amount: number }[] = []
   let amountOfMessages = 0
@@ -45,7 +47,7 @@ export function makeWorkload({ messages, seed, hot, duplicateShare = 0.2 }: Work
       type: transferType,
       body,
       headers: {},
-      key: String(account),
+      key: keyed ? String(account) : undefined,
       source: 'transfers',
     }
     arrivals.push({ at: i, message, amount })
@@ -68,7 +70,7 @@ function idFrom(random: () => number): string {
 }
 
 /** Mulberry32. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

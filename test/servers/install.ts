@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { ServerDefinition } from './server.ts'
+import type { InPackages } from './server.ts'
 
 const run = promisify(execFile)
 
@@ -40,7 +40,7 @@ export async function installationsFinished(): Promise<void> {
 }
 
 /** Installs the packages of a server; the lock lets parallel test processes take turns. */
-export async function installPackages(definition: ServerDefinition): Promise<void> {
+export async function installPackages(definition: InPackages): Promise<void> {
   const files = Object.entries({ ...noServices, ...definition.whileInstalling }).flat()
   const script = ['sh', '-c', installScript, 'install', ...files, '--', ...definition.packages]
   console.log(`Installing ${definition.packages.join(' ')} with apt-get (only the first time)`)
@@ -51,7 +51,7 @@ export async function installPackages(definition: ServerDefinition): Promise<voi
 }
 
 /** Tries to make `find` succeed. Returns what went wrong, or undefined when the binaries are there. */
-export async function installMissing(definition: ServerDefinition): Promise<string | undefined> {
+export async function installMissing(definition: InPackages): Promise<string | undefined> {
   try {
     await installPackages(definition)
   } catch (error) {

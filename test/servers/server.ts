@@ -13,18 +13,23 @@ export type Binaries = Readonly<Record<string, string>>
 /** URLs of the servers named in `needs`. */
 export type NeededUrls = Readonly<Record<string, string>>
 
-/** All that is special about one kind of server. A new one is a file with this object and a line in definitions.ts. */
-export interface ServerDefinition {
-  /** Lower case; `JUSTONCE_TEST_<NAME>_URL` is made from it. */
+/** Programs that Debian packages bring. */
+export interface InPackages {
   readonly name: string
-  /** Debian packages that bring the binaries. */
   readonly packages: readonly string[]
   /** Files (path → text) that must exist while apt-get runs, for example to stop a package from creating a database. */
   readonly whileInstalling?: Readonly<Record<string, string>>
-  /** Names of servers that must run first. */
-  readonly needs?: readonly string[]
   /** Looks again on every call, because the packages may just have been installed. */
   find(): Binaries | undefined
+}
+
+/**
+ * All that is special about one kind of server. A new one is a file with this object and a line in definitions.ts.
+ * `JUSTONCE_TEST_<NAME>_URL` is made from its name, which is in lower case.
+ */
+export interface ServerDefinition extends InPackages {
+  /** Names of servers that must run first. */
+  readonly needs?: readonly string[]
   /** Called only when `find` has found the binaries. Starts on a free port with an own data folder. */
   start(urls: NeededUrls): Promise<RunningServer>
   /** Asks the server itself, so it also proves that the server answers. */
@@ -33,8 +38,8 @@ export interface ServerDefinition {
   cleanUpAt?(url: string): Promise<void>
 }
 
-/** The binaries, or an error that names the packages: for the code that starts a server of its own. */
-export function binariesOf(definition: ServerDefinition): Binaries {
+/** The binaries, or an error that names the packages: for the code that starts such a program itself. */
+export function binariesOf(definition: InPackages): Binaries {
   const binaries = definition.find()
   if (binaries) return binaries
   throw new Error(`${definition.name} is not installed. Run: apt-get install ${definition.packages.join(' ')}`)
