@@ -9,7 +9,7 @@ const programs = {
   consumer: await bundled(new URL('./fixtures/consumer-process.ts', import.meta.url)),
   relay: await bundled(new URL('./fixtures/relay-process.ts', import.meta.url)),
 }
-const patienceMs = 40_000
+const patienceMs = 90_000
 
 export interface End {
   readonly code: number | null

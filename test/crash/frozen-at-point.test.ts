@@ -7,6 +7,8 @@ import { ids } from './world.ts'
 
 /** While it is frozen its messages become visible, and then the server ends its transaction. */
 const times = { visibilityMs: 400, idleTimeoutMs: 1_500 } as const
+/** Nothing is taken from the others because a busy machine keeps them from renewing it. */
+const patient = { visibilityMs: 10_000, idleTimeoutMs: 20_000 } as const
 const message = 'm003'
 const committedBy = (point: CrashPoint): boolean => point === 'after-commit' || point === 'after-ack'
 
@@ -20,10 +22,9 @@ describe.each([onPostgres, onRedis])('one of three processes on $name is frozen'
       const frozen = world.start({ ...times, batchMax: 5, stops: [{ point, message, how: 'wait' }] })
       await frozen.reached(point)
       await world.freeze(frozen)
-      const others = [world.start(times), world.start(times)]
+      const others = [world.start(patient), world.start(patient)]
       await world.untilDrained()
       expect(await world.verdict()).toEqual(exactlyOnce)
-      expect(others.some((other) => hasRun(other, message))).toBe(!committedBy(point))
 
       frozen.go()
       frozen.signal('SIGCONT')
@@ -32,6 +33,7 @@ describe.each([onPostgres, onRedis])('one of three processes on $name is frozen'
       for (const each of others) await each.heard('started')
       for (const each of [frozen, ...others]) await each.stop()
       expect(await world.verdict()).toEqual(exactlyOnce)
+      expect(others.some((other) => hasRun(other, message))).toBe(!committedBy(point))
       expect(frozen.all('settled-again')).toEqual([])
     },
   )

@@ -21,7 +21,12 @@ describe.each([onPostgres, onRedis])('a process frozen with a claim open on $nam
 
       const other = world.start({ visibilityMs, idleTimeoutMs })
       await other.until(({ event, keys }) => event === 'claim-held' && keys?.includes('stuck') === true, 'held claim')
-      await world.untilDrained(40_000)
+      await world.untilDrained()
+      // It says so after it has told the broker.
+      await other.until(
+        ({ event, keys }) => event === 'processed' && keys?.includes('stuck') === true,
+        'stuck processed',
+      )
       const doneAt = (key: string) => indexOf(other, 'processed', key)
       for (const key of ['flows-1', 'flows-2', 'flows-3']) expect(doneAt(key)).toBeLessThan(doneAt('stuck'))
       expect(await world.verdict()).toEqual(exactlyOnce)

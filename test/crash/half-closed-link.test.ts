@@ -67,7 +67,7 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
 
       // Whatever it asks on the connections that it has stays without an answer.
       const others = [world.start(times), world.start(times)]
-      await world.untilDrained(90_000)
+      await world.untilDrained()
       proxy.cutAll()
       for (const each of others) await each.heard('started')
       for (const each of [deaf, ...others]) await each.stop()

@@ -26,7 +26,7 @@ describe.each(stores)('killed again and again on $name', (store) => {
       )
       for (const child of dying) expect(await child.kill()).toEqual({ code: null, signal: 'SIGKILL' })
     }
-    world.start({ visibilityMs, attempts })
+    world.start({ visibilityMs: 10_000, attempts })
     await world.untilDrained()
     expect(await world.verdict()).toEqual(exactlyOnce)
   })

@@ -26,7 +26,7 @@ describe.each(stores)('killed in the second attempt of a parked message on $name
     const dying = world.start({ visibilityMs: 400, stops: [{ point, message, how: 'die' }] })
     await dying.reached(point)
     expect(await dying.ended).toEqual({ code: null, signal: 'SIGKILL' })
-    expect(dying.all('delivered')).toEqual([])
+    expect(dying.all('delivered').flatMap(({ keys = [] }) => keys)).not.toContain(message)
 
     const next = world.start()
     await world.untilDrained()

@@ -17,6 +17,8 @@ describe.each([onPostgres, onRedis])('two transactions open on $name', (store) =
     for (const rival of rivals) rival.go()
     await world.untilDrained()
     expect(await world.verdict()).toEqual(exactlyOnce)
+    // What they say may be read later than what they have done.
+    for (const rival of rivals) await rival.stop()
     expect(rivals.flatMap((rival) => rival.all('running')).length).toBe(3)
   })
 })
@@ -39,6 +41,7 @@ describe.each(stores)('two processes with the same message on $name', (store) =>
         await world.untilDrained()
       }
       expect(await world.verdict()).toEqual(exactlyOnce)
+      for (const rival of rivals) await rival.stop()
       const ran = rivals.flatMap((rival) => rival.all('running').map(({ message }) => message))
       expect(ran.length).toBe(size * 8)
       expect(new Set(ran).size).toBe(size * 8)
@@ -57,6 +60,7 @@ describe.each(stores)('two processes with the same message on $name', (store) =>
     const third = world.start({ queue: 'notes' })
     await world.untilDrained()
     expect(await world.verdict()).toEqual(exactlyOnce)
+    await third.stop()
     expect(third.all('running')).toEqual([])
   })
 })

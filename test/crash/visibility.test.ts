@@ -21,7 +21,7 @@ async function slowAndRival(world: World, config: Partial<ConsumerConfig> = {}) 
   const stops = [{ point: 'between-writes', how: 'wait' }] as const
   const slow = world.start({ visibilityMs, renews: false, stops, ...config })
   await slow.reached('between-writes')
-  const rival = world.start({ visibilityMs })
+  const rival = world.start({ visibilityMs, idleTimeoutMs })
   const { counts } = await rival.heard('delivered')
   expect(counts?.[0]).toBeGreaterThan(1)
   return { slow, rival }

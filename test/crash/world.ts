@@ -66,7 +66,7 @@ export interface World extends AsyncDisposable {
   verdict(parts?: readonly number[]): Promise<Verdict>
 }
 
-const usualPatienceMs = 40_000
+const usualPatienceMs = 90_000
 
 async function newDatabase(
   { postgresUrl, mariadbUrl, redis }: Pick<WorldOptions, 'postgresUrl' | 'mariadbUrl' | 'redis'>,
