@@ -17,5 +17,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // A second, as by default, is less than a busy machine may leave a process without a processor.
+    expect: { poll: { timeout: 20_000 } },
   },
 })

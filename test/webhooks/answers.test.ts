@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { expect, test } from 'vitest'
 import { countParked } from '../../src/operations/index.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { githubSignature } from '../../src/transports/webhooks/index.ts'
 import { charge, openHooks } from './open-hooks.ts'
 import { hmac, nowSeconds, secret, stripeEvent, stripeHeaders } from './signing.ts'
@@ -135,15 +136,24 @@ test('a check of your own: only true lets a request in, and a failure of the che
 
 test('a check that never ends is answered in time, and what it says later changes nothing', async () => {
   const goOn = Promise.withResolvers<boolean>()
+  const asked = Promise.withResolvers<void>()
+  const clock = fakeClock()
   const { url, app, charges, post, refusals } = await openHooks({
-    verify: () => goOn.promise,
+    verify() {
+      asked.resolve()
+      return goOn.promise
+    },
     answerWithinMs: 100,
+    clock,
     identify: () => 'm1',
     type: 'charge.succeeded',
   })
   app.on('charge.succeeded', 'charge', ({ id }, { tx }) => charge(tx, id))
   await app.start()
-  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503)
+  const answer = fetch(url, { method: 'POST', body: '{}' })
+  await asked.promise
+  await clock.advance(100)
+  expect((await answer).status).toBe(503)
   expect(refusals.map(({ reason }) => reason)).toEqual(['cannot-verify'])
   expect(charges()).toEqual({})
   goOn.resolve(true)
