@@ -110,6 +110,7 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
       },
     }
     const store = mysqlStore<PoolConnection>({ pool: counting })
+    const begunAt = performance.now()
     await store.transaction((tx) => store.inbox.claim(tx, [request('first of all')]))
     sent.length = 0
     for (const key of ['counted 1', 'counted 2']) await store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
@@ -118,7 +119,9 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
       ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
       ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
     ])
-    expect(sent.filter((sql) => sql.includes('UPTIME')).length).toBeLessThan(2)
+    // Once a second, however slow the machine is; the first time was before these.
+    const seconds = Math.floor((performance.now() - begunAt) / 1_000)
+    expect(sent.filter((sql) => sql.includes('UPTIME')).length).toBeLessThanOrEqual(seconds)
   })
 
   test('a server that is not strict does not cut keys: what does not fit is refused', async () => {

@@ -20,22 +20,22 @@ describe.skipIf(!postgres.available)('news of queued messages', () => {
   const clients = [
     {
       client: 'pg',
-      open: () => {
-        const pool = newPool({ url })
+      open: (application_name: string) => {
+        const pool = newPool({ url, pool: { application_name } })
         return { store: postgresStore({ pool }), end: () => pool.end() }
       },
     },
     {
       client: 'postgres.js',
-      open: () => {
-        const sql = newSql({ url })
+      open: (application_name: string) => {
+        const sql = newSql({ url, client: { connection: { application_name } } })
         return { store: postgresStore({ sql }), end: () => sql.end({ timeout: 1 }) }
       },
     },
   ] as const
 
   test.each(clients)('$client: reach those who listen to that queue, and nobody after the stop', async ({ open }) => {
-    const { store, end } = open()
+    const { store, end } = open('hears')
     onTestFinished(end)
     const notes = waker()
     const others = waker()
@@ -52,14 +52,17 @@ describe.skipIf(!postgres.available)('news of queued messages', () => {
     await store.close()
   })
 
-  test.each(clients)('$client: a lost connection is made anew, and everyone is woken', async ({ open }) => {
-    const { store, end } = open()
+  test.each(clients)('$client: a lost connection is made anew, and everyone is woken', async ({ client, open }) => {
+    // The sessions of others that were closed before may still be ending.
+    const name = `loses ${client}`
+    const { store, end } = open(name)
     onTestFinished(end)
     const notes = waker()
     await store.queue.listen?.('notes', notes.wake)
     const { rowCount } = await admin.query(
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ILIKE '%listen "%'`,
+       WHERE datname = current_database() AND application_name = $1 AND query ILIKE '%listen "%'`,
+      [name],
     )
     expect(rowCount).toBe(1)
     // Something may have been sent meanwhile.

@@ -55,7 +55,7 @@ describe.skipIf(!postgres.available)('statementTimeoutMs', () => {
     expect(store.classify(error)).toBe('conflict')
     const setting = (options: { statementTimeoutMs?: number }) =>
       store.transaction(async (tx) => (await tx.query('SHOW statement_timeout')).rows, options)
-    expect(await setting({ statementTimeoutMs: 777 })).toEqual([{ statement_timeout: '777ms' }])
+    expect(await setting({ statementTimeoutMs: 7_777 })).toEqual([{ statement_timeout: '7777ms' }])
     expect(await setting({})).toEqual([{ statement_timeout: '12345ms' }])
     await pool.end()
   })

@@ -87,7 +87,7 @@ describe.skipIf(!redis.available)('claims in Redis', () => {
 
   test('a claim is renewed for as long as its transaction is open', async () => {
     const tag = freshTag()
-    const store = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 300 })
+    const store = redisStore({ client, mode: 'isolated', hashTag: tag, recordTtlMs: aDayMs, leaseMs: 5_000 })
     const key = recordKey(tag, 'm1')
     await store.transaction(async (tx) => {
       await store.inbox.claim(tx, [request('m1')])

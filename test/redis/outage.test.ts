@@ -21,7 +21,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     await server?.stop()
   })
 
-  function open() {
+  function open({ commandTimeoutMs = 500 } = {}) {
     const hashTag = freshTag()
     const onWarning = (): void => {}
     const store = redisStore({
@@ -30,7 +30,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
       hashTag,
       recordTtlMs: aDayMs,
       leaseMs: 1_000,
-      commandTimeoutMs: 500,
+      commandTimeoutMs,
       onWarning,
     })
     const transport = memoryTransport()
@@ -67,7 +67,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
   })
 
   test('a ping says when the memory is full or the server has become a replica', async () => {
-    const { store } = open()
+    const { store } = open({ commandTimeoutMs: 10_000 })
     await client.configSet('maxmemory', '1')
     const full = await store.ping().catch((reason: unknown) => reason)
     await client.configSet('maxmemory', '0')
@@ -113,7 +113,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
   )
 
   test('a commit without an answer is told as unknown, and the next claim finds out', async () => {
-    const { hashTag, store, count } = open()
+    const { hashTag, store, count } = open({ commandTimeoutMs: 3_000 })
     const claim = { handler: 'tag-note', key: 'm1', fingerprint: undefined }
     const work = store.transaction(async (tx) => {
       await store.inbox.claim(tx, [claim])
