@@ -36,7 +36,7 @@ export interface Facts<Tx> {
    * expected, which stays unchanged.
    * You must: make sure that processes that name the same facts in different orders do not deadlock; and let no fact that is in
    * the way stand for longer than its own `forMs` from now, in case the clock was ahead when it was made.
-   * You may: detect only at the commit that another transaction came first, and reject it.
+   * You may: detect only at the commit that another transaction came first, and reject it with `CLAIM_LOST`.
    * You may assume that names are distinct.
    */
   change(tx: Tx | undefined, changes: readonly FactChange[]): Promise<readonly (number | undefined)[]>

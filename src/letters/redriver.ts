@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts'
 import { databaseNow } from '../facts/index.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
 import { endRedrive, findRedrives, progressOf, releaseLetters, runningRedrives } from '../operations/redrives.ts'
-import { RivalError } from '../operations/rivals.ts'
+import { isRival, RivalError } from '../operations/rivals.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
 
 export interface RedriverOptions {
@@ -90,7 +90,7 @@ class Turns<Tx> {
         return released > 0 ? decision : { kind: 'wait' }
       })
     } catch (error) {
-      if (error instanceof RivalError) return { kind: 'wait' }
+      if (isRival(error)) return { kind: 'wait' }
       throw error
     }
   }

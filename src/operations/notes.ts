@@ -3,6 +3,7 @@ import type { Store } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { checkGroup, checkText } from './letter-filter.ts'
+import { despiteRivals, RivalError } from './rivals.ts'
 import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
 import type { LetterGroup, Signature } from './types.ts'
@@ -37,17 +38,16 @@ export async function annotate<Tx>(
   const { store } = site
   const { facts } = store
   const name = nameOf(group)
-  for (let isKept = false; !isKept; ) {
+  await despiteRivals(async () => {
     const [known] = await facts.read([name])
-    isKept = await store.transaction(async (tx) => {
+    await store.transaction(async (tx) => {
       const change = { name, from: known?.revision, value: note, forMs: undefined }
       if (note === '') await facts.remove(tx, [name])
       // Another operator has written one meanwhile: the last one replaces it.
-      else if ((await facts.change(tx, [change]))[0] === undefined) return false
+      else if ((await facts.change(tx, [change]))[0] === undefined) throw new RivalError()
       await keepAudit(site, tx, { action: 'annotate', by, why, subject: { ...group, note } })
-      return true
     })
-  }
+  })
 }
 
 /** A hash, because a shape may be longer than the name of a fact. */

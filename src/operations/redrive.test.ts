@@ -2,6 +2,9 @@ import { expect, test } from 'vitest'
 import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
+import { JustonceError } from '../errors/index.ts'
+import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
 import { recordOf } from '../testing/sample-records.ts'
 import { countParked } from './index.ts'
 
@@ -74,6 +77,32 @@ test('what dies later is not in it', async () => {
   await rounds(4)
   expect(runs).toEqual(['m1', 'm2', 'm3'])
   expect(await dead()).toHaveLength(1)
+})
+
+test('a driver that learns only at its commit that another was first has not failed', async () => {
+  let refused = 0
+  const clock = fakeClock()
+  const store = memoryStore({ database: new MemoryDatabase({ clock }) })
+  const { letters, mend, rounds, runs, eventsOf } = await withLetters(['m1', 'm2'], {
+    clock,
+    store: {
+      ...store,
+      transaction: (work, options) =>
+        store.transaction(async (tx) => {
+          const value = await work(tx)
+          if (refused-- > 0) throw new JustonceError('CLAIM_LOST', { message: 'Another was first.' })
+          return value
+        }, options),
+    },
+  })
+  mend()
+  await letters.redrive('all', ana)
+  refused = 1
+  await rounds()
+  expect(refused).toBeLessThanOrEqual(0)
+  expect(runs).toEqual(['m1', 'm2'])
+  expect(eventsOf('loop-failed')).toEqual([])
+  expect(eventsOf('redrive-ended')).toMatchObject([{ state: 'finished' }])
 })
 
 test('a canary that fails holds the others back', async () => {

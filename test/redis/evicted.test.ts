@@ -114,6 +114,20 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     expect(await countParked(store)).toBe(2)
   })
 
+  test('among dead letters, more of them than are read at once', async () => {
+    const { store, evict } = open()
+    const keys = Array.from({ length: 1_002 }, (_, index) => `m${index}`)
+    await store.transaction((tx) =>
+      store.parking.park(
+        tx,
+        keys.map((key) => ({ ...row(key), state: 'dead' })),
+      ),
+    )
+    for (const key of keys.slice(0, 1_001)) await evict(`parked:["tag-note","${key}"]`)
+    expect((await store.parking.list({ state: 'dead' })).map(({ key }) => key)).toEqual(['m1001'])
+    expect(await store.parking.tally({ handler: 'tag-note' }, ['state'])).toMatchObject([{ count: 1 }])
+  })
+
   test('the list of the handlers that a parked message waits for', async () => {
     const { store, evict } = open()
     const rows = ['m1', 'm2'].map((key) => ({ ...row(key), independent: false, orderKey: 'k' }))

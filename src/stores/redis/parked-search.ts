@@ -112,14 +112,13 @@ async function* pages(
     return
   }
   const list = listOf(filter)
-  for (let place = after; ; ) {
-    const replies = (await connection.run(scanScript, list, place, page, ...fields)) as (unknown[] | undefined)[]
-    const rows = replies
-      .map((reply) => readFields(fields, reply ?? []))
-      .filter(({ sequence }) => sequence !== undefined)
-    place = Number(rows.at(-1)?.sequence ?? place)
-    yield rows
-    if (replies.length < page) return
+  for (let place: unknown = after; place !== null; ) {
+    const [next, replies] = (await connection.run(scanScript, list, Number(place), page, ...fields)) as [
+      unknown,
+      unknown[][],
+    ]
+    yield replies.map((reply) => readFields(fields, reply)).filter(({ sequence }) => sequence !== undefined)
+    place = next
   }
 }
 

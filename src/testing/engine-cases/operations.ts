@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { countParked, operations } from '../../operations/index.ts'
+import { countParked, type Operations, operations } from '../../operations/index.ts'
+import { runningRedrives } from '../../operations/redrives.ts'
+import { handler } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
+import { bury } from '../store-cases/redrive-steps.ts'
 import { eventually } from '../waiting.ts'
 import { engineCase, later, note } from './bench.ts'
 
@@ -38,6 +41,25 @@ export const operationsCases: readonly StoreCase[] = [
         (await audit()).map(({ action, by, why }) => ({ action, by, why })),
         [{ action: 'retry', ...ana }],
       )
+    },
+  }),
+  engineCase({
+    name: 'operations: what several operators do at the same time is all done',
+    async run({ store, rival }) {
+      const keys = Array.from({ length: 8 }, (_, index) => `m${index}`)
+      await bury(store, ...keys)
+      const operators = [operations(store), operations(rival)] as const
+      const byTurns = <T>(act: (operator: Operations, key: string) => Promise<T>): Promise<T[]> =>
+        Promise.all(keys.map((key, index) => act(operators[index % 2] as Operations, key)))
+      const group = { handler, reason: 'HANDLER_FAILED', shape: 'no' }
+      await byTurns(({ letters }, key) => letters.annotate(group, `seen with ${key}`, ana))
+      const started = await byTurns(({ letters }, key) => letters.redrive({ handler, key }, ana))
+      assert.deepEqual(new Set(started.map(({ selected }) => selected)), new Set([1]))
+      const ids = started.map(({ id }) => id)
+      assert.deepEqual((await runningRedrives(store)).ids.toSorted(), ids.toSorted())
+      await byTurns(({ letters }, key) => letters.stopRedrive(ids[keys.indexOf(key)] as string, ana))
+      assert.deepEqual((await runningRedrives(store)).ids, [])
+      assert.equal((await operations(rival).audit()).length, 24)
     },
   }),
 ]

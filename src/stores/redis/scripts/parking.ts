@@ -174,13 +174,18 @@ return answers
 `,
 )
 
-/** Arguments: which list, after which position, how many, then names of fields. Returns their values, row by row. */
+/**
+ * Arguments: which list, after which position, how many, then names of fields. Returns where the next page begins (nothing
+ * after the last one), and the values, row by row. The server may have evicted all rows of a page.
+ */
 export const scanScript = script(
   `
-local ids = redis.call('ZRANGEBYSCORE', ARGV[1] .. ARGV[2], '(' .. ARGV[3], '+inf', 'LIMIT', 0, ARGV[4])
+local listed = redis.call('ZRANGEBYSCORE', ARGV[1] .. ARGV[2], '(' .. ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])
 local rows = {}
-for i, id in ipairs(ids) do rows[i] = redis.call('HMGET', ARGV[1] .. 'parked:' .. id, unpack(ARGV, 5)) end
-return rows
+for i = 1, #listed, 2 do
+  rows[#rows + 1] = redis.call('HMGET', ARGV[1] .. 'parked:' .. listed[i], unpack(ARGV, 5))
+end
+return { #rows == tonumber(ARGV[4]) and listed[#listed] or false, rows }
 `,
 )
 
