@@ -86,8 +86,10 @@ export class Transactions<Tx extends object> {
   /** Never rejects. What cannot be released now expires; a commit that arrives later finds that nothing is its own. */
   async #giveUp({ token, asked: { claims, locks } }: Transaction): Promise<void> {
     if (claims.size + locks.size === 0) return
+    const release = () => this.connection.runWith(releaseScript, [token, claims.size, ...claims, ...locks])
     try {
-      await this.connection.run(releaseScript, token, claims.size, ...claims, ...locks)
+      // Again after a failure: what ended the transaction may have ended the connection, and on the next one it can be sent.
+      await release().catch(release)
     } catch {
       // There is already an error, and this one would hide it.
     }
@@ -96,7 +98,7 @@ export class Transactions<Tx extends object> {
   async #renew({ token, held, locks }: Transaction): Promise<void> {
     if (held.size + locks.size === 0) return
     try {
-      await this.connection.run(renewScript, token, this.leaseMs, held.size, ...held, ...locks)
+      await this.connection.runWith(renewScript, [token, this.leaseMs, held.size, ...held, ...locks])
     } catch {
       // The commit will detect it.
     }
