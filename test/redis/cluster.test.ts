@@ -63,6 +63,22 @@ describe.skipIf(!binaries.available)('a cluster of three nodes', () => {
     },
   )
 
+  test.for([
+    [['ZUNIONSTORE', 'mine', '2', 'mine', 'elsewhere'], 'elsewhere'],
+    [['LMPOP', '1', 'elsewhere', 'LEFT'], 'elsewhere'],
+    [['SORT', 'mine', 'STORE', 'kept'], 'belongs to the store'],
+    [['ZMPOP', '1', 'kept', 'MIN'], 'belongs to the store'],
+    [['ZUNIONSTORE', 'mine', '9', 'mine'], 'Invalid arguments'],
+  ] as const)('refuses a key wherever the command has it: %s', async ([command, why]) => {
+    const tag = freshTag()
+    const store = open(cluster, tag)
+    const real: Record<string, string> = { mine: `mine:{${tag}}`, kept: `justonce:{${tag}}:parked-all` }
+    const [name, ...args] = command.map((each) => real[each] ?? each)
+    const work = store.transaction((tx) => tx.command(name as string, ...args))
+    const error = await work.catch((reason: unknown) => reason)
+    expect(isJustonceError(error, 'STORE_CANNOT') && error.message).toContain(why)
+  })
+
   test('refuses a key outside of its slot when it is queued', async () => {
     const tag = freshTag()
     const store = open(cluster, tag)

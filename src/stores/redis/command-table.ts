@@ -1,4 +1,4 @@
-import { JustonceError } from '../../errors/index.ts'
+import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import type { RedisArgument } from './client-shapes.ts'
 import { type Connection, text, texts } from './connection.ts'
 import { hashTagOf } from './names.ts'
@@ -47,19 +47,36 @@ export class CommandTable {
     if (removing.has(name)) refuse('would take the records of the store away')
     if (info.flags.has('readonly')) refuse('only reads, and nothing is sent before the commit')
     if (!info.flags.has('write') && !info.flags.has('pubsub')) refuse('writes nothing')
-    this.#checkKeys(args, info, refuse)
-  }
-
-  #checkKeys(args: readonly RedisArgument[], { keys }: CommandInfo, refuse: (why: string) => never): void {
-    if (keys.first <= 0) return
     const { isCluster, prefix } = this.#connection
-    const last = keys.last < 0 ? args.length + keys.last : keys.last
-    for (let place = keys.first; place <= last; place += Math.max(keys.step, 1)) {
-      const key = String(args[place])
+    for (const key of await this.#keysOf(args, info, refuse)) {
       if (key.startsWith(prefix)) refuse(`uses the key ${JSON.stringify(key)}, which belongs to the store itself`)
       if (isCluster && hashTagOf(key) !== this.#hashTag)
         refuse(`uses the key ${JSON.stringify(key)}, which has not the hash tag {${this.#hashTag}} of its store`)
     }
+  }
+
+  /** Only the server knows where a command such as ZUNIONSTORE or SORT has all its keys. */
+  async #keysOf(
+    args: readonly RedisArgument[],
+    { keys, flags }: CommandInfo,
+    refuse: (why: string) => never,
+  ): Promise<string[]> {
+    if (flags.has('movablekeys')) {
+      try {
+        const reply = await this.#connection.send('COMMAND', 'GETKEYS', ...args)
+        if (!Array.isArray(reply)) throw outOfStep()
+        return texts(reply)
+      } catch (error) {
+        if (!isJustonceError(error)) return refuse(`is refused by the server: ${String(error)}`)
+        // A user who may not ask is told of the first keys only.
+        if (error.code !== 'STORE_DENIED') throw error
+      }
+    }
+    if (keys.first <= 0) return []
+    const last = keys.last < 0 ? args.length + keys.last : keys.last
+    const found: string[] = []
+    for (let place = keys.first; place <= last; place += Math.max(keys.step, 1)) found.push(String(args[place]))
+    return found
   }
 
   /** Asks once, even if a handler queues many commands at once without waiting for the first. */
