@@ -124,6 +124,8 @@ export const breakerCases: readonly StoreCase[] = [
           [5, 5],
         ],
       )
+      // An event comes a moment after its commit.
+      await Promise.all(apps.map(({ stop }) => stop()))
       const failures = apps.flatMap(({ events }) =>
         events.flatMap((event) => (event.kind === 'parked' ? event.key : [])),
       )

@@ -4,6 +4,7 @@ import { present, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { failureOf, gate } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
+import { limitsByHand } from './limits-by-hand.ts'
 
 /** One message's misuse of its transaction must never affect its neighbours. */
 export const handlerMisuseCases: readonly StoreCase[] = [
@@ -155,13 +156,15 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     name: 'handler misuse: a handler that never ends is cut off and parked, and its neighbours are processed',
     needs: ['revocable'],
     async run({ store, effects, app }) {
-      const { app: notes, handle } = app()
+      const { clock, pass } = limitsByHand()
+      const { app: notes, handle } = app({ clock })
       const forever: AbortSignal[] = []
-      // Long enough for neighbours on a busy machine.
-      notes.on('note.created', { name: 'tag-note', timeoutMs: 500, ...later }, async ({ id }, { tx, signal }) => {
+      const timeoutMs = 60_000
+      notes.on('note.created', { name: 'tag-note', timeoutMs, ...later }, async ({ id }, { tx, signal }) => {
         await effects.write(tx, id)
         if (id !== 'm2') return
         forever.push(signal)
+        pass(timeoutMs)
         await new Promise(() => {})
       })
       await handle(note('m1'), note('m2'), note('m3'))

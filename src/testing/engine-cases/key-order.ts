@@ -39,7 +39,7 @@ export const keyOrderCases: readonly StoreCase[] = [
       for (const { app: notes } of apps)
         notes.on(
           'note.created',
-          { name: 'tag-note', ordered: { by: 'key' }, retry: { backoff: () => 50 } },
+          { name: 'tag-note', ordered: { by: 'key' }, retry: { attempts: 1_000, backoff: () => 50 } },
           ({ id }, { tx }) => {
             if (id === 'a1' && isBroken) throw new Error('not yet')
             return bench.effects.write(tx, id)

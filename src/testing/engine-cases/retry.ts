@@ -4,6 +4,7 @@ import { overriding } from '../overriding.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
+import { limitsByHand } from './limits-by-hand.ts'
 
 /** Retried at once after the first failure, and after the second not again while the case runs. */
 const twiceSoon = { retry: { attempts: 9, backoff: (failed: number) => (failed === 1 ? 0 : anHour) } } as const
@@ -31,14 +32,18 @@ export const retryCases: readonly StoreCase[] = [
     needs: ['revocable'],
     async run(bench) {
       const { effects, app } = bench
-      const { app: notes, handle } = app()
+      const { clock, pass } = limitsByHand()
+      const { app: notes, handle } = app({ clock })
       const seen = new Set<string>()
-      notes.on('note.created', { name: 'tag-note', timeoutMs: 150, ...twiceSoon }, async ({ id }, { tx }) => {
+      const timeoutMs = 60_000
+      notes.on('note.created', { name: 'tag-note', timeoutMs, ...twiceSoon }, async ({ id }, { tx }) => {
         await effects.write(tx, id)
         if (id !== 'm1') return
         // Once it was parked, only the retrier runs it.
-        if ((await countParked(bench.store)) > 0) await new Promise(() => seen.add(id))
-        throw new Error('no')
+        if ((await countParked(bench.store)) === 0) throw new Error('no')
+        seen.add(id)
+        pass(timeoutMs)
+        await new Promise(() => {})
       })
       await handle(note('m1'))
       const row = await secondFailure(bench)
@@ -86,7 +91,7 @@ export const retryCases: readonly StoreCase[] = [
       for (const { app: notes } of apps)
         notes.on(
           'note.created',
-          { name: 'tag-note', retry: { attempts: 99, backoff: () => 0 } },
+          { name: 'tag-note', retry: { attempts: 100_000, backoff: () => 0 } },
           async ({ id }, { tx }) => {
             await effects.write(tx, id)
             if (parking) throw new Error('not yet')
