@@ -60,7 +60,7 @@ describe.skipIf(!kafka.available)('what is not there', () => {
 
   test('a topic that is made later is found without a restart', async () => {
     const transport = kafkaTransport({ ...good, bootstrapServers: topic.address, topics: [topic.name], group: 'late' })
-    await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }))
+    await topic.remove()
     await expect(readingOf(transport).take(1)).rejects.toMatchObject({ code: 'BROKER_SETUP' })
     await topic.admin((admin) => admin.createTopics({ topics: [topic.name], partitions: 1, replicas: 1 }))
     const reading = readingOf(transport)

@@ -20,7 +20,6 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
   })
   afterEach(() => kept.close())
 
-  const remove = () => other.admin((admin) => admin.deleteTopics({ topics: [other.name] }))
   const create = () => other.admin((admin) => admin.createTopics({ topics: [other.name], partitions: 1, replicas: 1 }))
 
   const openBoth = (options: ChosenOptions = {}) => {
@@ -49,7 +48,7 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
     await sendRaw(kept, [eventIn(0, 'a1')])
     await sendRaw(other, [eventIn(0, 'b1')])
     await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining(['a1', 'b1'])), { timeout: 30_000 })
-    await remove()
+    await other.remove()
     await vi.waitFor(() => expect(notices.map(({ code }) => code)).toContain('TOPIC_MISSING'), { timeout: 40_000 })
     await sendRaw(kept, [eventIn(0, 'a2')])
     await vi.waitFor(() => expect(seen).toContain('a2'), { timeout: 30_000 })
@@ -57,11 +56,11 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
     await vi.waitFor(() => sendRaw(other, [eventIn(0, 'b2')]), { timeout: 20_000 })
     await vi.waitFor(() => expect(seen).toContain('b2'), { timeout: 30_000 })
     await transport.close()
-    await remove()
+    await other.remove()
   })
 
   test('is not there at the start: the other is read', async () => {
-    await remove()
+    await other.remove()
     const { transport, notices, seen } = openBoth()
     await sendRaw(kept, [eventIn(0, 'a1')])
     await vi.waitFor(() => expect(seen).toContain('a1'), { timeout: 30_000 })
@@ -71,7 +70,7 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
 
   // The group has begun before the topic was there: nothing in it can be older.
   test("comes later: it is read from its start, also with from: 'latest'", async () => {
-    await remove()
+    await other.remove()
     const { transport, notices, seen } = openBoth({ from: 'latest' })
     await vi.waitFor(() => expect(notices.map(({ code }) => code)).toContain('TOPIC_MISSING'), { timeout: 40_000 })
     await create()
@@ -80,6 +79,6 @@ describe.skipIf(!kafka.available)('one of two topics', () => {
       await sendRaw(other, [eventIn(0, `b${number}`)])
     expect(seen.filter((id) => id?.startsWith('b')).at(0)).toBe('b1')
     await transport.close()
-    await remove()
+    await other.remove()
   })
 })

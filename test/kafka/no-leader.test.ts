@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 const kafka = await requireBinaries('kafka')
 
 describe.skipIf(!kafka.available)('a topic whose only replica is away', () => {
-  const soon = { 'broker.session.timeout.ms': 3_000, 'broker.heartbeat.interval.ms': 500 }
+  const soon = { 'broker.session.timeout.ms': 6_000, 'broker.heartbeat.interval.ms': 1_000 }
   let first: KafkaServer
   let second: KafkaServer
   let kept: KafkaTopic

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as kafka from '@platformatic/kafka'
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Transport } from '../../src/contracts/index.ts'
 import type { TransportCaseContext } from '../../src/testing/index.ts'
 import { type KafkaTransportOptions, kafkaTransport } from '../../src/transports/kafka/index.ts'
@@ -17,6 +17,8 @@ export interface KafkaTopic {
   admin<T>(task: (admin: kafka.Admin) => Promise<T>): Promise<T>
   /** Deletes it and makes it again: another topic with the same name. */
   replace(): Promise<void>
+  /** Deletes it, and waits until the broker does not know it any more. */
+  remove(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,7 +38,9 @@ export async function openTopic(
       await client.close()
     }
   }
-  const create = () =>
+  const idOnBroker = (client: kafka.Admin) =>
+    client.metadata({ topics: [name], forceUpdate: true }).then(({ topics }) => topics.get(name)?.id)
+  const create = (former?: string) =>
     admin(async (client) => {
       await client.createTopics({
         topics: [name],
@@ -44,8 +48,8 @@ export async function openTopic(
         replicas: 1,
         configs: Object.entries(configs).map(([key, value]) => ({ name: key, value })),
       })
-      // The controller has it; the broker hears of it a little later.
-      await vi.waitFor(() => client.metadata({ topics: [name], forceUpdate: true }), { timeout: 10_000 })
+      // The controller has it; the broker hears of it, and of the end of a former one, a little later.
+      await vi.waitFor(async () => expect(await idOnBroker(client)).not.toBe(former), { timeout: 20_000 })
     })
   await create()
   return {
@@ -68,8 +72,15 @@ export async function openTopic(
       return transport
     },
     async replace() {
+      const former = await admin(idOnBroker)
       await admin((client) => client.deleteTopics({ topics: [name] }))
-      await create()
+      await create(former)
+    },
+    async remove() {
+      await admin(async (client) => {
+        await client.deleteTopics({ topics: [name] })
+        await vi.waitFor(() => expect(idOnBroker(client)).rejects.toThrow(), { timeout: 20_000 })
+      })
     },
     async close() {
       await Promise.all(connections.map((transport) => transport.close()))

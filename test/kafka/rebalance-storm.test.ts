@@ -4,7 +4,7 @@ import { requireServer } from '../servers/require.ts'
 import type { ConsumingApp } from './consuming-app.ts'
 import { openEffectsWorld } from './effects-world.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 300_000 })
 const kafka = await requireServer('kafka')
 
 describe.skipIf(!kafka.available)('rebalances', () => {

@@ -1,11 +1,12 @@
 import * as client from '@platformatic/kafka'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { outgoing } from '../../src/testing/reading.ts'
 import { requireServer } from '../servers/require.ts'
 import { type KafkaTopic, openTopic } from './open-kafka.ts'
 import { sendRaw } from './raw-records.ts'
 import { readingOf } from './reading-of.ts'
 
+vi.setConfig({ testTimeout: 60_000 })
 const kafka = await requireServer('kafka')
 
 describe.skipIf(!kafka.available)('records in Kafka', () => {

@@ -1,10 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { JustonceEvent, Transport } from '../../src/contracts/index.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { requireServer } from '../servers/require.ts'
 import { type ChosenOptions, openTopic } from './open-kafka.ts'
 
+vi.setConfig({ testTimeout: 60_000 })
 const kafka = await requireServer('kafka')
 const aDay = 86_400_000
 

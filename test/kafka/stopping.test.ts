@@ -26,7 +26,7 @@ describe.skipIf(!kafka.available)('stopping', () => {
     onTestFinished(() => server.signal('SIGCONT'))
     const sending = app.publish('note.created', {}, { id: 'm2' }).catch(() => {})
     // Otherwise the test runs out of time: the client waits for half a minute and more.
-    const stopped = app.stop({ withinMs: 20_000 }).then(() => 'stopped')
+    const stopped = app.stop({ withinMs: 10_000 }).then(() => 'stopped')
     const patience = new Promise((resolve) => setTimeout(resolve, 24_000, 'still waiting'))
     expect(await Promise.race([stopped, patience])).toBe('stopped')
     server.signal('SIGCONT')

@@ -62,9 +62,9 @@ export function watchedApp(path: string, transport: Transport) {
     app,
     store,
     events,
-    /** Resolves when enough has happened; fails when it has not after half a minute. */
+    /** Resolves when enough has happened; fails when it has not after a minute. */
     async until(isEnough: (events: readonly JustonceEvent[]) => boolean, what: string): Promise<void> {
-      const deadline = AbortSignal.timeout(30_000)
+      const deadline = AbortSignal.timeout(60_000)
       while (!isEnough(events)) {
         if (deadline.aborted) throw new Error(`Waited in vain for ${what}. The last events: ${lastOf(events)}`)
         await new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { growingAppetite } from '../../src/testing/growing-appetite.ts'
 import { outgoing, startReading } from '../../src/testing/reading.ts'
-import { eventually } from '../../src/testing/waiting.ts'
+import { eventually, gate } from '../../src/testing/waiting.ts'
 import { type DeclareOptions, rabbitmqTransport } from '../../src/transports/rabbitmq/index.ts'
 import { requireServer } from '../servers/require.ts'
 import { queueName, withChannel } from './connect.ts'
@@ -36,9 +36,12 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
     const queue = queueName()
     await fill(queue, 300)
     const handled = { first: 0, second: 0 }
-    const sleep = () => new Promise((resolve) => setTimeout(resolve, 20))
+    const bothAreThere = gate()
     const run = (who: keyof typeof handled) => async () => {
-      await sleep()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (who === 'second') bothAreThere.open()
+      // However long the second takes to come, as much is left for it.
+      else if (handled.first > 5) await bothAreThere.opened
       handled[who]++
     }
     await startApp(queue, run('first'))
