@@ -7,7 +7,7 @@ async function open(): Promise<StoreCaseContext<MemoryTx>> {
   // Of its own, as a database has it: not that of the process, which cases set wrong.
   let aheadMs = 0
   const clock = { ...systemTimers, now: () => new Date(performance.timeOrigin + performance.now() + aheadMs) }
-  const database = new MemoryDatabase({ busyTimeoutMs: 500, clock })
+  const database = new MemoryDatabase({ busyTimeoutMs: 5_000, clock })
   const store = memoryStore({ database })
   const rival = memoryStore({ database })
   const write = async (tx: MemoryTx, name: string) => tx.set(name, (tx.get<number>(name) ?? 0) + 1)

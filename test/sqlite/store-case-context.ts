@@ -12,8 +12,8 @@ const createEffects = `
 const insertEffect = 'INSERT INTO effects (name) VALUES (?)'
 const controls = ['BEGIN', 'COMMIT', 'END', 'ROLLBACK', 'SELECT 1; COMMIT', '/* so */ COMMIT; BEGIN IMMEDIATE']
 
-/** Patient enough for a slow machine; some cases wait it out. */
-const busyTimeoutMs = 700
+/** Longer than a busy machine may stand still while somebody waits for a holder; one case waits it out. */
+const busyTimeoutMs = 5_000
 
 /** A file of its own for each case. */
 export async function openStoreCase(library: Library): Promise<StoreCaseContext<TestDatabase>> {
