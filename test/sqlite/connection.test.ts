@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type SqliteStore, sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
 import { type Library, libraries, scratchFolder, type TestDatabase } from './open-sqlite.ts'
 
@@ -180,6 +180,59 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       mkdirSync(later)
       await store.ping()
       await store.schema.install()
+      await store.close()
+    })
+
+    it.each(['link', 'folder/app.db'])('a %s that leads to another file now is followed', async (name) => {
+      const stores: Record<string, SqliteStore<TestDatabase>> = {}
+      for (const place of ['one', 'two']) {
+        mkdirSync(folder.file(place))
+        stores[place] = library.store({ path: folder.file(`${place}/app.db`) })
+        await stores[place].schema.install()
+      }
+      const lead = (place: string) => {
+        symlinkSync(name === 'link' ? `${place}/app.db` : place, folder.file('new'))
+        renameSync(folder.file('new'), folder.file(name.split('/')[0] as string))
+      }
+      lead('one')
+      const store = library.store({ path: folder.file(name) })
+      await store.transaction((tx) => store.inbox.claim(tx, [claim]))
+      lead('two')
+      const again = { ...claim, key: 'm2' }
+      await store.transaction((tx) => store.inbox.claim(tx, [claim, again]))
+      for (const each of [store, stores.two as SqliteStore<TestDatabase>]) {
+        expect(await recordOf(each, claim)).toBeDefined()
+        expect(await recordOf(each, again)).toBeDefined()
+      }
+      expect(await recordOf(stores.one as SqliteStore<TestDatabase>, again)).toBeUndefined()
+      for (const each of [store, ...Object.values(stores)]) await each.close()
+    })
+
+    it('a link that leads to another file in the middle of a transaction lets nothing be committed', async () => {
+      const store = library.store({ path: folder.file('link') })
+      symlinkSync('app.db', folder.file('link'))
+      await store.schema.install()
+      const work = store.transaction(async (tx) => {
+        await store.inbox.claim(tx, [claim])
+        library.open(folder.file('other.db')).close()
+        symlinkSync('other.db', folder.file('new'))
+        renameSync(folder.file('new'), folder.file('link'))
+      })
+      const error = await work.catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'FILE_REPLACED' })
+      expect(store.classify(error)).toBe('unavailable')
+      await store.close()
+    })
+
+    it('open that returns the same connection again is refused: reads would see what is not committed', async () => {
+      const database = library.open(path)
+      const store = sqliteStore<TestDatabase>({ path, open: () => database })
+      await expect(
+        (async () => {
+          await store.schema.install()
+          await store.schema.check()
+        })(),
+      ).rejects.toMatchObject({ code: 'OPTION_INVALID', message: expect.stringContaining('open') })
       await store.close()
     })
 

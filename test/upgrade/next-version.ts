@@ -29,8 +29,9 @@ const change = (inbox: string, table: string): string => `
 /** As a later version of this code would have it; with `broken` one that fails after it has begun. */
 export function nextSqlite(open: () => SqliteDatabase, broken = ''): { readonly schema: Schema; close(): void } {
   const patienceMs = 10_000
-  const connection = new Connection({ kind: 'opened', open })
-  const reader = connectedReader(open, { patienceMs })
+  const source = { kind: 'opened', path: '', open } as const
+  const connection = new Connection(source)
+  const reader = connectedReader(source, { patienceMs })
   const transactions = new Transactions(connection, new FairMutex(systemTimers, patienceMs), patienceMs)
   const steps = [...sqliteMigrations, `${change('justonce_inbox', newTable)}${broken}`]
   return {

@@ -18,7 +18,7 @@ const createSeal = `CREATE TEMP TABLE IF NOT EXISTS justonce_seal (
 
 /** How to get a connection, and whether we may close and reopen it. */
 export type ConnectionSource<Database> =
-  | { readonly kind: 'opened'; open(): Database }
+  | { readonly kind: 'opened'; readonly path: string; open(): Database }
   | { readonly kind: 'given'; readonly database: Database }
 
 /** Another connection to the same file, which can detect that someone else has committed. */
@@ -48,7 +48,8 @@ export class Connection<Database extends SqliteDatabase> {
     const database = this.#open()
     try {
       await retryWhileBusy(() => prepareConnection(database), patience)
-      this.#file = openFileOf(database, this.#file !== undefined)
+      const given = this.#source.kind === 'opened' ? this.#source.path : undefined
+      this.#file = openFileOf(database, given, this.#file !== undefined)
     } catch (error) {
       this.#closeOwn(database)
       throw explained(error)

@@ -13,12 +13,16 @@ export interface OpenFile {
   isThere(): boolean
 }
 
-/** `isAgain`: another file of that name was open before. */
-export function openFileOf(database: SqliteDatabase, isAgain = false): OpenFile {
+/**
+ * `given` is the name that it was opened by, if that is known: SQLite follows links only when it opens the file, and reports
+ * where they led. `isAgain`: another file of that name was open before.
+ */
+export function openFileOf(database: SqliteDatabase, given: string | undefined, isAgain = false): OpenFile {
   const files = statementsOf(database).all<{ name: string; file: string | null }>('PRAGMA database_list')
   const path = files.find(({ name }) => name === 'main')?.file ?? ''
   if (path === '') return { isThere: () => true }
   const opened = fileAt(path)
+  const name = given !== undefined && fileAt(given) === opened ? given : path
   // A read creates the log, which stays for as long as anyone has the file open.
   statementsOf(database).get('SELECT 1 FROM main.sqlite_schema LIMIT 1')
   const log = writesAhead(database) ? fileAt(`${path}-wal`) : undefined
@@ -26,10 +30,10 @@ export function openFileOf(database: SqliteDatabase, isAgain = false): OpenFile 
   if (isAgain && log !== undefined && fileAt(`${path}-shm`) === undefined) throw replacedError()
   return {
     isThere() {
-      const now = fileAt(path)
+      const now = fileAt(name)
       if (now === undefined && opened !== undefined)
         throw new JustonceError('FILE_REPLACED', {
-          message: `The SQLite file ${path} was removed while it was open. What is written now would be lost.`,
+          message: `The SQLite file ${name} was removed while it was open. What is written now would be lost.`,
         })
       if (now !== opened) return false
       return log === undefined || fileAt(`${path}-wal`) === log || (isOpen(database) && !writesAhead(database))

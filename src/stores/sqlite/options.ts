@@ -12,7 +12,7 @@ export interface SqlitePathOptions extends SqliteTuning {
 }
 
 export interface SqliteOpenOptions<Database> extends SqlitePathOptions {
-  /** Opens a connection with another library: `(path) => new BetterSqlite3(path)`. */
+  /** Opens a connection with another library: `(path) => new BetterSqlite3(path)`. Called for each connection. */
   readonly open: (path: string) => Database
 }
 

@@ -22,7 +22,10 @@ export interface ConnectedReader extends Reader {
 }
 
 /** Opens a second connection to the same file. */
-export function connectedReader(open: () => SqliteDatabase, patience: Patience): ConnectedReader {
+export function connectedReader(
+  { path, open }: { readonly path: string; open(): SqliteDatabase },
+  patience: Patience,
+): ConnectedReader {
   let database: SqliteDatabase | undefined
   let file: OpenFile | undefined
   let closed = false
@@ -38,7 +41,7 @@ export function connectedReader(open: () => SqliteDatabase, patience: Patience):
       try {
         opened.exec('PRAGMA busy_timeout = 0; PRAGMA query_only = ON')
         checkNothingAttached(opened, 'OPTION_INVALID')
-        file = openFileOf(opened, file !== undefined)
+        file = openFileOf(opened, path, file !== undefined)
       } catch (error) {
         opened.close()
         throw error

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Loan, LoanOptions, Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
 import { FairMutex } from '../shared/fair-mutex.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
@@ -56,7 +57,7 @@ export function sqliteStore(
   const source = sourceOf(options)
   const turns = new FairMutex(systemTimers, busyTimeoutMs)
   const canOpenAnother = source.kind === 'opened' && 'path' in options && !inMemory.test(options.path)
-  const another = canOpenAnother ? connectedReader(source.open, patience) : undefined
+  const another = canOpenAnother ? connectedReader(source, patience) : undefined
   const connection = new Connection(source, another)
   const transactions = new Transactions(connection, turns, busyTimeoutMs)
   const reader = another ?? sharedReader(connection, turns, patience)
@@ -113,15 +114,29 @@ function sourceOf(
 ): ConnectionSource<SqliteDatabase> {
   if ('database' in options) return { kind: 'given', database: options.database }
   const path = pathOf(options)
-  if ('open' in options) return { kind: 'opened', open: () => options.open(path) }
+  if ('open' in options) return { kind: 'opened', path, open: () => opened(options, path) }
   return {
     kind: 'opened',
+    path,
     open: () => {
       // Loaded only here, so that better-sqlite3 can be used where node:sqlite is missing.
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
       return new DatabaseSync(path)
     },
   }
+}
+
+const known = new WeakSet<object>()
+
+/** One connection for reading and writing would read what is not committed. */
+function opened({ open }: SqliteOpenOptions<SqliteDatabase>, path: string): SqliteDatabase {
+  const database = open(path)
+  if (known.has(database))
+    throw new JustonceError('OPTION_INVALID', {
+      message: 'open() of sqliteStore() has returned the same connection again, and must open another one each time.',
+    })
+  known.add(database)
+  return database
 }
 
 function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateCall }: LoanOptions): Loan<Database> {
