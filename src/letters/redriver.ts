@@ -1,7 +1,14 @@
 import type { Engine } from '../engine/engine.ts'
 import { databaseNow } from '../facts/index.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
-import { endRedrive, findRedrives, progressOf, releaseLetters, runningRedrives } from '../operations/redrives.ts'
+import {
+  endRedrive,
+  type FoundRedrive,
+  findRedrives,
+  progressOf,
+  releaseLetters,
+  runningRedrives,
+} from '../operations/redrives.ts'
 import { isRival, RivalError } from '../operations/rivals.ts'
 import { decideRelease, type ReleaseDecision } from './decide-release.ts'
 
@@ -70,13 +77,13 @@ class Turns<Tx> {
   async #drive(id: string): Promise<ReleaseDecision> {
     const { store } = this.#engine
     const running = await runningRedrives(store)
-    const [found] = await findRedrives(store, [id])
-    if (found?.redrive.state !== 'running') return { kind: 'wait' }
-    const { redrive } = found
+    const [kept] = await findRedrives(store, [id])
+    if (kept?.redrive.state !== 'running') return { kind: 'wait' }
     // After reading the redrive: anything released in between changes the redrive, and then nothing is done here.
     const reached = await progressOf(store, id)
-    const now = redrive.perSecond === undefined ? redrive.startedAt : await databaseNow(store)
-    const decision = decideRelease(redrive, reached, now, this.#sinceLastLook(id))
+    const now = kept.redrive.perSecond === undefined ? kept.redrive.startedAt : await databaseNow(store)
+    const found = notFromTheFuture(kept, now)
+    const decision = decideRelease(found.redrive, reached, now, this.#sinceLastLook(id))
     if (decision.kind !== 'end' && decision.kind !== 'release') return decision
     try {
       return await store.transaction(async (tx) => {
@@ -94,4 +101,15 @@ class Turns<Tx> {
       throw error
     }
   }
+}
+
+/**
+ * If it was started while the clock was ahead, its pace would stand still until the clock gets there again. It then starts
+ * as long ago as its pace takes for what it has released, and the next release stores that.
+ */
+function notFromTheFuture(found: FoundRedrive, now: Date): FoundRedrive {
+  const { redrive, released } = found
+  if (redrive.perSecond === undefined || redrive.startedAt <= now) return found
+  const startedAt = new Date(now.getTime() - Math.ceil((released * 1_000) / redrive.perSecond) - 1)
+  return { ...found, redrive: { ...redrive, startedAt } }
 }

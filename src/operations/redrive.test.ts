@@ -3,6 +3,7 @@ import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
+import { databaseNow } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { recordOf } from '../testing/sample-records.ts'
@@ -126,6 +127,28 @@ test('it keeps its pace by the clock of the database', async () => {
   expect(seen.at(-1)).toBe(5)
   // Whoever looks in a second sees at most what its pace allows by then.
   for (const [second, count] of seen.entries()) expect(count).toBeLessThanOrEqual(Math.floor((second + 1) * 0.5) + 1)
+})
+
+test('it keeps its pace when it was started by a clock that was ahead for a moment', async () => {
+  const clock = fakeClock()
+  let aheadMs = 0
+  const database = new MemoryDatabase({
+    clock: { ...clock, now: () => new Date(clock.now().getTime() + aheadMs) },
+  })
+  const { letters, mend, runs, store } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'], { clock, database })
+  mend()
+  aheadMs = 400 * 86_400_000
+  await databaseNow(store)
+  const { id } = await letters.redrive('all', { ...ana, perSecond: 0.5 })
+  aheadMs = 0
+  const seen: number[] = []
+  for (let second = 0; second < 12; second++) {
+    await clock.advance(1_000)
+    seen.push(runs.length)
+  }
+  expect(seen.at(-1)).toBe(5)
+  for (const [second, count] of seen.entries()) expect(count).toBeLessThanOrEqual(Math.floor((second + 1) * 0.5) + 1)
+  expect(await letters.redriveStatus(id)).toMatchObject({ state: 'finished', succeeded: 5 })
 })
 
 test('stopping holds back what was not released, and says who did it', async () => {
