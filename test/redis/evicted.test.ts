@@ -128,6 +128,50 @@ describe.skipIf(!redis.available)('a row that the server has evicted does not st
     expect(await store.parking.tally({ handler: 'tag-note' }, ['state'])).toMatchObject([{ count: 1 }])
   })
 
+  describe('among those of an order key', () => {
+    const scope = { handler: 'tag-note', orderKey: 'k', pastDead: false }
+    const ordered = (key: string) => ({ ...row(key), orderKey: 'k' })
+    const options = { limit: 9, forMs: 60_000, wanted: [{ handler: 'tag-note', type: undefined }], pastDead: [] }
+    function openOrdered() {
+      const opened = open()
+      const { store } = opened
+      return {
+        ...opened,
+        park: (...keys: readonly string[]) => store.transaction((tx) => store.parking.park(tx, keys.map(ordered))),
+        isBlocked: async () => (await store.transaction((tx) => store.parking.blocked(tx, [scope])))[0],
+        reserved: async () => (await store.parking.reserve({ ...options, maxBytes: 1_000 })).map(({ key }) => key),
+      }
+    }
+
+    test('the only one: the key is free', async () => {
+      const { park, evict, isBlocked } = openOrdered()
+      await park('m1')
+      expect(await isBlocked()).toBe(true)
+      expect(await evict('parked:["tag-note","m1"]')).toBe(1)
+      expect(await isBlocked()).toBe(false)
+    })
+
+    test('the first one: when the next message of the key comes, the second one is due', async () => {
+      const { park, evict, isBlocked, reserved } = openOrdered()
+      await park('m1', 'm2')
+      expect(await evict('parked:["tag-note","m1"]')).toBe(1)
+      expect(await isBlocked()).toBe(true)
+      await park('m3')
+      expect(await reserved()).toEqual(['m2'])
+    })
+
+    test.for(['due:tag-note', 'scope:["tag-note","k"]', 'scope-waiting:["tag-note","k"]'])(
+      'the list %s: when the next message of the key comes, one of them is due',
+      async (list) => {
+        const { park, evict, reserved } = openOrdered()
+        await park('m1', 'm2')
+        expect(await evict(list)).toBe(1)
+        await park('m3')
+        expect(await reserved()).not.toEqual([])
+      },
+    )
+  })
+
   test('the list of the handlers that a parked message waits for', async () => {
     const { store, evict } = open()
     const rows = ['m1', 'm2'].map((key) => ({ ...row(key), independent: false, orderKey: 'k' }))

@@ -160,6 +160,7 @@ return answers
  */
 export const blockedScript = script(
   preludeLua,
+  rowsLua,
   `
 local answers = {}
 for i = 5, #ARGV, 2 do
@@ -168,6 +169,7 @@ for i = 5, #ARGV, 2 do
   if holder and holder ~= ARGV[2] then break end
   redis.call('SET', lock, ARGV[2], 'PX', ARGV[3])
   local zset = P .. (ARGV[i + 1] == '1' and 'scope-waiting:' or 'scope:') .. ARGV[i]
+  firstThere(zset)
   answers[#answers + 1] = redis.call('ZRANGE', zset, 0, ARGV[4] - 1)
 end
 return answers

@@ -21,6 +21,20 @@ export const rowsLua = `
 local function rowKey(id) return P .. 'parked:' .. id end
 local function dueMember(sequence, id) return string.format('%016d', sequence) .. id end
 
+-- The first of a list, without those that the server has evicted.
+local function firstThere(list)
+  while true do
+    local id = first(list)
+    if not id or redis.call('EXISTS', rowKey(id)) == 1 then return id end
+    redis.call('ZREM', list, id)
+  end
+end
+
+-- Others are before it. In a list that was evicted it is missing.
+local function isBehind(list, id)
+  return firstThere(list) ~= id and redis.call('ZSCORE', list, id)
+end
+
 -- No earlier step of the message is parked; the server may have evicted the list of them.
 local function isNextStep(steps, step)
   return (lowest(P .. 'steps:' .. steps) or math.huge) >= tonumber(step)
@@ -36,8 +50,8 @@ local function place(id)
   if row[1] ~= 'waiting' then return end
   if row[6] ~= '1' and not isNextStep(row[4], row[5]) then return end
   if row[7] then
-    if first(P .. 'scope-waiting:' .. row[7]) ~= id then return end
-    if first(P .. 'scope:' .. row[7]) ~= id then
+    if isBehind(P .. 'scope-waiting:' .. row[7], id) then return end
+    if isBehind(P .. 'scope:' .. row[7], id) then
       redis.call('ZADD', past, row[2], member)
       return
     end
@@ -48,6 +62,7 @@ end
 -- The head of a scope may have changed: the new one and the one that was it.
 local function placeScope(scope)
   if not scope then return end
+  firstThere(P .. 'scope-waiting:' .. scope)
   for _, id in ipairs(redis.call('ZRANGE', P .. 'scope-waiting:' .. scope, 0, 1)) do place(id) end
 end
 
@@ -74,6 +89,8 @@ local function park(id, scope, steps, step, delay, fields)
   if scope ~= '' then
     redis.call('ZADD', P .. 'scope:' .. scope, sequence, id)
     if state == 'waiting' then redis.call('ZADD', P .. 'scope-waiting:' .. scope, sequence, id) end
+    -- What the server has evicted must not hold up a key that goes on: its first one may be in no other list.
+    placeScope(scope)
   end
   place(id)
   if before then placeSteps(P .. 'steps:' .. steps, before) end
