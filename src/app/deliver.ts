@@ -11,7 +11,7 @@ import type { DeliveryOutcome, HandlerOutcome, MessageToDeliver } from './types.
 export async function deliver(engine: Engine<unknown>, given: MessageToDeliver): Promise<DeliveryOutcome> {
   const handlers: Record<string, HandlerOutcome> = {}
   let refused: Error | undefined
-  const source = {
+  const feed = {
     inside: undefined,
     acknowledge: async () => {},
     committed: (handler: string, outcome: RunOutcome) => {
@@ -28,7 +28,7 @@ export async function deliver(engine: Engine<unknown>, given: MessageToDeliver):
   engine.recent.clear()
   // The message must not be refused because other messages have failed.
   const undisturbed = { ...engine, breakers: new Breakers(engine.clock, engine.events) }
-  const report = await handleDeliveries(undisturbed, source, [{ message: toIncoming(engine, given) }])
+  const report = await handleDeliveries(undisturbed, feed, [{ message: toIncoming(engine, given) }])
   await Promise.all(report.background)
   if (report.down !== undefined) throw report.down.error
   for (const { error } of report.stuck.values()) throw error

@@ -4,7 +4,7 @@ import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
 import type { Clock, Delivery, Positioned, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
-import type { Source } from '../engine/source.ts'
+import type { Feed } from '../engine/feed.ts'
 import { redriver } from '../letters/index.ts'
 import type { Loop } from '../loops/loop.ts'
 import { StoreGate } from '../loops/store-gate.ts'
@@ -50,7 +50,7 @@ export class Running {
     const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
     this.#consumers = from.map(
       (subscriber) =>
-        new Consumer(engine, subscriber, sourceOf(engine, subscriber), shared, {
+        new Consumer(engine, subscriber, feedOf(engine, subscriber), shared, {
           ...consumer,
           inFlight: limitsFor(subscriber, consumer.inFlight),
         }),
@@ -148,7 +148,7 @@ function retriesAtOnce({ capabilities }: Store, { consumer, from }: RunningOptio
   return Math.max(1, Math.min(consumer.concurrency, left))
 }
 
-function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
+function feedOf(engine: Engine<unknown>, subscriber: Subscriber): Feed {
   const { positions } = subscriber
   const isKept = positions !== undefined && positions.dedup !== 'id'
   return {
@@ -159,7 +159,7 @@ function sourceOf(engine: Engine<unknown>, subscriber: Subscriber): Source {
 }
 
 /** Parked messages come from the store, so there is no broker to acknowledge to. */
-const nobodyToTell: Source = { inside: undefined, acknowledge: async () => {} }
+const nobodyToTell: Feed = { inside: undefined, acknowledge: async () => {} }
 
 async function reread(engine: Engine<unknown>, positions: Positioned, deliveries: readonly Delivery[]): Promise<void> {
   try {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { note } from '../../test/app/open-app.ts'
 import { type OpenEngineOptions, openEngine } from '../../test/app/open-engine.ts'
 import type { Delivery, Transport } from '../contracts/index.ts'
-import type { Source } from '../engine/source.ts'
+import type { Feed } from '../engine/feed.ts'
 import { JustonceError } from '../errors/index.ts'
 import { stillStands } from '../facts/index.ts'
 import { StoreGate } from '../loops/store-gate.ts'
@@ -16,11 +16,11 @@ import { Quarantine } from './quarantine.ts'
 function openConsumer(
   busyFor = 0,
   options: OpenEngineOptions = {},
-  changes: Partial<Source> = {},
+  changes: Partial<Feed> = {},
   limits: Partial<InFlightLimits> = {},
 ) {
   const opened = openEngine(options)
-  const { engine, source, clock, store, on } = opened
+  const { engine, feed, clock, store, on } = opened
   const ran: string[] = []
   const breaker = { after: 1, pauseMs: 1_000 }
   on('note.created', { name: 'tag-note', ordered: { by: 'key' }, breaker }, ({ id }) => {
@@ -61,7 +61,7 @@ function openConsumer(
   const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
   const inFlight = { messages: 200, bytes: 1_000_000, ageMs: Number.POSITIVE_INFINITY, ...limits }
   const settings = { concurrency: 1, batch: { max: 100, budgetMs: 100 }, heldDelayMs: 1_000, inFlight }
-  const consumer = new Consumer(engine, transport, { ...source, ...changes }, shared, settings)
+  const consumer = new Consumer(engine, transport, { ...feed, ...changes }, shared, settings)
   onTestFinished(() => consumer.stop())
   consumer.start()
   const arrive = async (...deliveries: Delivery[]): Promise<void> => {

@@ -4,7 +4,7 @@ import { addResult, type BatchResult, emptyResult } from '../engine/batch-result
 import type { Engine } from '../engine/engine.ts'
 import type { SuspicionOf } from '../engine/intake/sort-out.ts'
 import { lostWith } from '../engine/positions/partition-moves.ts'
-import type { Source } from '../engine/source.ts'
+import type { Feed } from '../engine/feed.ts'
 import { isJustonceError } from '../errors/index.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
@@ -27,7 +27,7 @@ export interface ConsumerOptions {
 export class Consumer<Tx> {
   readonly #engine: Engine<Tx>
   readonly #transport: Subscriber
-  readonly #source: Source
+  readonly #feed: Feed
   readonly #gate: StoreGate
   readonly #quarantine: Quarantine<Tx>
   readonly #options: ConsumerOptions
@@ -46,7 +46,7 @@ export class Consumer<Tx> {
   constructor(
     engine: Engine<Tx>,
     transport: Subscriber,
-    source: Source,
+    feed: Feed,
     { gate, quarantine }: { readonly gate: StoreGate; readonly quarantine: Quarantine<Tx> },
     options: ConsumerOptions,
   ) {
@@ -54,7 +54,7 @@ export class Consumer<Tx> {
     this.#transport = transport
     // Most callers do not wait for it.
     this.#connected.promise.catch(() => {})
-    this.#source = source
+    this.#feed = feed
     this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
@@ -131,7 +131,7 @@ export class Consumer<Tx> {
 
   /** If positions are kept in the store, partitions begin at those positions. */
   #restore(): Restore | undefined {
-    const { positions: kept } = this.#source
+    const { positions: kept } = this.#feed
     const { positions: stored } = this.#engine.store
     if (kept === undefined || stored === undefined) return undefined
     return (partitions) => stored.load(kept.group, partitions)
@@ -194,7 +194,7 @@ export class Consumer<Tx> {
       if (segment.deliveries.length === 0) continue
       try {
         const handle = (suspicionOf: SuspicionOf): Promise<BatchResult> =>
-          handleDeliveries(this.#engine, this.#source, segment.deliveries, suspicionOf, holds)
+          handleDeliveries(this.#engine, this.#feed, segment.deliveries, suspicionOf, holds)
         addResult(result, await this.#quarantine.run(segment, handle))
       } finally {
         await this.#quarantine.ended(result)
@@ -208,7 +208,7 @@ export class Consumer<Tx> {
     if (result.lost.length === 0) return deliveries
     const lost = lostWith(result.lost, deliveries)
     if (lost.length === 0) return deliveries
-    await this.#source.positions?.reread(lost)
+    await this.#feed.positions?.reread(lost)
     result.settled.push(...lost)
     result.lost.push(...lost)
     return deliveries.filter((delivery) => !lost.includes(delivery))

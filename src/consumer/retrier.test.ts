@@ -10,7 +10,7 @@ import { Retrier } from './retrier.ts'
 /** Three messages that have failed once and are due after a second. */
 async function openRetrier() {
   const opened = openEngine()
-  const { engine, source, clock, store, on, handle } = opened
+  const { engine, feed, clock, store, on, handle } = opened
   const state = { isBroken: true, trouble: undefined as Error | undefined }
   on('note.created', { name: 'tag-note', retry: { backoff: () => 1_000 } }, ({ id }, { tx }) => {
     write(tx, id)
@@ -33,7 +33,7 @@ async function openRetrier() {
   const gate = new StoreGate(engine.store, clock, engine.events)
   const retrier = new Retrier(
     engine,
-    source,
+    feed,
     { gate, quarantine: new Quarantine(engine) },
     { pollMs: 500, batch: 100, concurrency: 1 },
   )
@@ -127,7 +127,7 @@ test('where looking for due messages takes long, it looks less often', async () 
 
 test('while a handler has as many messages as it wants, its retries wait for one to end, and those of others go on', async () => {
   const opened = openEngine()
-  const { engine, source, clock, on, handle, effects } = opened
+  const { engine, feed, clock, on, handle, effects } = opened
   let isBroken = true
   const work = ({ id }: { readonly id: string }, { tx }: Parameters<Parameters<typeof on>[2]>[1]) => {
     write(tx, id)
@@ -139,7 +139,7 @@ test('while a handler has as many messages as it wants, its retries wait for one
   isBroken = false
   const end = engine.slots.take(engine.handlersOf('note.created'))
   const shared = { gate: new StoreGate(engine.store, clock, engine.events), quarantine: new Quarantine(engine) }
-  const retrier = new Retrier(engine, source, shared, { pollMs: 500, batch: 100, concurrency: 4 })
+  const retrier = new Retrier(engine, feed, shared, { pollMs: 500, batch: 100, concurrency: 4 })
   onTestFinished(() => retrier.stop())
   retrier.start()
   await clock.advance(5_000)

@@ -6,7 +6,7 @@ import type { Handler } from '../engine/handler.ts'
 import { giveBack, type Reservation } from '../engine/retries/reservation.ts'
 import { type Retried, reserveBehind, reserveDue, retryMessages } from '../engine/retries/retry-due.ts'
 import { sendAgain } from '../engine/retries/send-again.ts'
-import type { Source } from '../engine/source.ts'
+import type { Feed } from '../engine/feed.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
 import type { Quarantine } from './quarantine.ts'
 import { type Chunk, RetryChunks } from './retry-chunks.ts'
@@ -24,7 +24,7 @@ const longestPauseMs = 30_000
 /** Gives due parked messages their next attempt. Every process runs one; row reservations keep them apart. */
 export class Retrier<Tx> {
   readonly #engine: Engine<Tx>
-  readonly #source: Source
+  readonly #feed: Feed
   readonly #loop: Loop
   readonly #quarantine: Quarantine<Tx>
   readonly #options: RetrierOptions
@@ -38,12 +38,12 @@ export class Retrier<Tx> {
 
   constructor(
     engine: Engine<Tx>,
-    source: Source,
+    feed: Feed,
     { gate, quarantine }: { readonly gate: Gate; readonly quarantine: Quarantine<Tx> },
     options: RetrierOptions,
   ) {
     this.#engine = engine
-    this.#source = source
+    this.#feed = feed
     this.#quarantine = quarantine
     this.#options = options
     const { clock, events } = engine
@@ -172,7 +172,7 @@ export class Retrier<Tx> {
   #retry({ handler }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
     if (isOutgoing(handler)) return sendAgain(this.#engine, reservations)
     const suspicionOf = (letter: StoredParkedMessage) => this.#quarantine.condemn(letter, letter.begun)
-    return retryMessages(this.#engine, this.#source, reservations, suspicionOf)
+    return retryMessages(this.#engine, this.#feed, reservations, suspicionOf)
   }
 
   async #withFollowers(reservations: readonly Reservation[]): Promise<readonly Reservation[]> {

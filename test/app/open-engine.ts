@@ -10,7 +10,7 @@ import type { BatchResult } from '../../src/engine/batch-result.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { RunContext } from '../../src/engine/handler.ts'
 import { reserveDue, retryMessages } from '../../src/engine/retries/retry-due.ts'
-import type { Source } from '../../src/engine/source.ts'
+import type { Feed } from '../../src/engine/feed.ts'
 import type { AppOptions } from '../../src/index.ts'
 import { Destinations } from '../../src/outgoing/destinations.ts'
 import { MemoryDatabase, type MemoryStore, type MemoryTx, memoryStore } from '../../src/stores/memory/index.ts'
@@ -49,7 +49,7 @@ export function openEngine(options: OpenEngineOptions = {}) {
   for (const destination of outlet.all) outlet.relayedBy(destination, wake)
   const engine = buildEngine({ ...given, store }, { handlers, clock, events, outlet, wake })
   const acknowledged: Delivery[] = []
-  const source: Source = {
+  const feed: Feed = {
     inside: undefined,
     async acknowledge(deliveries) {
       acknowledged.push(...deliveries)
@@ -59,7 +59,7 @@ export function openEngine(options: OpenEngineOptions = {}) {
     handlers.add(decideHandler(type, typeof name === 'string' ? { name } : name, handlers.countOf(type), call))
   return {
     engine: engine as Engine<MemoryTx>,
-    source,
+    feed,
     store,
     database,
     clock,
@@ -74,14 +74,14 @@ export function openEngine(options: OpenEngineOptions = {}) {
     /** Rejects when the store goes away. */
     async handle(...messages: readonly MessageToSend[]): Promise<BatchResult> {
       const deliveries = messages.map((message) => ({ message: toIncoming(message, 'test') }))
-      const result = await handleDeliveries(engine, source, deliveries)
+      const result = await handleDeliveries(engine, feed, deliveries)
       if (result.down !== undefined) throw result.down.error
       return result
     },
     /** Gives everything that is due its next attempt; whether there was anything. */
     async retry(): Promise<boolean> {
       const letters = await reserveDue(engine, { limit: 100 })
-      const { background } = await retryMessages(engine, source, letters)
+      const { background } = await retryMessages(engine, feed, letters)
       await Promise.all(background)
       return letters.length > 0
     },

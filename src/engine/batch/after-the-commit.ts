@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
 import { KeyOrder } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
 import { tellHints } from './hinted.ts'
@@ -16,15 +16,15 @@ import { unwrapped } from './undone.ts'
 /** Runs after the commit, and only then: acknowledges the deliveries and notifies everything else. */
 export async function afterTheCommit<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   committed: Committed<Tx>,
 ): Promise<Pick<BatchResult, 'settled' | 'lost' | 'wentWell' | 'background'>> {
   const { batch, runs, outcomes, epoch, done, published, lost } = committed
   const background: Promise<void>[] = []
   let wentWell = batch.known.length + batch.refusals.length
-  if (lost.length > 0) await source.positions?.reread(lost)
-  if (source.inside !== undefined) source.inside.committed(done)
-  else if (done.length > 0) await source.acknowledge(done)
+  if (lost.length > 0) await feed.positions?.reread(lost)
+  if (feed.inside !== undefined) feed.inside.committed(done)
+  else if (done.length > 0) await feed.acknowledge(done)
   if (published.length > 0) engine.outlet.committed(published)
   for (const refusal of batch.refusals) {
     const { error, letter, verdict = { state: 'dead', attempts: 0 } } = refusal
@@ -37,13 +37,13 @@ export async function afterTheCommit<Tx>(
       attempts: verdict.attempts,
       error,
     })
-    source.refused?.(error)
+    feed.refused?.(error)
   }
   for (const run of runs) {
     const outcome = outcomes[run.index] as RunOutcome
     const event = eventOf(run, outcome)
     if (event !== undefined) engine.events.emit(event)
-    source.committed?.(run.handler.name, outcome)
+    feed.committed?.(run.handler.name, outcome)
     if (isGoodEnd(outcome)) wentWell++
     if (outcome.kind === 'processed') {
       // Only now: a run that fails at the commit has not succeeded.
@@ -55,7 +55,7 @@ export async function afterTheCommit<Tx>(
   }
   tellHints(engine, committed)
   for (const run of runs)
-    if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, source, run)))
+    if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, feed, run)))
   return { settled: [...lost, ...done], lost: [...lost], wentWell, background }
 }
 
@@ -110,7 +110,7 @@ function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' })
  */
 async function runAfterAck<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   recorded: Run<Tx>,
 ): Promise<readonly Promise<void>[]> {
   const outcomes: Outcomes = []
@@ -125,7 +125,7 @@ async function runAfterAck<Tx>(
       const works = [{ delivery, origin, runs: [run] }]
       await writeBookkeeping(
         engine,
-        source,
+        feed,
         tx,
         gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run]),
         [],
@@ -144,7 +144,7 @@ async function runAfterAck<Tx>(
       key: run.key,
       error: unwrapped(error),
     })
-    source.lost?.(run.handler.name, unwrapped(error))
+    feed.lost?.(run.handler.name, unwrapped(error))
     return []
   }
 }

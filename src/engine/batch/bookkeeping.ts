@@ -18,7 +18,7 @@ import {
   waitingRow,
   waitsFor,
 } from '../retries/parked-rows.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { isRecorded } from './claim.ts'
 import type { Batch } from './process-batch.ts'
 import { Undone } from './undone.ts'
@@ -144,7 +144,7 @@ function gatherRun<Tx>(
 /** Writes everything in bulk. Most batches have nothing to write, and then this costs nothing. */
 export async function writeBookkeeping<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   tx: Tx,
   books: Bookkeeping,
   done: readonly Delivery[],
@@ -156,7 +156,7 @@ export async function writeBookkeeping<Tx>(
   if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
   if (books.cleared.length > 0) await suspectsOf(engine.store).clear(tx, books.cleared)
   if (books.outgoing.length > 0) await recorded(engine, engine.outlet.store(tx, books.outgoing))
-  if (source.inside !== undefined && done.length > 0) await source.inside.settle(tx, done)
+  if (feed.inside !== undefined && done.length > 0) await feed.inside.settle(tx, done)
 }
 
 /** These writes hold little of a message: if one fails, it may fail for every message. */

@@ -47,7 +47,7 @@ test('whatever fails, every message takes effect once and is acknowledged once',
 
 async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<void> {
   const opened = openEngine({ batch: { budgetMs: 10 } })
-  const { engine, source, store, clock, effects, retry } = opened
+  const { engine, feed, store, clock, effects, retry } = opened
   Object.assign(engine, { store: withFaults(store, [...faults]) })
   const failed = new Map<string, number>()
   const options = (name: string) => ({ name, retry: { attempts: 99, backoff: () => 1_000 } })
@@ -107,7 +107,7 @@ async function run({ batches, failures, faults, handlerMs }: Scenario): Promise<
     let left = arrived
     for (let rounds = 0; left.length > 0; rounds++) {
       expect(rounds).toBeLessThan(100)
-      const { down, again, held, settled } = await withTime(handleDeliveries(engine, source, left))
+      const { down, again, held, settled } = await withTime(handleDeliveries(engine, feed, left))
       left = down === undefined ? [...again, ...held] : left.filter((delivery) => !settled.includes(delivery))
     }
   }

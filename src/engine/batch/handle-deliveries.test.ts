@@ -333,7 +333,7 @@ test('what cannot be parked for its first handler is kept as a dead letter, once
     if (rows.some(({ handler }) => handler === 'first')) throw new Error('this row is refused')
     await memory.parking.park(tx, rows)
   }
-  const { engine, source, on, eventsOf, acknowledged, store } = openEngine({
+  const { engine, feed, on, eventsOf, acknowledged, store } = openEngine({
     database,
     store: { ...memory, parking: { ...memory.parking, park } },
   })
@@ -344,7 +344,7 @@ test('what cannot be parked for its first handler is kept as a dead letter, once
   })
   on('note.created', 'second', () => void called.push('second'))
   const delivery = { message: toIncoming(note('m1'), 'test') }
-  for (let round = 0; round < 3; round++) await handleDeliveries(engine, source, [delivery])
+  for (let round = 0; round < 3; round++) await handleDeliveries(engine, feed, [delivery])
   expect(eventsOf('stuck')).toHaveLength(2)
   expect(eventsOf('parked').map(({ reason }) => reason)).toEqual(['MESSAGE_NOT_KEPT'])
   expect(acknowledged()).toEqual(['m1'])

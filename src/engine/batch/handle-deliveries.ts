@@ -2,7 +2,7 @@ import type { Delivery } from '../../contracts/index.ts'
 import type { BatchResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
 import { type HoldsBack, type SuspicionOf, sortOut } from '../intake/sort-out.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { handleItems } from './handle-items.ts'
 
 /**
@@ -16,10 +16,10 @@ import { handleItems } from './handle-items.ts'
  */
 export async function handleDeliveries<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   deliveries: readonly Delivery[],
   suspicionOf: SuspicionOf = () => ({}),
   holdsBack?: HoldsBack,
 ): Promise<BatchResult> {
-  return await handleItems(engine, source, await sortOut(engine, source, deliveries, suspicionOf, holdsBack))
+  return await handleItems(engine, feed, await sortOut(engine, feed, deliveries, suspicionOf, holdsBack))
 }

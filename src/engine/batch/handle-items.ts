@@ -8,14 +8,14 @@ import { type Blame, blamedFor } from '../recovery/blame.ts'
 import { type Before, failing, handleAlone, leavesChain } from '../recovery/handle-alone.ts'
 import { noteFailures } from '../recovery/note-failures.ts'
 import type { WhyUndone } from '../recovery/why-undone.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { isLeft } from './bookkeeping.ts'
 import type { Committed } from './process-batch.ts'
 import { Undone, unwrapped } from './undone.ts'
 
 /** Handles the sorted items and resolves to what became of them, even if the store becomes unavailable midway. */
-export async function handleItems<Tx>(engine: Engine<Tx>, source: Source, sorted: SortedOut<Tx>): Promise<BatchResult> {
-  const attempts = new Attempts(engine, source)
+export async function handleItems<Tx>(engine: Engine<Tx>, feed: Feed, sorted: SortedOut<Tx>): Promise<BatchResult> {
+  const attempts = new Attempts(engine, feed)
   const handling = new Handling(attempts)
   const { result } = attempts
   try {
@@ -37,7 +37,7 @@ class Handling<Tx> {
 
   constructor(attempts: Attempts<Tx>) {
     this.#attempts = attempts
-    this.#left = new LeftChains(attempts.source)
+    this.#left = new LeftChains(attempts.feed)
   }
 
   /**
@@ -45,10 +45,10 @@ class Handling<Tx> {
    * rolled back before these were left.
    */
   async together(given: readonly Item<Tx>[], tries = 1): Promise<void> {
-    const { engine, source, result } = this.#attempts
+    const { engine, feed, result } = this.#attempts
     const items = this.#left.without(given, result)
     if (items.length === 0) return
-    const isOne = items.length === 1 && source.positions !== undefined
+    const isOne = items.length === 1 && feed.positions !== undefined
     if (isOne || items.every((item) => this.#isOnlySettled(item))) return await this.inTurn(items)
     const history: WhyUndone[] = []
     for (;;) {
@@ -88,12 +88,12 @@ class Handling<Tx> {
 
   /** Handles the blamed items alone, after the items before them in their chains; then the other items without them. */
   async #withoutTheBlamed(items: readonly Item<Tx>[], { runs, isFailed }: Blame<Tx>, error: unknown, tries: number) {
-    const { source } = this.#attempts
+    const { feed } = this.#attempts
     const blamed = new Set(runs.map(({ delivery }) => delivery))
     let rest = items
     for (const item of items.filter(({ delivery }) => blamed.has(delivery))) {
-      const chain = chainOf(source, item)
-      const isBefore = (other: Item<Tx>): boolean => chain !== undefined && chainOf(source, other) === chain
+      const chain = chainOf(feed, item)
+      const isBefore = (other: Item<Tx>): boolean => chain !== undefined && chainOf(feed, other) === chain
       const before = rest.slice(0, rest.indexOf(item)).filter(isBefore)
       await this.together(before, tries)
       await this.inTurn([isFailed ? failing(item, runs, unwrapped(error)) : item], { hasFailed: true })
@@ -104,7 +104,7 @@ class Handling<Tx> {
 
   /** Runs that failed alongside others, in a batch that committed without them, are next, before the rest of their chains. */
   async #committed(items: readonly Item<Tx>[], committed: Committed<Tx>): Promise<void> {
-    const { engine, source, result } = this.#attempts
+    const { engine, feed, result } = this.#attempts
     const { outcomes } = committed
     noteFailures(engine, committed)
     const apart = items.filter((item) => {
@@ -116,19 +116,19 @@ class Handling<Tx> {
     })
     if (apart.length === 0) return
     const done = outcomes.map((outcome) => (isLeft(outcome) ? undefined : outcome))
-    await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(source))
+    await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(feed))
   }
 
   /** It only needs to be settled: it has no work, no refusal, and no position to move. */
   #isOnlySettled({ work, refusal }: Item<Tx>): boolean {
-    return (work ?? refusal) === undefined && this.#attempts.source.positions === undefined
+    return (work ?? refusal) === undefined && this.#attempts.feed.positions === undefined
   }
 
   async #settle(items: readonly Item<Tx>[]): Promise<void> {
     if (items.length === 0) return
-    const { source, result } = this.#attempts
+    const { feed, result } = this.#attempts
     const deliveries = items.map(({ delivery }) => delivery)
-    await source.acknowledge(deliveries)
+    await feed.acknowledge(deliveries)
     result.settled.push(...deliveries)
     result.wentWell += deliveries.length
   }

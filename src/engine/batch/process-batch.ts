@@ -7,7 +7,7 @@ import { movePositions } from '../positions/move-positions.ts'
 import { judgedRefusal } from '../retries/parked-rows.ts'
 import { beginAttempts } from '../retries/reservation.ts'
 import { takeLetters } from '../retries/take-letters.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import { claimRuns } from './claim.ts'
 import { planExecutions } from './executions.ts'
@@ -50,7 +50,7 @@ export interface Committed<Tx> {
  * transaction or not at all, and nothing is acknowledged before this has resolved.
  * If it rejects, everything has been rolled back; next-step.ts decides what to do then.
  */
-export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given: Batch<Tx>): Promise<Committed<Tx>> {
+export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Batch<Tx>): Promise<Committed<Tx>> {
   const { parts } = engine.store
   const runs = given.works.flatMap((work) => work.runs)
   const executions = planExecutions(given.works)
@@ -60,7 +60,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     const outcomes: Outcomes = [...given.earlier]
 
     // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
-    const { batch, lost } = await movePositions(engine, source, tx, given, outcomes)
+    const { batch, lost } = await movePositions(engine, feed, tx, given, outcomes)
     const ours = await takeLetters(engine, tx, batch, outcomes)
     const refusals = ours.map((refusal) => judgedRefusal(engine, refusal))
     const epoch = await claimRuns(engine, tx, runs, outcomes)
@@ -83,7 +83,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, source: Source, given
     // Failures, results and outgoing messages are written in the transaction of the effects, so that they share its fate.
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
-    await writeBookkeeping(engine, source, tx, books, done).catch((error: unknown) => {
+    await writeBookkeeping(engine, feed, tx, books, done).catch((error: unknown) => {
       throw withItsFailure(engine, runs, outcomes, error)
     })
     const published = books.outgoing

@@ -5,7 +5,7 @@ import type { Engine } from '../engine.ts'
 import { type Item, letterOf, type Origin, type Run, rowKeyOf, type Work } from '../items.ts'
 import { chainOf, LeftChains } from '../order/chain.ts'
 import { follows, partitionId } from '../positions/partition-moves.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { markOf } from './position-mark.ts'
 import { type Prepared, prepare } from './prepare.ts'
 
@@ -32,13 +32,13 @@ export type SuspicionOf<Of = Delivery> = (of: Of) => Pick<Origin, 'suspect' | 'c
 
 export async function sortOut<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   deliveries: readonly Delivery[],
   suspicionOf: SuspicionOf,
   holdsBack?: HoldsBack,
 ): Promise<SortedOut<Tx>> {
-  const sorting = new Sorting(engine, source, holdsBack)
-  const marks = source.positions?.dedup === 'position'
+  const sorting = new Sorting(engine, feed, holdsBack)
+  const marks = feed.positions?.dedup === 'position'
   const all: { readonly delivery: Delivery; readonly prepared: Prepared<Tx> }[] = []
   let runs = 0
   for (const delivery of deliveries) {
@@ -49,7 +49,7 @@ export async function sortOut<Tx>(
     all.push({ delivery, prepared })
   }
   const works = all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : []))
-  const hinted = source.positions === undefined ? await hintedRuns(engine, works) : new Set<Run<Tx>>()
+  const hinted = feed.positions === undefined ? await hintedRuns(engine, works) : new Set<Run<Tx>>()
   for (const { delivery, prepared } of all) sorting.add(delivery, prepared, hinted)
   return sorting.sorted
 }
@@ -57,7 +57,7 @@ export async function sortOut<Tx>(
 export class Sorting<Tx> {
   readonly sorted: SortedOut<Tx> = { shared: [], alone: [], again: [], stopped: [] }
   readonly #engine: Engine<Tx>
-  readonly #source: Source
+  readonly #feed: Feed
   readonly #holdsBack: HoldsBack
   /** Keys that are taken, by handler name. */
   readonly #claims = new Map<string, Set<string>>()
@@ -68,15 +68,15 @@ export class Sorting<Tx> {
   /** The last delivery of each partition. */
   readonly #last = new Map<string, Delivery>()
 
-  constructor(engine: Engine<Tx>, source: Source, holdsBack: HoldsBack = () => true) {
+  constructor(engine: Engine<Tx>, feed: Feed, holdsBack: HoldsBack = () => true) {
     this.#engine = engine
-    this.#source = source
+    this.#feed = feed
     this.#holdsBack = holdsBack
-    this.#left = new LeftChains(source)
+    this.#left = new LeftChains(feed)
   }
 
   add(delivery: Delivery, prepared: Prepared<Tx>, hinted: ReadonlySet<Run<Tx>> = new Set()): void {
-    const inPartitions = this.#source.positions !== undefined
+    const inPartitions = this.#feed.positions !== undefined
     if (inPartitions && this.#isBehindInItsPartition({ delivery })) return
     if (prepared.kind === 'refused') this.#refuse({ delivery, refusal: prepared.refusal })
     else if (prepared.kind === 'ignored') this.#ignore(delivery)
@@ -108,7 +108,7 @@ export class Sorting<Tx> {
     if (work.runs.some((run) => this.#isTaken(run))) {
       this.sorted.again.push(item.delivery)
       // A position moves past everything before it, and rows are taken in order. Other copies block nothing.
-      if (this.#source.positions !== undefined || work.origin.letter !== undefined) this.#left.leave(item, 'again')
+      if (this.#feed.positions !== undefined || work.origin.letter !== undefined) this.#left.leave(item, 'again')
       return
     }
     if (this.#left.without([item], this.sorted).length === 0) return
@@ -120,7 +120,7 @@ export class Sorting<Tx> {
     }
     for (const run of admitted.runs) this.#take(run)
     const isAlone = this.#mustBeAlone(admitted) || this.#followsOneAlone(item)
-    if (isAlone) this.#alone.add(chainOf(this.#source, item))
+    if (isAlone) this.#alone.add(chainOf(this.#feed, item))
     this.sorted[isAlone ? 'alone' : 'shared'].push({ ...item, work: admitted })
   }
 
@@ -136,12 +136,12 @@ export class Sorting<Tx> {
   }
 
   #followsOneAlone(item: Item<Tx>): boolean {
-    const chain = this.#alone.size === 0 ? undefined : chainOf(this.#source, item)
+    const chain = this.#alone.size === 0 ? undefined : chainOf(this.#feed, item)
     return chain !== undefined && this.#alone.has(chain)
   }
 
   #mustBeAlone({ origin, runs }: Work<Tx>): boolean {
-    if (this.#source.positions !== undefined) return false
+    if (this.#feed.positions !== undefined) return false
     // Its copy may be among the other items.
     if (origin.reservation?.twin !== undefined) return true
     return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')

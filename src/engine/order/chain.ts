@@ -1,13 +1,13 @@
 import type { Delivery } from '../../contracts/index.ts'
 import { type Item, letterOf } from '../items.ts'
 import { partitionId } from '../positions/partition-moves.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 
 /**
  * Identifies what must be handled in order: a partition whose position is kept in the store, the rows of an order key,
  * or a key. `undefined` if the item is in no chain.
  */
-export function chainOf<Tx>({ positions }: Source, item: Item<Tx>): string | undefined {
+export function chainOf<Tx>({ positions }: Feed, item: Item<Tx>): string | undefined {
   const letter = letterOf(item)
   const { delivery } = item
   if (letter !== undefined)
@@ -17,21 +17,21 @@ export function chainOf<Tx>({ positions }: Source, item: Item<Tx>): string | und
 
 /** Chains of which an item was left: the items after it are left too, in the same list of the result. */
 export class LeftChains<Tx, List extends 'again' | 'held' | 'stopped'> {
-  readonly #source: Source
+  readonly #feed: Feed
   readonly #left = new Map<string, List>()
 
-  constructor(source: Source) {
-    this.#source = source
+  constructor(feed: Feed) {
+    this.#feed = feed
   }
 
   leave(item: Item<Tx>, list: List): void {
-    const chain = chainOf(this.#source, item)
+    const chain = chainOf(this.#feed, item)
     if (chain !== undefined && !this.#left.has(chain)) this.#left.set(chain, list)
   }
 
   /** The list in which the item is left because of an earlier item; `undefined` if it is not left. */
   behind(item: Item<Tx>): List | undefined {
-    const chain = this.#left.size === 0 ? undefined : chainOf(this.#source, item)
+    const chain = this.#left.size === 0 ? undefined : chainOf(this.#feed, item)
     return chain === undefined ? undefined : this.#left.get(chain)
   }
 

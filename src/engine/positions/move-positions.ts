@@ -3,7 +3,7 @@ import type { Batch } from '../batch/process-batch.ts'
 import { Undone } from '../batch/undone.ts'
 import type { Engine } from '../engine.ts'
 import type { Outcomes } from '../items.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { isSame, nameOf, partitionId } from './partition-moves.ts'
 
 /** A batch after its positions were moved. */
@@ -19,15 +19,15 @@ export interface Moved<Tx> {
  */
 export async function movePositions<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   tx: Tx,
   batch: Batch<Tx>,
   outcomes: Outcomes,
 ): Promise<Moved<Tx>> {
   const { positions: store } = engine.store
   const moves = batch.moves ?? []
-  if (store === undefined || source.positions === undefined || moves.length === 0) return { batch, lost: [] }
-  const answers = await moveAll(engine, tx, store, source.positions.group, moves)
+  if (store === undefined || feed.positions === undefined || moves.length === 0) return { batch, lost: [] }
+  const answers = await moveAll(engine, tx, store, feed.positions.group, moves)
   const done = new Set<string>()
   const lost = new Set<string>()
   moves.forEach(({ source: topic, partition, to }, index) => {

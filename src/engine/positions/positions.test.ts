@@ -22,7 +22,7 @@ async function openConsumer(options: Options = {}, dedup: 'position' | 'both' = 
       reread.push(...deliveries.map(({ message }) => message.id ?? ''))
     },
   }
-  const source = { ...opened.source, positions }
+  const feed = { ...opened.feed, positions }
   const at = (next: number) => (next === 0 ? undefined : { next: String(next), incarnation: 'one' })
   /** From one position to another. */
   const deliver = (
@@ -38,7 +38,7 @@ async function openConsumer(options: Options = {}, dedup: 'position' | 'both' = 
     ...opened,
     deliver,
     reread,
-    take: (...deliveries: Delivery[]) => handleDeliveries(opened.engine, source, deliveries),
+    take: (...deliveries: Delivery[]) => handleDeliveries(opened.engine, feed, deliveries),
     stored: async (partition = '0') =>
       (await opened.store.positions.load('group', [{ source: 'notes', partition }]))[0]?.next,
   }

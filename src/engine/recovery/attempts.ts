@@ -5,7 +5,7 @@ import { emptyResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
 import type { Item, Work } from '../items.ts'
 import { movesPast } from '../positions/partition-moves.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { nextStep, type Step, type Trouble } from './next-step.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
 
@@ -17,20 +17,20 @@ export type Attempt<Tx> =
 /** The transactions of one call of the engine, and the result for everything in them. */
 export class Attempts<Tx> {
   readonly engine: Engine<Tx>
-  readonly source: Source
+  readonly feed: Feed
   readonly result = emptyResult()
 
-  constructor(engine: Engine<Tx>, source: Source) {
+  constructor(engine: Engine<Tx>, feed: Feed) {
     this.engine = engine
-    this.source = source
+    this.feed = feed
   }
 
   /** `history`: why the same batch was rolled back before. */
   async attempt(batch: Batch<Tx>, history: WhyUndone[]): Promise<Attempt<Tx>> {
-    const { engine, source, result } = this
+    const { engine, feed, result } = this
     let committed: Committed<Tx>
     try {
-      committed = await processBatch(engine, source, batch)
+      committed = await processBatch(engine, feed, batch)
     } catch (error) {
       const why = await whyUndone(engine, error)
       const messages = Math.max(1, batch.works.length)
@@ -40,7 +40,7 @@ export class Attempts<Tx> {
     }
     // A commit whose answer was lost may have stored messages without waking the relay.
     if (history.includes('commit-unknown')) engine.wake('relay')
-    const { settled, lost, wentWell, background } = await afterTheCommit(engine, source, committed)
+    const { settled, lost, wentWell, background } = await afterTheCommit(engine, feed, committed)
     result.settled.push(...settled)
     result.lost.push(...lost)
     result.background.push(...background)
@@ -67,7 +67,7 @@ export class Attempts<Tx> {
       settles: true,
       partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,
       lockTimeoutMs: timing.batchLockTimeoutMs,
-      ...(this.source.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
+      ...(this.feed.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
     }
   }
 }

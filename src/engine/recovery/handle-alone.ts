@@ -33,7 +33,7 @@ export async function handleAlone<Tx>(
 ): Promise<End['leaves']> {
   const { work } = item
   const earlier = [...done]
-  if (work === undefined || attempts.source.positions !== undefined)
+  if (work === undefined || attempts.feed.positions !== undefined)
     return (await settle(attempts, item, { earlier, hasFailed, isLast: true })).leaves
   const runs = work.runs.filter(({ index }) => earlier[index] === undefined)
   let end: End = { leaves: undefined }

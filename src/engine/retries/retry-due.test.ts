@@ -255,7 +255,7 @@ test('what the store refuses of one message alone is the failure of that message
 })
 
 test('what has waited for its time and still stands behind another of its key is not taken for processed', async () => {
-  const { engine, source, on, handle, clock, store, effects } = openEngine()
+  const { engine, feed, on, handle, clock, store, effects } = openEngine()
   const born = { name: 'sent', of: ({ sentAt }: Message) => sentAt }
   let isBroken = true
   on('note.created', { name: 'tag-note', ordered: { by: 'key' }, born, ...soon }, ({ id }, { tx }) => {
@@ -276,17 +276,17 @@ test('what has waited for its time and still stands behind another of its key is
   // Its turn comes so late that another process has the first one by then.
   await clock.advance(reservedForMs)
   const taken = await reserveDue(engine, { limit: 1 })
-  await retryMessages(engine, source, [head, ...behind])
+  await retryMessages(engine, feed, [head, ...behind])
   expect(effects()).toEqual({})
   expect(await recordOf(store, { handler: 'tag-note', key: 'm2' })).toBeUndefined()
-  await retryMessages(engine, source, taken)
+  await retryMessages(engine, feed, taken)
   await clock.advance(reservedForMs)
-  await retryMessages(engine, source, await reserveDue(engine, { limit: 1 }))
+  await retryMessages(engine, feed, await reserveDue(engine, { limit: 1 }))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
 })
 
 test('what was given up before it could be claimed is claimed when it is redriven, and does not run beside a copy', async () => {
-  const { engine, source, on, handle, clock, store, effects } = openEngine()
+  const { engine, feed, on, handle, clock, store, effects } = openEngine()
   const born = { name: 'sent', of: ({ sentAt }: Message) => sentAt }
   on('note.created', { name: 'tag-note', born, ...soon }, ({ id }, { tx }) => write(tx, id))
   const tomorrow = new Date(clock.now().getTime() + 24 * 3_600_000)
@@ -299,7 +299,7 @@ test('what was given up before it could be claimed is claimed when it is redrive
   await clock.advance(24 * 3_600_000)
   await handle(message)
   await store.transaction((tx) => store.parking.change(tx, [{ ...letter, kind: 'again', delayMs: 0 }]))
-  await retryMessages(engine, source, await reserveDue(engine, { limit: 1 }))
+  await retryMessages(engine, feed, await reserveDue(engine, { limit: 1 }))
   expect(await countParked(store)).toBe(0)
   expect(effects()).toEqual({ m1: 1 })
 })

@@ -10,7 +10,7 @@ import { type Prepared, prepare } from '../intake/prepare.ts'
 import { isOfSameContent } from '../intake/same-content.ts'
 import { Sorting, type SuspicionOf } from '../intake/sort-out.ts'
 import { isOwnedBy, isParkedUnclaimed, isUnborn, type Origin, type Run, rowKeyOf } from '../items.ts'
-import type { Source } from '../source.ts'
+import type { Feed } from '../feed.ts'
 import { waitsFor } from './parked-rows.ts'
 import { Reservation, reservedForMs, whileReserved } from './reservation.ts'
 import { wantedHere } from './wanted.ts'
@@ -76,18 +76,18 @@ export interface Retried {
  */
 export async function retryMessages<Tx>(
   engine: Engine<Tx>,
-  source: Source,
+  feed: Feed,
   reservations: readonly Reservation[],
   suspicionOf: SuspicionOf<StoredParkedMessage> = () => ({}),
 ): Promise<Retried> {
-  const sorting = new Sorting(engine, source)
+  const sorting = new Sorting(engine, feed)
   const reservationOf = new Map<Delivery, Reservation>()
   const restored = await whileReserved(engine, reservations, () => restoreAll(engine, reservations, suspicionOf))
   for (const { reservation, delivery, prepared } of restored) {
     reservationOf.set(delivery, reservation)
     sorting.add(delivery, asReserved(prepared, reservation))
   }
-  const { again, held, stopped, stuck, down, background } = await handleItems(engine, source, sorting.sorted)
+  const { again, held, stopped, stuck, down, background } = await handleItems(engine, feed, sorting.sorted)
   if (down !== undefined) throw down.error
   const untried = [...again, ...held, ...stopped].map((delivery) => {
     const reservation = reservationOf.get(delivery) as Reservation

@@ -6,7 +6,7 @@ import type { Clock, Delivery, Store } from '../../contracts/index.ts'
 import { handleDeliveries } from '../../engine/batch/handle-deliveries.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { reserveDue, retryMessages } from '../../engine/retries/retry-due.ts'
-import type { Source } from '../../engine/source.ts'
+import type { Feed } from '../../engine/feed.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { Destinations } from '../../outgoing/destinations.ts'
 import type { Broker } from './broker.ts'
@@ -56,13 +56,13 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
   await options.register(provingApp({ ...parts, gate, life, gated, handlers }), copy.place)
   const clock = hastyClock()
   const engine = engineOf(parts, gated.store, { handlers, clock, life })
-  const source = sourceOf(parts, gate)
+  const feed = feedOf(parts, gate)
   return {
     number,
     life,
     store: opened.store,
     async handle(deliveries) {
-      const handling = handleDeliveries(engine, source, deliveries).then(async ({ background, down }) => {
+      const handling = handleDeliveries(engine, feed, deliveries).then(async ({ background, down }) => {
         if (down !== undefined) throw down.error
         await Promise.all(background)
         return 'done' as const
@@ -74,7 +74,7 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
       for (let attempts = 0; attempts < 100; attempts++) {
         const due = await reserveDue(engine, { limit: 100 })
         if (due.length === 0) return
-        await Promise.all((await retryMessages(engine, source, due)).background)
+        await Promise.all((await retryMessages(engine, feed, due)).background)
       }
     },
     async close() {
@@ -109,7 +109,7 @@ function isRolledBack(error: unknown): boolean {
   return isJustonceError(error, 'TX_ABORTED') || isJustonceError(error, 'COMMIT_ROLLED_BACK')
 }
 
-function sourceOf<S extends Store>({ broker }: ProcessParts<S>, gate: Gate): Source {
+function feedOf<S extends Store>({ broker }: ProcessParts<S>, gate: Gate): Feed {
   return {
     inside: undefined,
     async acknowledge(deliveries) {

@@ -10,7 +10,7 @@ export interface StoredPositions {
 }
 
 /** Where a batch came from, as far as the engine needs it. */
-export interface Source {
+export interface Feed {
   /** Present when the transport lives in the store's own database. */
   readonly inside: InsideTransaction | undefined
   /** Present when the positions of what was handled are kept in the store. */
