@@ -49,8 +49,8 @@ function summary(outcome: RunOutcome): HandlerOutcome {
       return { status: 'parked' }
     case 'expired':
       return { status: 'expired' }
-    case 'conflict':
-      return { status: 'conflict' }
+    case 'key-reused':
+      return { status: 'key-reused' }
     default:
       return { status: 'processed' }
   }

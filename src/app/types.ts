@@ -38,7 +38,8 @@ export type HandlerOutcome =
   | { readonly status: 'processed' }
   | { readonly status: 'duplicate'; readonly processedAt: Date }
   | { readonly status: 'parked'; readonly error?: unknown }
-  | { readonly status: 'conflict' }
+  /** Another message with different content has the same key: this one is a dead letter (`KEY_REUSED`). */
+  | { readonly status: 'key-reused' }
   /** It arrived too late and was skipped. */
   | { readonly status: 'expired' }
   /** An at-most-once handler failed; it does not run again. */

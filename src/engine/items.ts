@@ -98,7 +98,8 @@ export type RunOutcome =
   | { readonly kind: 'duplicate'; readonly record: InboxRecord }
   /** A parked row already owns it. */
   | { readonly kind: 'parked' }
-  | { readonly kind: 'conflict'; readonly record: InboxRecord }
+  /** Another message with different content has its key. */
+  | { readonly kind: 'key-reused'; readonly record: InboxRecord }
   | { readonly kind: 'failed'; readonly error: unknown; readonly verdict: Verdict }
   /**
    * An earlier handler of the message, or an earlier message of its key, has failed and this run must wait for it; or its handler

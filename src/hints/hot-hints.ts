@@ -79,7 +79,7 @@ export class HotHints implements Hints {
 }
 
 /**
- * Different content under the same key is a conflict, and only the store may decide that. The entry includes a hash of its
+ * Only the store may decide that a key was reused for different content. The entry includes a hash of its
  * key, because other users of the connection can make a client return the answer to another request.
  */
 function entryOf(key: string, { fingerprint }: ClaimRequest): string {

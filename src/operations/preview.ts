@@ -2,10 +2,10 @@ import type { ParkedFilter, StoredParkedMessage } from '../contracts/index.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import { examine } from './examine.ts'
 import { pagesOf } from './pages.ts'
+import { withReusedKeys } from './reused-keys.ts'
 import { decideSelection } from './selection.ts'
 import type { LetterRun, Site } from './site.ts'
 import type { LetterSelection, RedrivePreview } from './types.ts'
-import { wouldConflict } from './would-conflict.ts'
 
 /** Counts what a redrive of the selection would do. */
 export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): Promise<RedrivePreview> {
@@ -22,7 +22,7 @@ export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): P
   for await (const page of pagesOf(store, selected.filter)) {
     const free = page.filter(({ redrive }) => redrive === undefined)
     const runs = await handlers.runsOf(free)
-    const conflicting = await wouldConflict(site, free)
+    const refused = await withReusedKeys(site, free)
     for (const [index, letter] of free.entries()) {
       letters++
       if (letter.reason === 'TOO_OLD_TO_KNOW') tooOld++
@@ -32,7 +32,7 @@ export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): P
         expired++
         continue
       }
-      if (!conflicting.has(letter)) for (const name of runnable(site, letter, ofLetter)) wouldRun.add(name)
+      if (!refused.has(letter)) for (const name of runnable(site, letter, ofLetter)) wouldRun.add(name)
       heads.add(letter)
     }
   }

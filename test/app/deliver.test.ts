@@ -21,7 +21,7 @@ test('it runs one message through the engine, without a transport, and says what
     handlers: { 'tag-note': { status: 'duplicate', processedAt: expect.any(Date) } },
   })
   expect(await app.deliver({ ...message, body: { a: 2 } })).toEqual({
-    handlers: { 'tag-note': { status: 'conflict' } },
+    handlers: { 'tag-note': { status: 'key-reused' } },
   })
   expect(database.committedValue('seen')).toEqual({ body: { a: 1 }, source: 'deliver', headers: {} })
   expect(database.committedValue('runs')).toBe(1)

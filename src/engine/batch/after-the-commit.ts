@@ -3,10 +3,10 @@ import { unrouted } from '../../encoding/unrouted.ts'
 import type { BatchResult } from '../batch-result.ts'
 import { runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
+import type { Feed } from '../feed.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
 import { KeyOrder } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
-import type { Feed } from '../feed.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
 import { tellHints } from './hinted.ts'
@@ -72,7 +72,7 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
       return parkedEvent(run, outcome)
     case 'expired':
       return { kind: 'expired', handler, key, type }
-    case 'conflict':
+    case 'key-reused':
       return {
         kind: 'parked',
         handler,
@@ -108,11 +108,7 @@ function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' })
  * At-most-once run. Its record is committed and the delivery is acknowledged, so a crash or failure from here on loses
  * the message.
  */
-async function runAfterAck<Tx>(
-  engine: Engine<Tx>,
-  feed: Feed,
-  recorded: Run<Tx>,
-): Promise<readonly Promise<void>[]> {
+async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>): Promise<readonly Promise<void>[]> {
   const outcomes: Outcomes = []
   // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }

@@ -8,17 +8,17 @@ import type {
 } from '../../contracts/index.ts'
 import { suspectsOf } from '../../facts/index.ts'
 import type { Engine } from '../engine.ts'
+import type { Feed } from '../feed.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from '../items.ts'
 import {
   changedLetter,
-  conflictRow,
   failedAgain,
   failedRow,
   refusedRow,
+  reusedKeyRow,
   waitingRow,
   waitsFor,
 } from '../retries/parked-rows.ts'
-import type { Feed } from '../feed.ts'
 import { isRecorded } from './claim.ts'
 import type { Batch } from './process-batch.ts'
 import { Undone } from './undone.ts'
@@ -123,8 +123,8 @@ function gatherRun<Tx>(
         mark('parked')
       }
       return
-    case 'conflict': {
-      const row = conflictRow(run, outcome, at)
+    case 'key-reused': {
+      const row = reusedKeyRow(run, outcome, at)
       const { letter } = run.origin
       if (letter?.key !== row.key || letter.handler !== row.handler) books.parked.push(row)
       else books.parkedChanges.push({ ...row, kind: 'dead', attempts: letter.attempts + 1 })

@@ -38,7 +38,7 @@ export async function claimRuns<Tx>(
 
 /**
  * A claim counts as processed unless the record under another name of the handler says otherwise: parked, given up, too
- * old, or a conflict. That other record then decides.
+ * old, or of other content. That other record then decides.
  */
 function agrees(outcome: RunOutcome | undefined): boolean {
   return outcome === undefined || (outcome.kind === 'duplicate' && outcome.record.state === 'processed')
@@ -88,7 +88,7 @@ export function isRecorded<Tx>(run: Run<Tx>): boolean {
 }
 
 function outcomeOf<Tx>(run: Run<Tx>, record: InboxRecord): RunOutcome {
-  if (!isOfSameContent(record, run)) return { kind: 'conflict', record }
+  if (!isOfSameContent(record, run)) return { kind: 'key-reused', record }
   if (record.state !== 'parked') return { kind: 'duplicate', record }
   // Parked after we looked for copies: the next look decides which of the rows must go.
   return unclaimedLetter(run) === undefined ? { kind: 'parked' } : { kind: 'unstarted', unclaimed: true }

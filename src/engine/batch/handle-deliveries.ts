@@ -1,8 +1,8 @@
 import type { Delivery } from '../../contracts/index.ts'
 import type { BatchResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
-import { type HoldsBack, type SuspicionOf, sortOut } from '../intake/sort-out.ts'
 import type { Feed } from '../feed.ts'
+import { type HoldsBack, type SuspicionOf, sortOut } from '../intake/sort-out.ts'
 import { handleItems } from './handle-items.ts'
 
 /**

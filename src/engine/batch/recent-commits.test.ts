@@ -22,7 +22,7 @@ test('it knows what it has been told, by handler and key', () => {
   expect(recent.knows({ ...m1, key: 'm2' }, content)).toBe(false)
 })
 
-test('other content under the same key is not known: only the store may say that it is a conflict', () => {
+test('other content under the same key is not known: only the store may say that the key was reused', () => {
   const { recent } = openMemory()
   recent.remember(m1, content, '1')
   expect(recent.knows(m1, fingerprintOf({ a: 2 }))).toBe(false)

@@ -34,7 +34,7 @@ export class RecentCommits {
     if (now - this.#epochSeenAt > this.#options.trustMs) return false
     const entry = this.#newer.get(handler)?.get(key) ?? this.#older.get(handler)?.get(key)
     if (entry === undefined || now - entry.at > this.#options.lifeMs) return false
-    // Different content under one key is a conflict, and only the store may decide that.
+    // Only the store may decide that a key was reused.
     return sameFingerprint(entry.fingerprint, fingerprint)
   }
 

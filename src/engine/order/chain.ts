@@ -1,7 +1,7 @@
 import type { Delivery } from '../../contracts/index.ts'
+import type { Feed } from '../feed.ts'
 import { type Item, letterOf } from '../items.ts'
 import { partitionId } from '../positions/partition-moves.ts'
-import type { Feed } from '../feed.ts'
 
 /**
  * Identifies what must be handled in order: a partition whose position is kept in the store, the rows of an order key,

@@ -2,8 +2,8 @@ import type { Delivery, InboxRecord, PositionMove, Positions } from '../../contr
 import type { Batch } from '../batch/process-batch.ts'
 import { Undone } from '../batch/undone.ts'
 import type { Engine } from '../engine.ts'
-import type { Outcomes } from '../items.ts'
 import type { Feed } from '../feed.ts'
+import type { Outcomes } from '../items.ts'
 import { isSame, nameOf, partitionId } from './partition-moves.ts'
 
 /** A batch after its positions were moved. */

@@ -3,9 +3,9 @@ import { type Batch, type Committed, processBatch } from '../batch/process-batch
 import { unwrapped } from '../batch/undone.ts'
 import { emptyResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
+import type { Feed } from '../feed.ts'
 import type { Item, Work } from '../items.ts'
 import { movesPast } from '../positions/partition-moves.ts'
-import type { Feed } from '../feed.ts'
 import { nextStep, type Step, type Trouble } from './next-step.ts'
 import { type WhyUndone, whyUndone } from './why-undone.ts'
 

@@ -105,10 +105,14 @@ export function waitingRow<Tx>(run: Run<Tx>, { behind, under }: RunOutcome & { k
 }
 
 /**
- * A conflict is kept under its own key, because the plain key belongs to the message that came first. The key includes
- * the content, so that a second copy of the conflicting message adds nothing.
+ * A message that reuses a key is kept under one of its own, because the plain key belongs to the message that came first.
+ * It includes the content, so that a second copy adds nothing.
  */
-export function conflictRow<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'conflict' }, at: Date): NewParkedMessage {
+export function reusedKeyRow<Tx>(
+  run: Run<Tx>,
+  outcome: RunOutcome & { kind: 'key-reused' },
+  at: Date,
+): NewParkedMessage {
   const verdict: Verdict = { state: 'dead', reason: 'KEY_REUSED', attempts: 0, delayMs: 0 }
   const content = Buffer.from(run.fingerprint ?? []).toString('hex')
   return {
@@ -120,7 +124,7 @@ export function conflictRow<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'con
   }
 }
 
-export function keyReused<Tx>(run: Run<Tx>, { record }: RunOutcome & { kind: 'conflict' }): JustonceError {
+export function keyReused<Tx>(run: Run<Tx>, { record }: RunOutcome & { kind: 'key-reused' }): JustonceError {
   return new JustonceError('KEY_REUSED', {
     message: `Handler ${run.handler.name} has already seen the key ${run.key} with different content, at ${record.processedAt.toISOString()}.`,
   })

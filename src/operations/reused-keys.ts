@@ -2,10 +2,10 @@ import type { StoredParkedMessage } from '../contracts/index.ts'
 import type { Site } from './site.ts'
 
 /**
- * The key of a conflict belongs to another message: while that message has its record, the dead letter would only conflict
- * again. The key of such a dead letter is the reused key, a `#` and its content.
+ * The letters whose keys still belong to other messages: while such a message has its record, the dead letter would only be
+ * refused again. The key of such a dead letter is the reused key, a `#` and its content.
  */
-export async function wouldConflict<Tx>(
+export async function withReusedKeys<Tx>(
   { store, handlers }: Pick<Site<Tx>, 'store' | 'handlers'>,
   letters: readonly StoredParkedMessage[],
 ): Promise<ReadonlySet<StoredParkedMessage>> {
