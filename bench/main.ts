@@ -49,7 +49,8 @@ const { rows, more = {}, tables } = await suite.run(options, (line) => console.l
 for (const { title, lines } of tables) console.log(`\n${title}\n\n${alignColumns(lines)}`)
 if (values.json !== undefined)
   writeFileSync(values.json, `${JSON.stringify({ suite: suite.name, rows, ...more }, null, 2)}\n`)
-if ([rows, ...Object.values(more)].flat().some(({ correct }) => correct === false)) process.exitCode = 1
+const measured: readonly { readonly correct?: boolean }[] = [rows, ...Object.values(more)].flat()
+if (measured.some(({ correct }) => correct === false)) process.exitCode = 1
 
 function figureIn({ name, defaults }: Suite<Figures>, option: string, text: string): Figure {
   if (!(option in defaults)) return refuse(`--${option} is no option of ${name}.`)

@@ -31,7 +31,7 @@ export type Lines = readonly (readonly string[])[]
 export interface SuiteResult {
   readonly rows: readonly Row[]
   /** What is no row, by name; it goes into the JSON file, too. */
-  readonly more?: Readonly<Record<string, readonly { readonly correct?: boolean }[]>>
+  readonly more?: Readonly<Record<string, readonly object[]>>
   /** What a person wants to see; the JSON file has the rows instead. */
   readonly tables: readonly { readonly title: string; readonly lines: Lines }[]
 }

@@ -51,5 +51,5 @@ export async function startDelayLine(targetPort: number, delayEachWayMs: number)
 async function compile(program: string): Promise<void> {
   if (compiler.find() === undefined && canInstallPackages()) await installMissing(compiler)
   const source = fileURLToPath(new URL('./delay.c', import.meta.url))
-  execFileSync(binariesOf(compiler).gcc as string, ['-O2', '-pthread', '-o', program, source])
+  execFileSync(binariesOf(compiler).gcc as string, ['-O2', '-o', program, source])
 }

@@ -2,34 +2,41 @@
 // It prints the port on which it listens, and ends when its input ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { chunk_bytes = 64 * 1024 };
+enum { chunk_bytes = 64 * 1024, most_events = 64, retry_ns = 50000 };
 
+// One end of a connection through this proxy.
+struct end {
+  int fd, is_over;
+  struct end *other;
+};
+
+// What waits until it is due. Without bytes it is the end of what comes from the other side.
 struct chunk {
   struct chunk *next;
+  struct end *to;
   int64_t due;
-  ssize_t length;
+  ssize_t length, written;
   char bytes[];
 };
 
-// One direction of a connection, and the thread that forwards it.
-struct direction {
-  int from, to;
-  pthread_t thread;
-};
-
 static int64_t delay_ns;
+static int epoll;
+static struct sockaddr_in target;
+
+// All chunks wait equally long, so one queue has them in the order in which they are due.
+static struct chunk *first, **last = &first;
 
 static int64_t now(void) {
   struct timespec time;
@@ -37,108 +44,104 @@ static int64_t now(void) {
   return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-// Whatever can be read is read at once, while earlier chunks still wait: the delay limits no throughput.
-static struct chunk *read_chunk(int from) {
-  static __thread char bytes[chunk_bytes];
-  ssize_t length = recv(from, bytes, chunk_bytes, 0);
-  if (length <= 0) return NULL;
-  struct chunk *chunk = malloc(sizeof *chunk + length);
-  *chunk = (struct chunk){.due = now() + delay_ns, .length = length};
-  memcpy(chunk->bytes, bytes, length);
-  return chunk;
+static void watch(int fd, void *what) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-// A reader that is slow holds up its own direction only.
-static int write_chunk(int to, struct chunk *chunk) {
-  for (ssize_t written = 0; written < chunk->length;) {
-    ssize_t more = send(to, chunk->bytes + written, chunk->length - written, MSG_NOSIGNAL);
-    if (more < 0) return 0;
-    written += more;
+static void connect_through(int client) {
+  int server = socket(AF_INET, SOCK_STREAM, 0);
+  if (connect(server, (void *)&target, sizeof target)) {
+    close(client);
+    close(server);
+    return;
+  }
+  struct end *ends[] = {malloc(sizeof(struct end)), malloc(sizeof(struct end))};
+  *ends[0] = (struct end){.fd = client, .other = ends[1]};
+  *ends[1] = (struct end){.fd = server, .other = ends[0]};
+  for (int i = 0; i < 2; i++) {
+    setsockopt(ends[i]->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    watch(ends[i]->fd, ends[i]);
+  }
+}
+
+// It is read at once, while earlier chunks still wait: the delay limits no throughput.
+static void read_from(struct end *from) {
+  static char bytes[chunk_bytes];
+  ssize_t length = recv(from->fd, bytes, chunk_bytes, MSG_DONTWAIT);
+  if (length <= 0) {
+    epoll_ctl(epoll, EPOLL_CTL_DEL, from->fd, NULL);
+    length = 0;
+  }
+  struct chunk *chunk = malloc(sizeof *chunk + length);
+  *chunk = (struct chunk){.to = from->other, .due = now() + delay_ns, .length = length};
+  memcpy(chunk->bytes, bytes, length);
+  *last = chunk;
+  last = &chunk->next;
+}
+
+static void end_stream(struct end *to) {
+  shutdown(to->fd, SHUT_WR);
+  to->is_over = 1;
+  if (!to->other->is_over) return;
+  close(to->fd);
+  close(to->other->fd);
+  free(to->other);
+  free(to);
+}
+
+// False when its receiver has no room at the moment. A receiver that is gone gets nothing.
+static int is_written(struct chunk *chunk) {
+  while (chunk->written < chunk->length) {
+    ssize_t more = send(chunk->to->fd, chunk->bytes + chunk->written, chunk->length - chunk->written,
+                        MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (more < 0) return errno != EAGAIN;
+    chunk->written += more;
   }
   return 1;
 }
 
-static void *forward(void *given) {
-  struct direction *direction = given;
-  // Otherwise the kernel may let a timer be 50 microseconds late.
-  prctl(PR_SET_TIMERSLACK, 1);
-  struct chunk *first = NULL, **end = &first;
-  int is_open = 1;
-  while (is_open || first) {
-    struct pollfd readable = {.fd = is_open ? direction->from : -1, .events = POLLIN};
-    int64_t left = first ? first->due - now() : 0;
-    if (left < 0) left = 0;
-    struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
-    ppoll(&readable, 1, first ? &wait : NULL, NULL);
-    if (readable.revents) {
-      struct chunk *chunk = read_chunk(direction->from);
-      if (chunk) {
-        *end = chunk;
-        end = &chunk->next;
-      } else is_open = 0;
-    }
-    while (first && first->due <= now()) {
-      struct chunk *chunk = first;
-      if (!write_chunk(direction->to, chunk)) is_open = 0;
-      first = chunk->next;
-      if (!first) end = &first;
-      free(chunk);
-    }
+// Returns in how many nanoseconds there is more to write.
+static int64_t write_due(void) {
+  for (int64_t left; first;) {
+    struct chunk *chunk = first;
+    if ((left = chunk->due - now()) > 0) return left;
+    if (chunk->length == 0) end_stream(chunk->to);
+    else if (!is_written(chunk)) return retry_ns;
+    first = chunk->next;
+    if (!first) last = &first;
+    free(chunk);
   }
-  shutdown(direction->to, SHUT_WR);
-  return NULL;
-}
-
-static void *serve(void *given) {
-  struct direction *there = given;
-  struct direction back = {.from = there->to, .to = there->from};
-  pthread_create(&back.thread, NULL, forward, &back);
-  forward(there);
-  pthread_join(back.thread, NULL);
-  close(there->from);
-  close(there->to);
-  free(there);
-  return NULL;
-}
-
-static void *end_with_input(void *unused) {
-  while (getchar() != EOF);
-  exit(0);
-}
-
-static void start_thread(void *(*run)(void *), void *given) {
-  pthread_t thread;
-  pthread_create(&thread, NULL, run, given);
-  pthread_detach(thread);
+  return -1;
 }
 
 int main(int count, char **given) {
   if (count != 3) return 2;
   delay_ns = atoll(given[2]) * 1000;
-  struct sockaddr_in target = {.sin_family = AF_INET, .sin_port = htons(atoi(given[1]))};
-  struct sockaddr_in own = {.sin_family = AF_INET};
-  target.sin_addr.s_addr = own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-
+  struct sockaddr_in own = target = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  target.sin_port = htons(atoi(given[1]));
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   socklen_t length = sizeof own;
   if (bind(listener, (void *)&own, length) || listen(listener, 128)) return 1;
   getsockname(listener, (void *)&own, &length);
   printf("%d\n", ntohs(own.sin_port));
   fflush(stdout);
-  start_thread(end_with_input, NULL);
 
+  // Otherwise the kernel may let a timer be 50 microseconds late.
+  prctl(PR_SET_TIMERSLACK, 1);
+  epoll = epoll_create1(0);
+  watch(STDIN_FILENO, stdin);
+  watch(listener, &listener);
   for (;;) {
-    struct direction *there = calloc(1, sizeof *there);
-    there->from = accept(listener, NULL, NULL);
-    there->to = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(there->to, (void *)&target, sizeof target)) {
-      close(there->from);
-      close(there->to);
-      free(there);
-      continue;
+    int64_t left = write_due();
+    struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+    struct epoll_event events[most_events];
+    int ready = epoll_pwait2(epoll, events, most_events, left < 0 ? NULL : &wait, NULL);
+    for (int i = 0; i < ready; i++) {
+      void *what = events[i].data.ptr;
+      if (what == stdin) return 0;
+      if (what == &listener) connect_through(accept(listener, NULL, NULL));
+      else read_from(what);
     }
-    setsockopt(there->from, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    setsockopt(there->to, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    start_thread(serve, there);
   }
 }

@@ -1,6 +1,6 @@
 import { atAddress, localhost } from '../../test/servers/address.ts'
 import { startDelayLine } from './delay-line.ts'
-import { pingPong, type RoundTrips, startEcho } from './ping.ts'
+import { addedRoundTrip, type RoundTrips, startEcho } from './ping.ts'
 
 /** A server behind a delay line. */
 export interface Farther {
@@ -12,24 +12,23 @@ export interface Farther {
 
 /** The same server, so many milliseconds of round trip farther away. 0 is the server itself. */
 export async function farther(url: string, rttMs: number): Promise<Farther> {
-  if (rttMs === 0) return { url, added: { medianMs: 0, p99Ms: 0 }, stop: async () => {} }
+  if (rttMs === 0) return { url, added: { p10Ms: 0, medianMs: 0, p99Ms: 0 }, stop: async () => {} }
   const { eachWayMs, added } = await tune(rttMs)
   const line = await startDelayLine(Number(new URL(url).port), eachWayMs)
   return { url: atAddress(url, localhost, line.port), added, stop: () => line.stop() }
 }
 
-/** The way through another process takes time, too. So the delay is so much shorter that the median is what is wanted. */
+/** The way through another process takes time, too. So the delay is shorter by as much as a round trip takes too long. */
 async function tune(rttMs: number): Promise<{ readonly eachWayMs: number; readonly added: RoundTrips }> {
   const echo = await startEcho()
   try {
-    const direct = await pingPong(echo.port)
     const addedBy = async (eachWayMs: number): Promise<RoundTrips> => {
       const line = await startDelayLine(echo.port, eachWayMs)
-      const { medianMs, p99Ms } = await pingPong(line.port)
+      const added = await addedRoundTrip(line.port, echo.port)
       await line.stop()
-      return { medianMs: medianMs - direct.medianMs, p99Ms: p99Ms - direct.medianMs }
+      return added
     }
-    const late = (await addedBy(rttMs / 2)).medianMs - rttMs
+    const late = (await addedBy(rttMs / 2)).p10Ms - rttMs
     const eachWayMs = Math.max(0, (rttMs - late) / 2)
     return { eachWayMs, added: await addedBy(eachWayMs) }
   } finally {
