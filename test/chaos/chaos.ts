@@ -22,6 +22,8 @@ export interface ChaosOptions extends PlaceOptions {
   readonly kinds?: readonly FaultKind[]
   /** A consumer that does it wrong, and where it is vulnerable, to see that it is found out. */
   readonly broken?: { readonly consumer: BrokenConsumer; readonly lingersAt: CrashPoint }
+  /** It goes on for a while longer until this is so: on a slow machine less happens in the same time. */
+  isEnough?(struck: Readonly<Record<FaultKind, number>>): boolean
   /** Ends it early, in good order. */
   readonly signal?: AbortSignal
   /** A line every few seconds. */
@@ -33,7 +35,10 @@ const queryTimeoutMs = 3_000
 /** A killed process has taken messages, and a frozen one has locks; others get them after this long. */
 const [visibilityMs, idleTimeoutMs] = [2_000, 2_000]
 const drainPatienceMs = 90_000
+/** How much longer it goes on at most. */
+const extraMs = 45_000
 const sayEveryMs = 5_000
+const lookEveryMs = 100
 
 /** Real processes at work while everything around them breaks at random; then it counts what is in the database. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -41,12 +46,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { world } = place
   const { broken, kinds, faultEveryMs: everyMs = 1_000, say = () => {} } = options
   const random = new Random(options.seed)
-  const end = AbortSignal.any([AbortSignal.timeout(options.durationMs), options.signal ?? new AbortController().signal])
   const recoveries = new Recoveries()
   const counts = Object.fromEntries(faults.map(({ kind }) => [kind, 0])) as Record<FaultKind, number>
   const heard = { deliveries: 0, duplicates: 0, parked: 0, processed: 0 }
   const begunAt = performance.now()
   const secondsNow = (): number => (performance.now() - begunAt) / 1_000
+  const enough = new AbortController()
+  const end = AbortSignal.any([
+    enough.signal,
+    AbortSignal.timeout(options.durationMs + extraMs),
+    ...(options.signal === undefined ? [] : [options.signal]),
+  ])
+  const endIfEnough = (): void => {
+    const isTimeUp = performance.now() - begunAt >= options.durationMs
+    if (isTimeUp && (options.isEnough?.(counts) ?? true)) enough.abort()
+  }
 
   const hear = (slot: Slot, { event, keys = [] }: ChildEvent): void => {
     if (event === 'delivered') heard.deliveries += keys.length
@@ -69,13 +83,20 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 
   const strikes = strikeAtRandom({
     ...{ place, slots, kinds, everyMs, random: random.fork(), signal: end },
+    // Who is just starting can do nothing wrong.
+    isTarget: (slot) => broken === undefined || slot.isAtWork,
     begun({ kind, hitsAll }, slot) {
       counts[kind]++
       recoveries.interrupted(hitsAll ? undefined : slot)
     },
     over: ({ kind, hitsAll }, slot, at) => recoveries.begun(kind, hitsAll ? undefined : slot, at),
   })
-  await Promise.all([strikes, producer.run(), repeatedly(() => say(status()), end)])
+  await Promise.all([
+    strikes,
+    producer.run(),
+    repeatedly(() => say(status()), sayEveryMs, end),
+    repeatedly(endIfEnough, lookEveryMs, end),
+  ])
   say(`${place.name}: everything is whole again; waiting until all is done`)
 
   const problems: string[] = []
@@ -131,9 +152,9 @@ function throughProxy({ world, proxies }: Place, index: number): DatabaseAddress
   return { kind: 'postgres', url: url.href }
 }
 
-async function repeatedly(work: () => void, signal: AbortSignal): Promise<void> {
+async function repeatedly(work: () => void, everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await pause(sayEveryMs, undefined, { signal }).catch(() => {})
+    await pause(everyMs, undefined, { signal }).catch(() => {})
     if (!signal.aborted) work()
   }
 }

@@ -26,6 +26,7 @@ export class Slot {
   #child: ConsumerChild
   #killed: ConsumerChild | undefined
   #hasStarted = false
+  #hasProcessed = false
   #isStopping = false
 
   constructor(options: SlotOptions) {
@@ -34,8 +35,14 @@ export class Slot {
     this.#child = this.#launch()
   }
 
+  /** The process that runs now has processed something. */
+  get isAtWork(): boolean {
+    return this.#hasProcessed
+  }
+
   #launch(): ConsumerChild {
     this.#hasStarted = false
+    this.#hasProcessed = false
     const child: ConsumerChild = this.#options.world.start(this.#options.config, (event) => this.#heard(child, event))
     void child.ended.then((end) => this.#ended(child, end))
     return child
@@ -43,6 +50,7 @@ export class Slot {
 
   #heard(child: ConsumerChild, event: ChildEvent): void {
     if (event.event === 'started' && child === this.#child) this.#hasStarted = true
+    if (event.event === 'processed' && child === this.#child) this.#hasProcessed = true
     if (child.events.length > keptEvents) child.events.splice(0, keptEvents / 2)
     this.#options.hear(this, event)
   }

@@ -13,6 +13,8 @@ export interface StrikeOptions {
   readonly everyMs: number
   /** Only these, where given. */
   readonly kinds?: readonly FaultKind[] | undefined
+  /** Who may be hit now, if it is free. */
+  isTarget(slot: Slot): boolean
   begun(fault: Fault, slot: Slot): void
   over(fault: Fault, slot: Slot, at: number): void
 }
@@ -26,7 +28,7 @@ export async function strikeAtRandom(options: StrikeOptions): Promise<void> {
 
   while (!signal.aborted) {
     await pause(everyMs * (0.1 + 1.8 * random.next()), undefined, { signal }).catch(() => {})
-    const free = slots.filter((slot) => !slot.isTaken)
+    const free = slots.filter((slot) => !slot.isTaken && options.isTarget(slot))
     if (signal.aborted || free.length === 0) continue
     if (deck.length === 0) deck = newDeck(options)
     const fault = deck.pop() as Fault
