@@ -59,7 +59,7 @@ async function expectNothingLeft({ process: { pid }, urls }: Run): Promise<void>
       expect(await Promise.all(urls.map(answers))).toEqual([false, false])
       expect(foldersOf(pid)).toEqual([])
     },
-    { timeout: 10_000 },
+    { timeout: 25_000 },
   )
 }
 

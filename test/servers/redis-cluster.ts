@@ -21,7 +21,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   try {
     for (let count = 0; count < 3; count++) {
       const busPort = await freePort()
-      const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': 2_000, 'cluster-port': busPort }
+      const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': 20_000, 'cluster-port': busPort }
       busPorts.push(busPort)
       nodes.push(await startRedis({ settings }))
     }
