@@ -8,6 +8,8 @@ import { ids } from './world.ts'
 import './long-tests.ts'
 
 const message = 'm003'
+/** Longer than a busy machine keeps a process from reading an answer that is there. */
+const timeoutMs = 2_000
 
 // Not over node-redis and mysql2: they have no timeout that would make them give up a connection on which they are still sending.
 describe.each([onPostgres, onRedis])('$name does not hear a process any more, and does not answer', (store) => {
@@ -20,8 +22,8 @@ describe.each([onPostgres, onRedis])('$name does not hear a process any more, an
       const sent = ids(6)
       await world.send(sent)
       const child = world.start({
-        database: withTimeout(database, 700),
-        idleTimeoutMs: 1_500,
+        database: withTimeout(database, timeoutMs),
+        idleTimeoutMs: 2 * timeoutMs,
         // With the queue inside no redelivery comes in time to help. With a broker, what was taken to be sent when the link
         // went deaf is sent after this long; its messages stay its own, because it can tell the broker so.
         visibilityMs: acknowledging === 'inside' ? 300_000 : 6_000,
@@ -77,7 +79,7 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
 )
 
 function withTimeout(database: DatabaseAddress, ms: number): DatabaseAddress {
-  if (database.kind === 'redis') return { ...database, socketTimeoutMs: ms }
+  if (database.kind === 'redis') return { ...database, socketTimeoutMs: ms, commandTimeoutMs: 5 * ms }
   if (database.kind !== 'postgres') throw new Error('only connections can be without an answer')
   const url = new URL(database.url)
   url.searchParams.set('query_timeout', String(ms))
