@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
-import type { DatabaseAddress } from './fixtures/consumer-config.ts'
+import type { ChildEvent, DatabaseAddress } from './fixtures/consumer-config.ts'
 import { onMysql, onPostgres, onRedis } from './stores.ts'
 import { deliveriesOf, openProxiedWorld } from './through-proxy.ts'
 import { exactlyOnce } from './verdict.ts'
@@ -10,6 +10,8 @@ import './long-tests.ts'
 const message = 'm003'
 /** Longer than a busy machine keeps a process from reading an answer that is there. */
 const timeoutMs = 2_000
+/** Nothing is taken from others because a busy machine keeps them from renewing it. */
+const patient = { visibilityMs: 10_000, idleTimeoutMs: 20_000 } as const
 
 // Not over node-redis and mysql2: they have no timeout that would make them give up a connection on which they are still sending.
 describe.each([onPostgres, onRedis])('$name does not hear a process any more, and does not answer', (store) => {
@@ -43,7 +45,7 @@ describe.each([onPostgres, onRedis])('$name does not hear a process any more, an
       if (store === onRedis) return
       // Whether the ping that follows goes out on a deaf connection or a new one is chance.
       if (point === 'between-writes') expect([...child.all('store-down'), ...child.all('undone')]).not.toEqual([])
-      if (point === 'before-commit') expect(child.all('undone')[0]?.reason).toBe('commit-unknown')
+      if (point === 'before-commit') expect(child.all('undone').map(({ reason }) => reason)).toContain('commit-unknown')
     },
   )
 })
@@ -56,19 +58,20 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
       // The queue is in the same database: what the process has taken is not its own any longer, because it cannot say so.
       await using opened = await openProxiedWorld(store, 'inside')
       const { world, proxy, database } = opened
-      const times = { visibilityMs: 400, idleTimeoutMs: 1_500 }
+      const times = { visibilityMs: timeoutMs, idleTimeoutMs: 2 * timeoutMs }
       await world.send(ids(6))
       const deaf = world.start({ ...times, database, stops: [{ point: 'before-commit', message, how: 'wait' }] })
       await deaf.reached('before-commit')
       proxy.halfClose()
       deaf.go()
       if (store === onPostgres) {
-        const text = expect.stringContaining('idle-in-transaction')
-        expect(await deaf.heard('undone')).toMatchObject({ reason: 'commit-unknown', text })
+        // If its copy was faster, another transaction may have been undone before, because this one held the claim.
+        const isUnknown = ({ event, reason }: ChildEvent) => event === 'undone' && reason === 'commit-unknown'
+        expect((await deaf.until(isUnknown, 'an unknown commit')).text).toContain('idle-in-transaction')
       }
 
       // Whatever it asks on the connections that it has stays without an answer.
-      const others = [world.start(times), world.start(times)]
+      const others = [world.start(patient), world.start(patient)]
       await world.untilDrained()
       proxy.cutAll()
       for (const each of others) await each.heard('started')
