@@ -1,6 +1,7 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
 import { RecentCommits } from '../engine/batch/recent-commits.ts'
 import { HandlerSlots } from '../engine/batch/slots.ts'
+import { Interleaving } from '../engine/calls/interleaving.ts'
 import { Isolation } from '../engine/calls/isolation.ts'
 import type { Engine } from '../engine/engine.ts'
 import { Hooks } from '../engine/hooks.ts'
@@ -61,6 +62,7 @@ export function buildEngine<S extends Store, Map extends object>(
     tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),
     isolation: new Isolation(batch.max),
+    interleaving: new Interleaving(),
     breakers: new Breakers(clock, events),
     slots: new HandlerSlots(),
     hooks: new Hooks(clock, events),

@@ -13,6 +13,7 @@ const known = [
   'concurrency',
   'keepResult',
   'transaction',
+  'interleave',
   'independent',
   'identify',
   'fingerprint',
@@ -56,6 +57,7 @@ export function decideHandler(
     concurrency: options.concurrency,
     keepResult: options.keepResult ?? false,
     transaction: options.transaction ?? 'shared',
+    interleave: decideInterleave(options, call),
     independent: options.independent ?? false,
     identify: options.identify,
     fingerprint: options.fingerprint ?? 'body',
@@ -76,6 +78,17 @@ function decideRetry({ name, retry = {} }: HandlerOptions): Handler['retry'] {
   checkFunction(backoff, `retry.backoff of handler ${name}`)
   if (classify !== undefined) checkFunction(classify, `retry.classify of handler ${name}`)
   return { attempts, backoff, classify }
+}
+
+/** What has a transaction or a call of its own has nothing to mix with. */
+function decideInterleave(
+  { name, interleave = false, transaction, delivery }: HandlerOptions,
+  { kind }: Handler['call'],
+): boolean {
+  const isAlone = kind === 'batch' || transaction === 'own' || delivery === 'at-most-once'
+  if (!interleave || !isAlone) return interleave
+  const other = kind === 'batch' ? 'onBatch' : transaction === 'own' ? `transaction: 'own'` : `delivery: 'at-most-once'`
+  throw new JustonceError('OPTION_INVALID', { message: `interleave of handler ${name} has no effect with ${other}.` })
 }
 
 function decideOrder({ name, ordered, delivery }: HandlerOptions): Handler['ordered'] {

@@ -24,6 +24,13 @@ export interface HandlerOptions<Body = unknown> {
   readonly keepResult?: boolean
   /** `own`: this handler never shares a transaction with other messages. Default: `shared`. */
   readonly transaction?: 'shared' | 'own'
+  /**
+   * The messages of a batch run at the same time and mix their statements in one transaction, so that a batch takes a handful
+   * of round trips. Messages of one key stay in order. Safe for inserts, increments, upserts and conditional updates. Not safe
+   * for what reads a row and writes what it has computed from it, even with FOR UPDATE: a lock does not separate messages of
+   * one transaction. `prove()` checks it. Default: false.
+   */
+  readonly interleave?: boolean
   /** Runs even if an earlier handler of the same message has failed. Default: false. */
   readonly independent?: boolean
   /** The idempotency key, instead of the message's id. */

@@ -21,6 +21,12 @@ export interface StoreCapabilities {
   readonly revocable: boolean
   /** How many transactions can be open at once: the pool's size; 1 for a single connection. */
   readonly connections: number
+  /**
+   * Several loans of one transaction can be used at once, if they are lent as `interleaved`. Only for a database in which a
+   * failed call of one borrower, or one whose text does not show it, cannot end the transaction while calls of others are
+   * already on their way: those would commit by themselves. Default: false.
+   */
+  readonly interleaves?: boolean
 }
 
 export interface TransactionOptions {
@@ -78,6 +84,12 @@ export interface LoanOptions {
   readonly borrower: string
   /** Called when a call came after the end. */
   onLateCall(error: Error): void
+  /**
+   * Statements of other borrowers may run between those of this one. A call that they would notice, or that would notice them,
+   * is refused with `NOT_INTERLEAVABLE`, and the loan is then broken: savepoints, settings of the session, temporary tables,
+   * what the session's last statement did.
+   */
+  readonly interleaved?: boolean
   /** The records to which the work through this loan belongs, for a store that may apply only a part of it (`PARTLY_APPLIED`). */
   readonly records?: readonly RecordKey[] | undefined
 }

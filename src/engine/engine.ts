@@ -2,6 +2,7 @@ import type { Clock, Codec, Events, Hints, OutgoingMessage, Store } from '../con
 import type { RecentCommits } from './batch/recent-commits.ts'
 import type { HandlerSlots } from './batch/slots.ts'
 import type { Around } from './calls/around.ts'
+import type { Interleaving } from './calls/interleaving.ts'
 import type { Isolation } from './calls/isolation.ts'
 import type { Handler } from './handler.ts'
 import type { Hooks } from './hooks.ts'
@@ -39,6 +40,7 @@ export interface Engine<Tx> {
   readonly tooOld: 'dead-letter' | 'skip'
   readonly recent: RecentCommits
   readonly isolation: Isolation
+  readonly interleaving: Interleaving<Tx>
   readonly breakers: Breakers
   readonly slots: HandlerSlots
   readonly hooks: Hooks

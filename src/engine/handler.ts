@@ -75,6 +75,8 @@ export interface Handler<Tx = unknown> {
   readonly concurrency: number | undefined
   /** `own`: one message per transaction. */
   readonly transaction: 'shared' | 'own'
+  /** Its statements may mix with those of other messages in one transaction. */
+  readonly interleave: boolean
   /** Runs even if an earlier handler of the same message has failed. */
   readonly independent: boolean
   readonly identify: ((message: Message) => string) | undefined

@@ -97,6 +97,10 @@ export const catalog = {
       'A handler tried to begin, commit or roll back the transaction it was lent, or to change the session it shares',
     fix: 'Leave both to justonce: throw to roll back, return to commit, use SAVEPOINT for a part, and configure connections where they are opened.',
   },
+  NOT_INTERLEAVABLE: {
+    title: 'A handler with interleave: true did something that handlers which share its transaction would notice',
+    fix: 'Remove interleave from this handler, or do without savepoints, session settings, temporary tables and functions such as lastval() in it. Until then its messages run one after the other.',
+  },
   TX_ENDED: {
     title: 'The transaction was ended from inside the handler, so everything in it was rolled back',
     fix: 'Find the statement that commits or rolls back (a helper, a trigger, ON CONFLICT ROLLBACK) and remove it.',

@@ -8,6 +8,7 @@ import { handlerMisuseCases } from './engine-cases/handler-misuse.ts'
 import { hostileCases } from './engine-cases/hostile.ts'
 import { identityCases } from './engine-cases/identity.ts'
 import { insideCases } from './engine-cases/inside.ts'
+import { interleaveCases } from './engine-cases/interleave.ts'
 import { keyOrderCases } from './engine-cases/key-order.ts'
 import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
@@ -39,6 +40,7 @@ export const engineCases: readonly StoreCase[] = [
   ...futureCases,
   ...schemeCases,
   ...handlerMisuseCases,
+  ...interleaveCases,
   ...afterCommitCases,
   ...insideCases,
   ...onceCases,

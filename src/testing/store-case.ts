@@ -14,6 +14,7 @@ export type CaseNeed =
   | 'queue-listen'
   | 'queue-announce'
   | 'revocable'
+  | 'interleaves'
   | 'concurrent'
   | 'few-connections'
   // … given by the driver

@@ -12,6 +12,10 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   'queue-listen': { met: ({ store }) => store.queue?.listen !== undefined, without: 'its queue cannot listen' },
   'queue-announce': { met: ({ store }) => store.queue?.announce !== undefined, without: 'its queue cannot announce' },
   revocable: { met: ({ store }) => store.capabilities.revocable, without: 'the store cannot revoke a tx' },
+  interleaves: {
+    met: ({ store }) => store.capabilities.interleaves === true,
+    without: 'the store lends a transaction to one borrower at a time',
+  },
   concurrent: {
     met: ({ store }) => store.capabilities.connections > 1,
     without: 'the store has one transaction open at a time',

@@ -11,8 +11,8 @@ export interface ByteProxy {
 export interface Watcher {
   /** What the client sends; the server gets what is returned. */
   sent(bytes: Buffer): Buffer
-  /** The server has answered something. */
-  answered?(): void
+  /** What the server answers. */
+  answered?(bytes: Buffer): void
 }
 
 /** Lets a test see and change what a client sends, piece by piece. */
@@ -33,7 +33,7 @@ export async function byteProxy(original: string, watch: () => Watcher): Promise
     }
     client.on('data', (bytes) => server.write(watcher.sent(bytes as Buffer)))
     server.on('data', (bytes) => {
-      watcher.answered?.()
+      watcher.answered?.(bytes as Buffer)
       client.write(bytes)
     })
   })

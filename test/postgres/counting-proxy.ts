@@ -1,4 +1,5 @@
 import { type ByteProxy, byteProxy } from './byte-proxy.ts'
+import { wireFrames } from './wire-frames.ts'
 
 export interface CountingProxy extends ByteProxy {
   /** Of every transaction of the store since the last call, in order of their ends: how often its client has waited for the server. */
@@ -6,8 +7,8 @@ export interface CountingProxy extends ByteProxy {
 }
 
 /**
- * Counts round trips where they happen. Whatever a client sends after it has heard from the server is a new one; what it
- * sends before, in however many pieces, belongs to the one under way. A transaction of ours is known by its seal, and counts if
+ * Counts round trips where they happen. What a client sends after it has heard from the server, with nothing left to be
+ * answered, is a new one; what it sends before, in however many pieces, belongs to the one under way. A transaction of ours is known by its seal, and counts if
  * it names one of the handlers.
  */
 export async function countingProxy(original: string, handlers: readonly string[]): Promise<CountingProxy> {
@@ -16,6 +17,20 @@ export async function countingProxy(original: string, handlers: readonly string[
     let open: number | undefined
     let isNamed = false
     let hasAnswered = true
+    // Queries and Syncs that the server has not reported to be ready after.
+    let unanswered = 0
+    const asked = wireFrames(
+      (type) => {
+        if (type === 'Q' || type === 'S') unanswered++
+      },
+      { hasStartup: true },
+    )
+    const said = wireFrames(
+      (type) => {
+        if (type === 'Z' && unanswered > 0) unanswered--
+      },
+      { hasStartup: false },
+    )
     return {
       sent(bytes) {
         const text = bytes.toString('latin1')
@@ -25,7 +40,8 @@ export async function countingProxy(original: string, handlers: readonly string[
           isNamed = false
         }
         isNamed ||= handlers.some((name) => text.includes(name))
-        if (open !== undefined && (hasAnswered || isOpening)) open++
+        if (open !== undefined && ((hasAnswered && unanswered === 0) || isOpening)) open++
+        asked(bytes)
         hasAnswered = false
         if (open !== undefined && text.includes('CLOSE justonce_seal')) {
           if (isNamed) counted.push(open)
@@ -33,7 +49,8 @@ export async function countingProxy(original: string, handlers: readonly string[
         }
         return bytes
       },
-      answered() {
+      answered(bytes) {
+        said(bytes)
         hasAnswered = true
       },
     }

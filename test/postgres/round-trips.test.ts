@@ -36,10 +36,10 @@ describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ clie
     await shared.run(tx, `SELECT count(*) FROM tags WHERE note = '${id}'`)
   }
 
-  async function handled(ids: readonly string[]): Promise<number[]> {
+  async function handled(ids: readonly string[], options: { interleave?: boolean } = {}): Promise<number[]> {
     const transport = memoryTransport()
     const app = justonce({ store: shared.store, transport, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
-    app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
+    app.on('note.created', { name: 'tag-note', ...options }, ({ id }, { tx }) => twoStatements(tx, id))
     await app.start()
     proxy.trips()
     transport.send(ids.map((id) => ({ id, type: 'note.created', body: {} })))
@@ -60,6 +60,19 @@ describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ clie
     // Until the statement for several claims is prepared.
     await handled(batch(1))
     expect(await handled(batch(2))).toEqual([18 + more])
+  })
+
+  test('n messages that interleave: as many as a lone one, whatever n is', async () => {
+    const batch = (size: number) => Array.from({ length: size }, (_, index) => `i${size}-${index}`)
+    // Until the statement for several claims is prepared.
+    await handled(batch(2), { interleave: true })
+    // It can even be fewer: while some are still waiting for an answer, others go on.
+    for (const size of [8, 24]) {
+      const trips = await handled(batch(size), { interleave: true })
+      // One batch, or two.
+      expect([1, 2]).toContain(trips.length)
+      expect(Math.max(...trips)).toBeLessThanOrEqual(4 + more)
+    }
   })
 
   test('messages that are known already: one more to look, and none for it when the last ones were known, too', async () => {

@@ -191,6 +191,8 @@ function aboutSending(world: World): string[] {
   const lastOf = new Map<string, string>()
   for (const { message } of world.broker.published.values()) {
     const { of, by } = JSON.parse(Buffer.from(message.body).toString()) as { of: string; by: string }
+    // Messages without a key run at the same time then, in no order.
+    if (world.scenario.interleave && message.key === 'none') continue
     // What has run again, because its record was removed, has two places.
     if (by !== 'line' || message.key === undefined || times.get(of) !== 1) continue
     const before = lastOf.get(message.key)

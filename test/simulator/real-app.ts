@@ -56,7 +56,7 @@ function runApp(
     const named = name === 'one' && isNew ? { name: 'uno', formerly } : { name }
     app.on(
       type,
-      { ...named, ...options, ...(type === 'ordered' && order) },
+      { ...named, ...options, ...(type === 'ordered' && order), interleave: scenario.interleave },
       async (message, { tx, publish, afterCommit }) => {
         if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
         await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})
@@ -64,7 +64,7 @@ function runApp(
       },
     )
   }
-  app.on('sick', { name: 'sick', ...options }, async (message, { tx, publish }) => {
+  app.on('sick', { name: 'sick', ...options, interleave: scenario.interleave }, async (message, { tx, publish }) => {
     if (process.clock.monotonicMs() < (scenario.sickUntil ?? 0)) throw new Error('fails on everything')
     await publish('done', { of: message.id, by: 'sick' })
     await behave(tx, 'sick', message, process, history)

@@ -65,6 +65,8 @@ export interface Scenario {
   /** From then on processes are replaced by ones that have `added` instead of `first`. */
   readonly deployAt?: number
   readonly sickUntil?: number
+  /** Handlers mix their statements in one transaction. */
+  readonly interleave: boolean
   readonly skewMs: readonly number[]
   /** Not given: records are kept for ever. */
   readonly retention?: RetentionPlan
@@ -114,6 +116,7 @@ function timelessScenario(seed: number): Scenario {
     whenDead: random.pick(['block', 'continue']),
     ...(isMended && { mendedAt: random.pick([20_000, 100_000]) }),
     ...(isDeployed && { deployAt: 500 + (seed % 40) * 50 }),
+    interleave: seed % 2 === 0,
     skewMs: Array.from({ length: processes }, () => random.between(-60_000, 60_000)),
     // What is sent twice is two messages to who goes by position alone.
     messages: Array.from({ length: count }, (_, index) => message(random, index, wildness)).map((each) =>

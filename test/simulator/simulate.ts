@@ -35,9 +35,11 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     isRestored = false,
     isJumping,
     isCrowded = false,
+    isInterleaved = false,
     shape = 'queue',
   } = exhibit
-  const plan = scenarioOf(seed, isRetained, isRestored)
+  const given = scenarioOf(seed, isRetained, isRestored)
+  const plan = isInterleaved ? { ...given, interleave: true, batchMax: Math.max(10, given.batchMax) } : given
   const base = isRefused ? refusing(plan) : plan
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
   if (isRestored && shape !== 'queue') return restoredLog(scenarioOf(seed, false, false), shape)

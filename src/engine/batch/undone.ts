@@ -18,6 +18,8 @@ export class Undone<Tx> extends Error {
   wasAlone = false
   /** Each of the runs failed by itself; it was not one call with all of them. */
   areEach = false
+  /** Their statements were mixed with those of others, so they have not failed before they fail alone. */
+  wasMixed = false
 
   constructor(reason: Undone<Tx>['reason'], cause: unknown, runs: readonly Run<Tx>[] = []) {
     super(`undone: ${reason}`, { cause })

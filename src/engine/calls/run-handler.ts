@@ -23,6 +23,7 @@ export async function runHandler<Tx>(
   tx: Tx,
   execution: Execution<Tx>,
   timer: CallTimer,
+  { interleaved = false }: { readonly interleaved?: boolean } = {},
 ): Promise<RunProducts> {
   const { handler, runs } = execution
   const first = runs[0] as Run<Tx>
@@ -30,6 +31,7 @@ export async function runHandler<Tx>(
   const time = new TimeLimit(clock, timer, first)
   const loan = store.lend(tx, {
     borrower: handler.name,
+    interleaved,
     onLateCall: (error) => events.emit({ kind: 'late-call', handler: handler.name, error }),
     // An atomic store never applies a run partly.
     records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),

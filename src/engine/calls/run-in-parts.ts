@@ -5,6 +5,7 @@ import { Undone } from '../batch/undone.ts'
 import type { Engine } from '../engine.ts'
 import type { Outcomes, Run, RunOutcome, RunProducts } from '../items.ts'
 import { withCallTimer } from './call-timer.ts'
+import type { Divided } from './interleaving.ts'
 import { mostPartsOn } from './isolation.ts'
 import { runHandler } from './run-handler.ts'
 
@@ -16,9 +17,11 @@ export async function runTogether<Tx>(
   outcomes: Outcomes,
   permits: Permits<Tx>,
 ): Promise<void> {
-  let isFirst = true
+  const { chains, inTurn } = engine.interleaving.divide(engine, executions)
+  if (chains.length > 0) await mixed(engine, tx, chains, outcomes, permits)
+  let isFirst = chains.length === 0
   await withCallTimer(engine.clock, async (timer) => {
-    for (const execution of executions) {
+    for (const execution of inTurn) {
       const permitted = toBeRun(engine, execution, outcomes, permits)
       if (permitted === undefined) continue
       try {
@@ -28,6 +31,22 @@ export async function runTogether<Tx>(
       }
       isFirst = false
     }
+  })
+}
+
+async function mixed<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  chains: Divided<Tx>['chains'],
+  outcomes: Outcomes,
+  permits: Permits<Tx>,
+  begins?: (execution: Execution<Tx>) => void,
+): Promise<void> {
+  await engine.interleaving.run(engine, chains, async (execution, timer) => {
+    const permitted = toBeRun(engine, execution, outcomes, permits)
+    if (permitted === undefined) return
+    begins?.(permitted)
+    processed(permitted, await runHandler(engine, tx, permitted, timer, { interleaved: true }), outcomes, permits)
   })
 }
 
@@ -59,6 +78,9 @@ export async function runInParts<Tx>(
   // A run that has started runs again when its part has failed, even after the time is up: otherwise a batch could end
   // with nothing.
   const begun = new Set<number>()
+  const begins = ({ runs }: Execution<Tx>): void => {
+    for (const { index } of runs) begun.add(index)
+  }
   const permits: Permits<Tx> = { ...given, timeIsUp: (run) => !begun.has(run.index) && given.timeIsUp(run) }
   // What the claim has decided stays decided, however often a part is run.
   const decided: Readonly<Outcomes> = [...outcomes]
@@ -96,18 +118,24 @@ export async function runInParts<Tx>(
       isEmpty = false
       let running: Execution<Tx> | undefined
       try {
-        for (const execution of open) {
+        const { chains, inTurn } = engine.interleaving.divide(engine, open)
+        if (chains.length > 0) {
+          isFirst = false
+          await mixed(engine, tx, chains, outcomes, permits, begins)
+        }
+        for (const execution of inTurn) {
           running = execution
           const permitted = toBeRun(engine, execution, outcomes, permits)
           if (permitted === undefined) continue
           isFirst = begun.size === 0
-          for (const run of permitted.runs) begun.add(run.index)
+          begins(permitted)
           processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
         }
       } catch (error) {
-        if (error instanceof Undone) throw undoneBy(error, running as Execution<Tx>, isFirst)
+        const isOfAPart = running === undefined && error instanceof Undone && error.reason === 'failure'
+        if (error instanceof Undone && !isOfAPart) throw undoneBy(error, running as Execution<Tx>, isFirst)
         await parts.undo(tx)
-        setAside(error, running)
+        setAside(isOfAPart ? error.cause : error, running)
         isEmpty = true
       }
     }

@@ -24,7 +24,8 @@ export function blamedFor<Tx>({ works, refusals }: Batch<Tx>, why: WhyUndone, er
   if (!(error instanceof Undone)) return undefined
   const { runs: throwers, areEach } = error as Undone<Tx>
   if (throwers.length === 0 || (throwers.length > 1 && !areEach)) return undefined
-  return { runs: throwers, isFailed: why !== 'connection-lost' && (error.wasAlone || isItsOwn(error.cause)) }
+  const isCertain = !error.wasMixed && (error.wasAlone || isItsOwn(error.cause))
+  return { runs: throwers, isFailed: why !== 'connection-lost' && isCertain }
 }
 
 /** An error for which the handler itself is to blame, whatever ran alongside it. */

@@ -45,7 +45,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return {
     name: 'memory',
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: 1 },
+    capabilities: { revocable: true, connections: 1, interleaves: true },
     transaction: (work, options) => transactions.run(work, options),
     parts: memoryParts(),
     lend,

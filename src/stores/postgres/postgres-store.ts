@@ -120,7 +120,7 @@ function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables):
   return {
     name,
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: source.max },
+    capabilities: { revocable: true, connections: source.max, interleaves: true },
     async transaction(work, options = {}) {
       const known = await around()
       settings ??= settingsStatement(tables, known)

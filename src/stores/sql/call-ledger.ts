@@ -1,5 +1,5 @@
 import type { Loan, LoanOptions, LoanReport, StoreTrouble } from '../../contracts/index.ts'
-import { controlError, endedInsideError, lateCallError } from './loan-errors.ts'
+import { controlError, endedInsideError, lateCallError, notInterleavable } from './loan-errors.ts'
 import { rejected } from './rejected.ts'
 import { type SavepointRules, Savepoints } from './savepoints.ts'
 
@@ -32,6 +32,8 @@ export interface LedgerRules {
   /** Whether the client has seen the transaction end. */
   hasEnded?(): boolean
   readonly savepoints: SavepointRules
+  /** What in a statement the other borrowers of an interleaved transaction would notice, or would change for it. */
+  sharedIn?(sql: string): string | undefined
   /** Whether a statement creates something that belongs to the session and may outlive the transaction. */
   leavesSomething?(sql: string): boolean
   /** The session settings that a statement changes, if borrowers may not change them or we must restore them afterwards. */
@@ -74,9 +76,27 @@ export class CallLedger {
 
   /** Returns why a call with this text may not be made now, or `undefined` if it may. Then its effects are recorded. */
   refusal(sql: string | undefined): Error | undefined {
-    const refusal = this.preparing(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
+    const refusal =
+      this.preparing(sql) ?? this.#sharedText(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
     if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#options.onLeft?.()
     return refusal
+  }
+
+  #sharedText(sql: string | undefined): Error | undefined {
+    if (this.#options.interleaved !== true) return undefined
+    const what = sql === undefined ? undefined : this.#rules.sharedIn?.(sql)
+    if (what !== undefined) return this.shared(what)
+    return this.#options.changesUnseen === true ? this.shared('a database whose functions change settings') : undefined
+  }
+
+  /**
+   * Refuses what other borrowers of an interleaved transaction would notice. The loan is then broken: what the borrower does
+   * without it is not what it does when it is alone. `undefined` if nobody else uses the transaction now.
+   */
+  shared(what: string): Error | undefined {
+    if (this.#options.interleaved !== true) return undefined
+    this.#broken ??= notInterleavable(this.#borrower, what)
+    return this.#broken
   }
 
   #foreignSavepoint(sql: string | undefined): Error | undefined {

@@ -7,6 +7,12 @@ export function controlError(borrower: string, what: string): JustonceError {
   })
 }
 
+export function notInterleavable(borrower: string, what: string): JustonceError {
+  return new JustonceError('NOT_INTERLEAVABLE', {
+    message: `${capital(borrower)} used ${what} while it shared its transaction with other messages.`,
+  })
+}
+
 export function lateCallError(borrower: string): JustonceError {
   return new JustonceError('TX_CLOSED', { message: `${capital(borrower)} used tx after it had settled.` })
 }

@@ -7,6 +7,11 @@ export function mayUseSavepoint(sql: unknown): boolean {
   return typeof sql === 'string' && mayBeOne.test(sql)
 }
 
+/** Whether the text makes, releases or rolls back to a savepoint. */
+export function usesSavepoint(sql: string): boolean {
+  return mayUseSavepoint(sql) && !savepointCalls(sql).next().done
+}
+
 interface SavepointCall {
   readonly kind: 'make' | 'release' | 'undo'
   /** As it was written; empty if it cannot be read. */

@@ -1,6 +1,6 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
-import { controlError, endedInsideError, lateCallError } from '../sql/loan-errors.ts'
-import { Savepoints } from '../sql/savepoints.ts'
+import { controlError, endedInsideError, lateCallError, notInterleavable } from '../sql/loan-errors.ts'
+import { Savepoints, usesSavepoint } from '../sql/savepoints.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { findSessionChange } from './session-change.ts'
 import { inTransaction, isOpen, type SqliteDatabase } from './sqlite-database.ts'
@@ -12,6 +12,8 @@ export interface GuardOptions {
   /** The user of the connection as it appears in messages: `the handler 'tag-note'`. */
   readonly borrower: string
   onLateCall?(error: Error): void
+  /** Statements of other borrowers may run between those of this one. */
+  readonly interleaved?: boolean | undefined
   /** The guard of the loan that this one was lent from: when that ends, so does this one. */
   readonly parent?: Guard | undefined
 }
@@ -72,6 +74,15 @@ export class Guard {
     const change = findSessionChange(sql)
     if (change !== undefined) this.decline(change)
     if (mayMakeTempObject(sql)) this.#tempBefore ??= tempObjects(this.database)
+  }
+
+  /** Throws if other borrowers of an interleaved transaction would notice the statement, or the statement them. */
+  checkShared(sql: unknown): void {
+    if (this.#options.interleaved !== true || typeof sql !== 'string') return
+    const what = sharedIn(sql)
+    if (what === undefined) return
+    this.#broken ??= notInterleavable(this.#options.borrower, what)
+    throw this.#broken
   }
 
   /** Throws if the statement, which is about to run, would roll back to a savepoint that the borrower has not made. */
@@ -187,4 +198,14 @@ export class Guard {
     this.#options.onLateCall?.(error)
     return error
   }
+}
+
+/** Functions that return what the connection did last, whoever did it. */
+const ofTheConnection = /\b(last_insert_rowid|changes|total_changes)\s*\(/i
+
+function sharedIn(sql: string): string | undefined {
+  if (usesSavepoint(sql)) return 'a savepoint'
+  if (mayMakeTempObject(sql)) return 'a temporary table'
+  const named = ofTheConnection.exec(sql)?.[1]
+  return named && `${named}()`
 }

@@ -71,6 +71,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
       const head = takesSql.get(name)
       if (head !== undefined) {
         guard.check()
+        guard.checkShared(values[0])
         guard.checkText(`${head}${values[0]}`)
         if (name === 'exec' && mayUseSavepoint(values[0])) guard.checkSavepoints(String(values[0]))
       }
@@ -85,6 +86,7 @@ class LentDatabase<Database extends SqliteDatabase> implements ProxyHandler<Data
     const { guard, database } = this
     guard.check()
     const sql = values[0]
+    guard.checkShared(sql)
     const statements = this.#lentStatements()
     // Options make it a different statement. If a handler prepares without end, not all of its statements may be kept. A
     // statement that makes temporary tables is checked again each time it is prepared.

@@ -67,7 +67,7 @@ export function sqliteStore(
   return {
     name: 'sqlite',
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: 1 },
+    capabilities: { revocable: true, connections: 1, interleaves: true },
     transaction: (work, options) => transactions.run(work, options),
     parts: sqliteParts(),
     lend,
@@ -139,10 +139,13 @@ function opened({ open }: SqliteOpenOptions<SqliteDatabase>, path: string): Sqli
   return database
 }
 
-function lend<Database extends SqliteDatabase>(tx: Database, { borrower, onLateCall }: LoanOptions): Loan<Database> {
+function lend<Database extends SqliteDatabase>(
+  tx: Database,
+  { borrower, onLateCall, interleaved }: LoanOptions,
+): Loan<Database> {
   const parent = guardOf(tx)
   const database = (parent?.database ?? tx) as Database
-  const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, parent })
+  const guard = new Guard({ database, borrower: `the handler '${borrower}'`, onLateCall, interleaved, parent })
   return {
     tx: lentDatabase(database, guard),
     // Every call ends before it returns.

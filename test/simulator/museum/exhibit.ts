@@ -46,5 +46,7 @@ export interface Exhibit {
   readonly isJumping?: boolean
   /** It is given worlds in which one handler fails on everything, and some are slow. */
   readonly isCrowded?: boolean
+  /** It is given worlds in which handlers mix their statements. */
+  readonly isInterleaved?: boolean
   readonly program: Program
 }

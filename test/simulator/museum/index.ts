@@ -1,4 +1,5 @@
 import { brokenFailures } from './broken-failures.ts'
+import { brokenInterleaving } from './broken-interleaving.ts'
 import { brokenMemories } from './broken-memories.ts'
 import { brokenPositions } from './broken-positions.ts'
 import { brokenRetention } from './broken-retention.ts'
@@ -16,4 +17,5 @@ export const museum: readonly Exhibit[] = [
   ...brokenPositions,
   ...brokenRetention,
   ...brokenMemories,
+  ...brokenInterleaving,
 ]

@@ -5,7 +5,7 @@ import { classify } from './classify.ts'
 import type { SimClient, SimTx } from './sim-tx.ts'
 
 /** The client as one handler sees it, until the handler settles. */
-export function lend(client: SimClient, { borrower, onLateCall }: LoanOptions): Loan<SimTx> {
+export function lend(client: SimClient, { borrower, onLateCall, interleaved }: LoanOptions): Loan<SimTx> {
   const open = new Set<Promise<unknown>>()
   let ended = false
   let broken: Error | undefined
@@ -42,13 +42,19 @@ export function lend(client: SimClient, { borrower, onLateCall }: LoanOptions): 
     }
   }
 
+  async function notInterleavable(): Promise<never> {
+    broken = new JustonceError('NOT_INTERLEAVABLE', { message: `${borrower} called what may commit.` })
+    throw broken
+  }
+
   return {
     tx: {
       insert: guarded(client.insert),
       get: guarded(client.get),
       update: guarded(client.update),
       violate: guarded(client.violate),
-      hiddenCommit: guarded(client.hiddenCommit),
+      // What may commit unseen is refused, because the others would go on outside of any transaction.
+      hiddenCommit: guarded(interleaved ? notInterleavable : client.hiddenCommit),
       commit: guarded(refused('commit')),
       rollback: guarded(refused('roll back')),
       looksAway: guarded(client.looksAway),

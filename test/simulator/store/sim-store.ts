@@ -59,7 +59,7 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
   const store: Store<SimClient> = {
     name: 'simulated',
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: 1_000 },
+    capabilities: { revocable: true, connections: 1_000, interleaves: true },
     transaction: async (work, options) => await transaction(connect(), work, options ?? {}),
     parts: {
       async next(client) {

@@ -57,6 +57,7 @@ function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
   return (config, values, callback) => {
     if (isSubmittable(config)) return submit(client, ledger, config, [values, callback])
     const text = textOf(config)
+    if (hasRows(config)) ledger.shared('rows in portions')
     const given = callbackIn(config, values, callback)
     if (given === undefined) return ledger.watched(text, () => client.query(config, values) as Promise<unknown>)
     const refusal = ledger.refusal(text)
@@ -78,7 +79,7 @@ function telling(call: Call, given: Callback): Callback {
 /** A cursor is in progress until the server is ready for something else, which happens when the cursor is closed. */
 function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, rest: readonly unknown[]): unknown {
   const text = query.text ?? query.cursor?.text
-  const refusal = ledger.refusal(typeof text === 'string' ? text : undefined)
+  const refusal = ledger.refusal(typeof text === 'string' ? text : undefined) ?? ledger.shared('a cursor or a stream')
   if (refusal !== undefined) {
     process.nextTick(() => query.handleError(refusal))
     return query
@@ -98,6 +99,11 @@ function submit(client: PgClientShape, ledger: CallLedger, query: Submittable, r
 
 function isSubmittable(config: unknown): config is Submittable {
   return typeof (config as Partial<Submittable> | null | undefined)?.submit === 'function'
+}
+
+/** A client that pipelines can neither read rows in portions nor keep a cursor open. */
+function hasRows(config: unknown): boolean {
+  return Boolean((config as { readonly rows?: unknown } | null | undefined)?.rows)
 }
 
 function textOf(config: unknown): string | undefined {

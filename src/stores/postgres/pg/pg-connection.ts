@@ -14,6 +14,8 @@ interface PgExtras {
   readonly connection?: { readonly stream?: { destroy?(): void } }
   readonly processID?: number | null
   readonly readyForQuery?: boolean
+  /** Absent in versions that cannot pipeline. */
+  pipeline?: boolean
   getTransactionStatus?(): string | null
 }
 
@@ -167,6 +169,16 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
     return await this.#runner.script(text)
+  }
+
+  /**
+   * Only between queries: while it pipelines, the client takes no queries of other classes, such as our round trips. If it is
+   * not idle when it should stop, they will fail, and the connection is discarded.
+   */
+  pipeline(isOn: boolean): void {
+    const client = this.#extras
+    if (this.#canFly && client.readyForQuery === true && client.pipeline === !isOn && !hasQueued(this.tx))
+      client.pipeline = isOn
   }
 
   lost(): Error | undefined {

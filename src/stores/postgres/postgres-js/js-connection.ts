@@ -183,6 +183,9 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return result
   }
 
+  /** postgres.js always does. */
+  pipeline(): void {}
+
   lost(): Error | undefined {
     return this.#lost
   }

@@ -3,6 +3,7 @@ import { findTransactionControl } from '../../sql/transaction-control.ts'
 import { classify, isBrokenSeal } from '../errors.ts'
 import { leavesSomething } from './left-in-session.ts'
 import { findSessionChange } from './session-change.ts'
+import { sharedIn } from './shared-in.ts'
 
 export const ledgerRules: LedgerRules = {
   classify,
@@ -10,5 +11,6 @@ export const ledgerRules: LedgerRules = {
   endedBy: isBrokenSeal,
   savepoints: { sameNameReplaces: false },
   sessionChange: findSessionChange,
+  sharedIn,
   leavesSomething,
 }

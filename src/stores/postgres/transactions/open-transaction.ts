@@ -1,4 +1,4 @@
-import type { Loan, LoanOptions } from '../../../contracts/index.ts'
+import type { Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import type { LedgerLoan } from '../../sql/call-ledger.ts'
 import { textIn } from '../cells.ts'
@@ -9,6 +9,7 @@ import { SettingsBefore } from './restoring.ts'
 export class OpenTransaction<Tx> {
   readonly connection: Connection<Tx>
   readonly #loans: LedgerLoan<Tx>[] = []
+  #interleavedLoans = 0
   /** Whether a savepoint of `parts` is open. */
   hasPart = false
   over = false
@@ -38,6 +39,23 @@ export class OpenTransaction<Tx> {
   }
 
   lend(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
+    return options.interleaved === true ? this.#interleaved(this.#lent(source, options)) : this.#lent(source, options)
+  }
+
+  /** The connection pipelines while there are such loans. */
+  #interleaved(loan: Loan<Tx>): Loan<Tx> {
+    let hasEnded = false
+    if (this.#interleavedLoans++ === 0) this.connection.pipeline(true)
+    const end = (): LoanReport => {
+      const report = loan.end()
+      if (!hasEnded && --this.#interleavedLoans === 0) this.connection.pipeline(false)
+      hasEnded = true
+      return report
+    }
+    return { ...loan, end }
+  }
+
+  #lent(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
     const loan = source.lend(this.connection.tx, this.connection, {
       ...options,
       isOver: () => this.over,
