@@ -5,7 +5,7 @@ import {
   redisStore,
 } from '../../src/stores/redis/index.ts'
 import type { Effects } from '../../src/testing/index.ts'
-import { redisClient } from '../servers/redis.ts'
+import { type RedisClientSettings, redisClient } from '../servers/redis.ts'
 
 export { freshTag } from '../servers/redis.ts'
 
@@ -13,8 +13,8 @@ export const aDayMs = 24 * 3_600_000
 
 export type TestClient = ReturnType<typeof redisClient>
 
-export async function connected(url: string): Promise<TestClient> {
-  const client = redisClient(url)
+export async function connected(url: string, options: RedisClientSettings = {}): Promise<TestClient> {
+  const client = redisClient(url, options)
   await client.connect()
   return client
 }

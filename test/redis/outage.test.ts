@@ -22,11 +22,11 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     await server?.stop()
   })
 
-  function open({ leaseMs = 1_000, commandTimeoutMs = 500 } = {}) {
+  function open({ leaseMs = 1_000, commandTimeoutMs = 500, its = client } = {}) {
     const hashTag = freshTag()
     const onWarning = (): void => {}
     const store = redisStore({
-      client,
+      client: its,
       mode: 'isolated',
       hashTag,
       recordTtlMs: aDayMs,
@@ -67,25 +67,38 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     expect(await Promise.all(ids.map(count))).toEqual(ids.map(() => 1))
   })
 
-  test('because a command was too large for it: the attempts of its message come to an end, and others go on', async () => {
-    const { hashTag, store, transport, app, count } = open({ leaseMs: 3_600_000, commandTimeoutMs: 10_000 })
-    app.on('note.created', { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } }, async (message, { tx }) => {
-      await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
-      if (message.id === 'm2') await tx.command('SET', `large:{${hashTag}}`, Buffer.alloc(2_000_000))
-    })
-    await client.configSet('proto-max-bulk-len', '1mb')
-    try {
-      await app.start()
-      transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body: { id } })))
-      await expect.poll(() => countParked(store, { state: 'dead' }), { timeout: 60_000 }).toBe(1)
-      await transport.idle()
-      expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
-      expect(await store.parking.list()).toMatchObject([{ key: 'm2', state: 'dead', attempts: 2 }])
-    } finally {
-      await client.configSet('proto-max-bulk-len', '512mb')
-      await app.stop()
-    }
-  }, 90_000)
+  test.for([
+    { which: 'that keeps commands for later', disableOfflineQueue: false, leaseMs: 3_600_000 },
+    { which: 'that does not', disableOfflineQueue: true, leaseMs: 5_000 },
+  ])(
+    'because a command was too large, of a client $which: its attempts come to an end, and others go on',
+    { timeout: 90_000 },
+    async ({ disableOfflineQueue, leaseMs }) => {
+      const its = await connected(server.url, { disableOfflineQueue })
+      const { hashTag, store, transport, app, count } = open({ leaseMs, commandTimeoutMs: 10_000, its })
+      app.on(
+        'note.created',
+        { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } },
+        async (message, { tx }) => {
+          await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
+          if (message.id === 'm2') await tx.command('SET', `large:{${hashTag}}`, Buffer.alloc(2_000_000))
+        },
+      )
+      await client.configSet('proto-max-bulk-len', '1mb')
+      try {
+        await app.start()
+        transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body: { id } })))
+        await expect.poll(() => countParked(store, { state: 'dead' }), { timeout: 60_000 }).toBe(1)
+        await transport.idle()
+        expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
+        expect(await store.parking.list()).toMatchObject([{ key: 'm2', state: 'dead', attempts: 2 }])
+      } finally {
+        await client.configSet('proto-max-bulk-len', '512mb')
+        await app.stop()
+        its.destroy()
+      }
+    },
+  )
 
   test('a ping says when the memory is full or the server has become a replica', async () => {
     const { store } = open({ commandTimeoutMs: 10_000 })

@@ -83,9 +83,14 @@ export async function withRedis<T>(
   }
 }
 
+export interface RedisClientSettings {
+  /** Rejects what is sent while there is no connection. */
+  readonly disableOfflineQueue?: boolean
+}
+
 /** Not connected yet. */
-export function redisClient(url: string) {
-  const client = createClient({ url, socket: { reconnectStrategy: (tries) => Math.min(tries * 20, 200) } })
+export function redisClient(url: string, settings: RedisClientSettings = {}) {
+  const client = createClient({ ...settings, url, socket: { reconnectStrategy: (tries) => Math.min(tries * 20, 200) } })
   // A killed server reports itself here too; whoever waits for an answer sees the same failure as a rejection.
   client.on('error', () => {})
   return client

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordKey, TransactionOptions } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { unlessAborted } from '../shared/unless-aborted.ts'
@@ -86,12 +87,15 @@ export class Transactions<Tx extends object> {
   /** Never rejects. What cannot be released now expires; a commit that arrives later finds that nothing is its own. */
   async #giveUp({ token, asked: { claims, locks } }: Transaction): Promise<void> {
     if (claims.size + locks.size === 0) return
-    const release = () => this.connection.runWith(releaseScript, [token, claims.size, ...claims, ...locks])
-    try {
-      // Again after a failure: what ended the transaction may have ended the connection, and on the next one it can be sent.
-      await release().catch(release)
-    } catch {
-      // There is already an error, and this one would hide it.
+    // Again after a failure: what ended the transaction may have ended the connection, and the next one comes in a moment.
+    for (let pauseMs = 25; pauseMs <= 400; pauseMs *= 4) {
+      try {
+        await this.connection.runWith(releaseScript, [token, claims.size, ...claims, ...locks])
+        return
+      } catch {
+        // There is already an error, and this one would hide it.
+        await pause(pauseMs, undefined, { ref: false })
+      }
     }
   }
 
