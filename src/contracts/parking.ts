@@ -37,6 +37,10 @@ export interface ParkedMessage extends RecordKey, ParkedReason {
 /** `delayMs` counts from the database's now, so that processes with different clocks agree. */
 export interface NewParkedMessage extends ParkedMessage {
   readonly delayMs: number
+  /** The redrive that has released the row which this one replaces. This one is stored as released by it, too. */
+  readonly redrive?: string | undefined
+  /** The body as it was received, if an operator has edited the row which this one replaces. */
+  readonly originalBody?: Uint8Array | undefined
 }
 
 export interface StoredParkedMessage extends ParkedMessage {

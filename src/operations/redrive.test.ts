@@ -208,6 +208,35 @@ test('an edited letter runs with the new body under its id, and a late copy of t
   expect(await countParked(store)).toBe(0)
 })
 
+test('an edited letter that had reached no handler keeps both bodies in its handler, and a late copy of the received one is a duplicate', async () => {
+  const { app: before, handle: handleBefore, clock, store } = openApp()
+  before.on('note.changed', 'tag-note', () => {})
+  const received = note('m1', { body: { no: 7 } })
+  await handleBefore(received)
+  await before.stop()
+  const { app, handle } = openApp({ store, clock })
+  const bodies: unknown[] = []
+  let isBroken = true
+  app.on('note.created', { name: 'tag-note', ...once }, ({ body }) => {
+    bodies.push(body)
+    if (isBroken) throw new Error('no')
+  })
+  await handle()
+  const rounds = async () => {
+    for (let round = 0; round < 3; round++) await clock.advance(1_000)
+  }
+  const { letters } = app.operations
+  await letters.redrive(await letters.list(), { by: 'ana', body: { no: 8 } })
+  await rounds()
+  expect(await letters.list()).toMatchObject([{ ...letter('m1'), body: { no: 8 }, originalBody: { no: 7 } }])
+  isBroken = false
+  await letters.redrive(letter('m1'), { by: 'ana' })
+  await rounds()
+  await handle(received)
+  expect(bodies).toEqual([{ no: 8 }, { no: 8 }])
+  expect(await countParked(store)).toBe(0)
+})
+
 test('the preview counts what would run, what waits behind it, what is done and what has expired', async () => {
   const { app, handle, clock } = openApp()
   const expiresAt = new Date(clock.now().getTime() + 1_000)

@@ -10,7 +10,9 @@ import type { RedriveStatus, Signature } from './types.ts'
 export async function redriveStatus<Tx>(site: Site<Tx>, id: string): Promise<RedriveStatus> {
   const { redrive } = await known(site, id)
   const { unreleased, untried, failed } = redrive.reached ?? (await progressOf(site.store, id))
-  return { ...redrive, unreleased, untried, failed, succeeded: redrive.selected - unreleased - untried - failed }
+  // A dead letter that had reached no handler may have failed in several.
+  const succeeded = Math.max(0, redrive.selected - unreleased - untried - failed)
+  return { ...redrive, unreleased, untried, failed, succeeded }
 }
 
 /** Ends the redrive, unless it has already ended. */

@@ -31,7 +31,9 @@ type Failed = RunOutcome & { kind: 'failed' }
 export function failedRow<Tx>(run: Run<Tx>, outcome: Failed, at: Date): NewParkedMessage {
   const { error, verdict } = outcome
   const key = failedKeyOf(run, outcome)
-  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at), key })
+  // If it replaces a row of a redrive, that redrive has failed with it. A row that only waits has not failed.
+  const redrive = run.origin.letter?.redrive
+  return fitting(run, { ...row(run, verdict), ...explained('', error, verdict, at), key, redrive })
 }
 
 /** The key of the row of a failed run. */
@@ -190,6 +192,7 @@ function row<Tx>(run: Run<Tx>, { state, attempts, delayMs }: Verdict): Omit<NewP
     state,
     attempts,
     delayMs,
+    originalBody: run.origin.letter?.originalBody,
   }
 }
 

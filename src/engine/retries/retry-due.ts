@@ -137,7 +137,8 @@ async function restore<Tx>(
   first: number,
 ): Promise<Prepared<Tx>> {
   const { letter } = reservation
-  const prepared = await prepare(engine, delivery, { letter, reservation, ...suspicion }, first)
+  const edited = await prepare(engine, delivery, { letter, reservation, ...suspicion }, first)
+  const prepared = await knownAsReceived(engine, letter, edited)
   if (prepared.kind !== 'work' || letter.handler === unrouted) return prepared
   const { work } = prepared
   const handler = engine.handlerNamed(letter.handler)
@@ -153,6 +154,23 @@ async function restore<Tx>(
     reservation.twin !== undefined || (reservation.elsewhere === undefined && isOwnedBy(letter, rowKeyOf(run)))
   const owned = runs.map((run) => ({ ...run, owner: isOwned(run) ? letter : undefined }))
   return { kind: 'work', work: { ...work, runs: owned } }
+}
+
+/** An edited message is claimed with the content that was received, so that a late copy of that is a duplicate. */
+async function knownAsReceived<Tx>(
+  engine: Engine<Tx>,
+  { message, originalBody: body }: StoredParkedMessage,
+  edited: Prepared<Tx>,
+): Promise<Prepared<Tx>> {
+  if (edited.kind !== 'work' || body === undefined) return edited
+  const received = await prepare(engine, { message: unpackLetter({ ...message, body }) }, {})
+  // Perhaps it could not be read before it was edited. Then its copies cannot be read either.
+  if (received.kind !== 'work') return edited
+  const runs = edited.work.runs.map((run) => {
+    const same = received.work.runs.find(({ handler, key }) => handler === run.handler && key === run.key)
+    return same === undefined ? run : { ...run, fingerprint: same.fingerprint }
+  })
+  return { kind: 'work', work: { ...edited.work, runs } }
 }
 
 /**

@@ -25,9 +25,9 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
           parkedAt: new Date(now),
           changedAt: new Date(now),
           nextAt: new Date(now + delayMs),
-          originalBody: undefined,
-          redrive: undefined,
-          released: false,
+          originalBody: message.originalBody && new Uint8Array(message.originalBody),
+          redrive: message.redrive,
+          released: message.redrive !== undefined,
         })
       }
     },

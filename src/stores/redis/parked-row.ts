@@ -29,11 +29,14 @@ export function rowFields(message: NewParkedMessage): (string | number)[] {
   const { handler, key, messageId, type, source, state, attempts, reason, errors, shape, independent, orderKey } =
     message
   const { envelope, body } = message.message
+  const { redrive, originalBody } = message
   const fields = { handler, key, messageId, type, source, state, attempts, reason, errors, shape }
   const named = Object.entries(fields).flat()
   const bytes = ['envelope', base64(envelope), 'body', base64(body)]
   const order = orderKey === undefined ? [] : ['orderKey', orderKey]
-  return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order]
+  const released = redrive === undefined ? [] : ['redrive', redrive, 'released', '1']
+  const received = originalBody === undefined ? [] : ['originalBody', base64(originalBody)]
+  return [...named, ...bytes, 'independent', independent ? '1' : '0', ...order, ...released, ...received]
 }
 
 /** A row from the flat answer of the server; `undefined` if it is gone. */

@@ -19,8 +19,9 @@ import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
-  independent, state, attempts, begun, parked_at, changed_at, next_at, released, reason, shape, errors, envelope, body)
-  VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, 0, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+  independent, state, attempts, begun, parked_at, changed_at, next_at, redrive, released, reason, shape, errors, envelope, body,
+  original_body)
+  VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
@@ -190,11 +191,14 @@ function insert(statements: Statements, message: NewParkedMessage): void {
     message.state,
     message.attempts,
     Math.ceil(message.delayMs),
+    message.redrive ?? null,
+    message.redrive === undefined ? 0 : 1,
     message.reason,
     message.shape,
     message.errors,
     message.message.envelope,
     message.message.body,
+    message.originalBody ?? null,
   )
 }
 

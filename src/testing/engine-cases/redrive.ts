@@ -140,6 +140,29 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'redrive: a canary that had reached no handler, and fails in the one there is now, holds the others back',
+    async run(bench) {
+      const ids = ['m1', 'm2', 'm3']
+      const before = bench.app()
+      before.app.on('note.changed', 'tag-note', () => {})
+      await before.handle(...ids.map((id) => note(id)))
+      await before.stop()
+      const { runs, notes, handle, ended } = handlerOn(bench.app(), bench, new Set(ids))
+      await handle()
+      const { id } = await notes.operations.letters.redrive('all', { ...ana, canary: 1 })
+      assert.equal(await ended(id), 'stopped')
+      assert.deepEqual(runs, ['m1'])
+      const { failed, succeeded } = await notes.operations.letters.redriveStatus(id)
+      assert.deepEqual({ failed, succeeded }, { failed: 1, succeeded: 0 })
+      const rows = await bench.store.parking.list({ state: 'dead' })
+      assert.deepEqual(rows.map(({ handler, messageId }) => [handler, messageId]).sort(), [
+        ['-', 'm2'],
+        ['-', 'm3'],
+        ['tag-note', 'm1'],
+      ])
+    },
+  }),
+  engineCase({
     name: 'redrive: it stops by itself when more have failed than it may',
     async run(bench) {
       const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])

@@ -125,6 +125,29 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'redrive: a row that replaces one of its rows counts as released, and keeps the body that was received',
+    async run({ store, rival }) {
+      await bury(store, 'm1', 'm2')
+      await start(store, 'r1')
+      await release(store, 'r1', 1)
+      const originalBody = new Uint8Array([0, 1, 255])
+      const failed = { attempts: 1, redrive: 'r1', originalBody }
+      await store.transaction(async (tx) => {
+        await store.parking.change(tx, [done('m1')])
+        await store.parking.park(tx, [parkedMessage('m3', failed), parkedMessage('m4', { ...failed, state: 'dead' })])
+        await store.parking.park(tx, [parkedMessage('m5')])
+      })
+      assert.deepEqual(await progressOf(rival, 'r1'), { unreleased: 1, untried: 0, failed: 2 })
+      assert.deepEqual(await listedKeys(rival, { redrive: 'r1', released: true }), ['m3', 'm4'])
+      const row = await rowOf(rival, 'm3')
+      assert.deepEqual([row.redrive, row.released, [...(row.originalBody ?? [])]], ['r1', true, [0, 1, 255]])
+      const other = await rowOf(rival, 'm5')
+      assert.deepEqual([other.redrive, other.released, other.originalBody], [undefined, false, undefined])
+      await change(store, done('m3'), done('m4'))
+      assert.deepEqual(await progressOf(rival, 'r1'), { unreleased: 1, untried: 0, failed: 0 })
+    },
+  },
+  {
     name: 'redrive: after its end its marks no longer count; what was not released stays dead, and another may select it',
     async run({ store }) {
       await bury(store, 'm1', 'm2', 'm3')

@@ -93,9 +93,9 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               parkedAt: database.date(),
               changedAt: database.date(),
               nextAt: database.date(delayMs),
-              originalBody: undefined,
-              redrive: undefined,
-              released: false,
+              originalBody: message.originalBody,
+              redrive: message.redrive,
+              released: message.redrive !== undefined,
             }
             await insertIfAbsent(session, tx, table, name(message), row)
           }

@@ -49,6 +49,8 @@ export function postgresParking<Tx>(
         numberArray(messages.map(({ delayMs }) => delayMs)),
         bytesArray(messages.map(({ message }) => message.envelope)),
         bytesArray(messages.map(({ message }) => message.body)),
+        texts(({ redrive }) => redrive),
+        bytesArray(messages.map(({ originalBody }) => originalBody)),
       ])
       // Messages that are already parked are not parked again.
       if (count === messages.length) return

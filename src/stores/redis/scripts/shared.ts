@@ -82,6 +82,8 @@ local function park(id, scope, steps, step, delay, fields)
     'nextAt', now + delay, 'steps', steps, 'step', step, unpack(fields))
   if scope ~= '' then redis.call('HSET', rowKey(id), 'scope', scope) end
   local state = redis.call('HGET', rowKey(id), 'state')
+  local redrive = redis.call('HGET', rowKey(id), 'redrive')
+  if redrive then redis.call('ZADD', P .. 'redrive:' .. redrive, sequence, id) end
   redis.call('ZADD', P .. 'parked-all', sequence, id)
   if state == 'dead' then redis.call('ZADD', P .. 'parked-dead', sequence, id) end
   local before = lowest(P .. 'steps:' .. steps)
