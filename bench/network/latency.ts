@@ -34,11 +34,12 @@ export interface LatencyOptions {
   readonly rows: readonly Row[]
 }
 
-/** Bare is the first, because the others are compared with it. Interleaved handlers belong here, too. */
+/** Bare is the first, because the others are compared with it. */
 const ways: readonly { readonly name: string; readonly consumer: ConsumerName; readonly keyed?: boolean }[] = [
   { name: 'bare', consumer: 'bare' },
   { name: 'handlers', consumer: 'handlers' },
   { name: 'handlers-key', consumer: 'handlers', keyed: true },
+  { name: 'handlers-interleaved', consumer: 'interleaved' },
 ]
 
 const shares = [0.1, 0.5, 0.9]

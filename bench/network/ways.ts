@@ -50,7 +50,13 @@ const contenders: readonly Contender[] = [
     goal: ({ isHot }) => (isHot ? undefined : { 0: 2, 0.5: 1.5 }),
     measure: consumer('handlers'),
   },
-  // Interleaved handlers belong here: against bare, { 0: 5, 0.5: 7 } in the usual situation.
+  {
+    name: 'handlers-interleaved',
+    against: 'bare',
+    in: full,
+    goal: ({ isHot }) => (isHot ? undefined : { 0: 5, 0.5: 7 }),
+    measure: consumer('interleaved'),
+  },
   {
     name: 'batch',
     against: 'bare',

@@ -21,9 +21,14 @@ const byHand = {
   'insert-first-result': insertFirstKeepResult,
 } satisfies Record<string, Handle>
 
+/** What the handler of each takes. */
+const takes = { handlers: 'each', interleaved: 'interleaved', batch: 'batch' } as const
+
 type ByHand = keyof typeof byHand
 
-export type ConsumerName = ByHand | 'handlers' | 'batch' | 'once' | 'once-result'
+type ByApp = keyof typeof takes
+
+export type ConsumerName = ByHand | ByApp | 'once' | 'once-result'
 
 export interface RunningConsumer {
   stop(): Promise<void>
@@ -58,7 +63,7 @@ export async function startConsumer(
     return { stop, conflicts: () => 0 }
   }
   const store = postgresStore({ pool })
-  const app = transfersApp(transport, { store, concurrency, takes: name === 'batch' ? 'batch' : 'each' })
+  const app = transfersApp(transport, { store, concurrency, takes: takes[name] })
   let conflicts = 0
   app.events.listen((event) => {
     if (event.kind === 'undone') conflicts++

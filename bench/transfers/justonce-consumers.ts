@@ -10,8 +10,11 @@ export interface JustonceOptions {
   readonly store: PostgresStore<PoolClient>
   readonly concurrency?: number
   readonly inFlight?: { readonly messages?: number }
-  /** `each`: the same code for each message as everywhere else. `batch`: the handler takes many messages at once. */
-  readonly takes: 'each' | 'batch'
+  /**
+   * `each`: the same code for each message as everywhere else. `interleaved`: the same, at the same time. `batch`: the handler
+   * takes many messages at once.
+   */
+  readonly takes: 'each' | 'interleaved' | 'batch'
 }
 
 /** An app with one handler, as the documentation says it is written. */
@@ -24,10 +27,12 @@ export function transfersApp(
     transport,
     messages: messages<TransferMessages>(),
   })
-  if (takes === 'each') {
-    app.on(transferType, 'apply-transfer', (message, { tx }) => applyTransfer(tx, message.id, message.body))
+  const name = 'apply-transfer'
+  if (takes === 'batch') {
+    app.onBatch(transferType, name, (many, { tx }) => applyTransfers(tx, many))
   } else {
-    app.onBatch(transferType, 'apply-transfer', (many, { tx }) => applyTransfers(tx, many))
+    const options = { name, interleave: takes === 'interleaved' }
+    app.on(transferType, options, (message, { tx }) => applyTransfer(tx, message.id, message.body))
   }
   return app
 }

@@ -31,6 +31,7 @@ describe.skipIf(!postgres.available || missing !== undefined)('bench -- network'
     const withGoals = rows.filter(({ goal }: Row) => goal !== undefined)
     expect(Object.fromEntries(withGoals.map(({ name, goal }: Row) => [name, goal?.atLeast]))).toEqual({
       'handlers-key': 1.5,
+      'handlers-interleaved': 7,
       'handlers-hot': 1,
       'handlers-hot-10-in-flight': 1,
       batch: 15,
@@ -38,7 +39,7 @@ describe.skipIf(!postgres.available || missing !== undefined)('bench -- network'
       'once-10-in-flight': 0.98,
       'once-result-10-in-flight': 0.98,
     })
-    expect(latency).toHaveLength(9)
+    expect(latency).toHaveLength(12)
     for (const row of latency) expect(row).toMatchObject({ rttMs: 0.5, p50Ms: figure, p99Ms: figure, correct: true })
     expect(idle).toEqual(
       ['idle', 'idle-queue'].map((name) => ({ name, cpuPercent: figure, statementsPerSecond: figure })),
