@@ -2,6 +2,7 @@ import type { PackedMessage, RecordKey, StoredParkedMessage } from '../contracts
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { type AuditEntry, keepAudit } from './audit.ts'
+import { countParked } from './count-parked.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
@@ -67,9 +68,16 @@ async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknow
       message: `An edited body is for exactly one letter, named by handler and key, not for ${what}.`,
     })
   }
-  if (selected.kind !== 'exact') return undefined
+  if (selected.kind !== 'exact') {
+    const { filter } = selected
+    if (filter.reason === undefined) refusePartly(await countParked(site.store, { ...filter, reason: partly }))
+    return undefined
+  }
   const letters = await examine(site, selected.keys)
-  if (letters.length > 1) return undefined
+  if (letters.length > 1) {
+    refusePartly(letters.filter(({ reason }) => reason === partly).length)
+    return undefined
+  }
   const letter = letters[0] as StoredParkedMessage
   if (site.handlers.isTooLate(letter)) {
     throw new JustonceError('REDRIVE_EXPIRED', {
@@ -79,6 +87,16 @@ async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknow
   if (body === undefined) return undefined
   const { handler, key } = letter
   return { key: { handler, key }, message: await site.handlers.editedMessage(letter, body) }
+}
+
+const partly = 'PARTLY_APPLIED'
+
+/** What was applied of them would be applied twice, and nobody notices it among many others. */
+function refusePartly(count: number): void {
+  if (count === 0) return
+  throw new JustonceError(partly, {
+    message: `${count} of the dead letters were applied in part, and a redrive would apply that part again: it takes them one by one, or by this reason.`,
+  })
 }
 
 function auditOf(

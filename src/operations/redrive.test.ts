@@ -6,7 +6,7 @@ import { JustonceError } from '../errors/index.ts'
 import { databaseNow } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { recordOf } from '../testing/sample-records.ts'
+import { parkedMessage, recordOf } from '../testing/sample-records.ts'
 import { countParked } from './index.ts'
 
 test('what is redriven runs and is done; its record, its events and its end say so', async () => {
@@ -104,6 +104,19 @@ test('a driver that learns only at its commit that another was first has not fai
   expect(runs).toEqual(['m1', 'm2'])
   expect(eventsOf('loop-failed')).toEqual([])
   expect(eventsOf('redrive-ended')).toMatchObject([{ state: 'finished' }])
+})
+
+test('what was applied in part is not redriven among others, only alone or by its reason', async () => {
+  const { letters, store } = await withLetters(['m1'])
+  const row = parkedMessage('m2', { state: 'dead', reason: 'PARTLY_APPLIED' })
+  await store.transaction((tx) => store.parking.park(tx, [row]))
+  for (const selection of ['all', { handler: 'tag-note' }, [letter('m1'), letter('m2')]] as const)
+    await expect(letters.redrive(selection, ana)).rejects.toMatchObject({ code: 'PARTLY_APPLIED' })
+  expect(await letters.redrives()).toEqual([])
+  const { id, selected } = await letters.redrive({ reason: 'PARTLY_APPLIED' }, ana)
+  expect(selected).toBe(1)
+  await letters.stopRedrive(id, ana)
+  expect(await letters.redrive(letter('m2'), ana)).toMatchObject({ selected: 1 })
 })
 
 test('a canary that fails holds the others back', async () => {
