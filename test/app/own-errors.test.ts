@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { JustonceError } from '../../src/errors/index.ts'
 import { countParked } from '../../src/operations/index.ts'
 import { MemoryDatabase, type MemoryStore, memoryStore } from '../../src/stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
@@ -88,4 +89,26 @@ test.each(['take', 'reserve'] as const)('so is one about parked messages (%s)', 
   await pass(clock, 61_000)
   expect(effects()).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
   expect(await countParked(store)).toBe(0)
+})
+
+test('a message whose record has no partition yet is held for as long as that takes, and not parked although it could be', async () => {
+  const { app, transport, clock, store, effects, eventsOf } = openApp()
+  const { claim } = store.inbox
+  let isMissing = true
+  store.inbox.claim = async (tx, requests) => {
+    if (isMissing && requests.some(({ key }) => key === 'old'))
+      throw new JustonceError('PARTITION_MISSING', { message: 'There is no partition for records of that day.' })
+    return await claim(tx, requests)
+  }
+  app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, ({ id }, { tx }) => write(tx, id))
+  transport.send([note('m1'), note('old'), note('m2')])
+  await app.start()
+  await pass(clock, 600_000)
+  expect(effects()).toEqual({ m1: 1, m2: 1 })
+  expect(await countParked(store)).toBe(0)
+  expect(eventsOf('stuck').every(({ messageId }) => messageId === 'old')).toBe(true)
+  isMissing = false
+  await pass(clock, 61_000)
+  expect(effects()).toEqual({ m1: 1, m2: 1, old: 1 })
+  expect(transport.settled()).toHaveLength(3)
 })

@@ -50,13 +50,13 @@ async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Pro
 }
 
 /**
- * The store refused one of its own statements because a permission is missing. This is not a failure of a message or its
- * handler, nor a conflict that resolves itself, so nothing is parked for it.
+ * The store refused one of its own statements because a permission is missing, or could not create a partition for that
+ * reason. This is not a failure of a message or its handler, nor a conflict that resolves itself, so nothing is parked for it.
  */
 export function isDenied(error: unknown): boolean {
   const isOurs = error instanceof Undone && (error.reason === 'held' || error.reason === 'unrecorded')
   const cause = isOurs ? error.cause : error
-  return isJustonceError(cause, 'STORE_DENIED')
+  return isJustonceError(cause, 'STORE_DENIED') || isJustonceError(cause, 'PARTITION_MISSING')
 }
 
 const shortestPauseMs = 1_000
