@@ -3,12 +3,12 @@ import type pg from 'pg'
 import postgresJs from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { messages } from '../../src/index.ts'
+import { type Message, messages } from '../../src/index.ts'
 import { type Proof, prove, scratchPostgres, scratchSqlite } from '../../src/testing/index.ts'
 import { createDatabase, withClient } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { BetterSqlite3 } from '../sqlite/open-sqlite.ts'
-import { payments, proofOf, tables } from './museum/payments.ts'
+import { type Payment, payments, proofOf, tables, unkeyedPayments } from './museum/payments.ts'
 import { addToBalance, insertPayment, proofOn } from './museum/postgres.ts'
 
 /** Every fault was really there, and nothing came of it. */
@@ -174,6 +174,42 @@ describe.skipIf(!postgres.available)('on Postgres', () => {
       client.query(`SELECT nspname FROM pg_namespace WHERE nspname LIKE 'justonce%'`),
     )
     expect(schemas.rows).toEqual([])
+  })
+
+  test.each([
+    { messages: unkeyedPayments, verdict: 'held' },
+    { messages: payments, verdict: 'not-applicable' },
+  ])('pg, interleaved, with statements that need no other: $verdict', async ({ messages, verdict }) => {
+    const proof = await prove(
+      proofOn(url, () => {}, {
+        messages,
+        register: (app) =>
+          app.on('payment.received', { name: 'book-payment', interleave: true }, async (message, context) => {
+            await insertPayment(context, message as Message<Payment>)
+            await addToBalance(context, message as Message<Payment>)
+          }),
+      }),
+    )
+    expectProven(proof, ['claim', 'query', 'query', 'commit', 'ack'])
+    expect(proof.checks.at(-1)).toMatchObject({
+      title: expect.stringContaining('interleave'),
+      verdict: { kind: verdict },
+    })
+  })
+
+  test('pg, interleaved, with a setting that all of the transaction would share: said in a note', async () => {
+    const proof = await prove(
+      proofOn(url, () => {}, {
+        messages: unkeyedPayments,
+        register: (app) =>
+          app.on('payment.received', { name: 'book-payment', interleave: true }, async (message, context) => {
+            await context.tx.query(`SET LOCAL app.tenant = 'acme'`)
+            await insertPayment(context, message as Message<Payment>)
+          }),
+      }),
+    )
+    expect(proof.failures, proof.report).toEqual([])
+    expect(proof.notes.join()).toMatch(/book-payment.*used SET/)
   })
 
   test('pg, reading under a lock before writing', async () => {

@@ -13,6 +13,7 @@ export async function checkBatch<S extends Store>(prover: Prover<S>): Promise<Ov
   if (differences.length === 0) return { title, verdict: { kind: 'held' } }
   const handlers = [...new Set(prover.messages.flatMap((message) => prover.handlersOf(message)))]
   const seen = ['Handled together, compared with one by one:']
-  const failure = prover.found('depends-on-batch', { handlers, where, seen, differences, journal })
+  const name = prover.hasFound('interleaves-badly', handlers) ? 'interleaves-badly' : 'depends-on-batch'
+  const failure = prover.found(name, { handlers, where, seen, differences, journal })
   return { title, verdict: { kind: 'broken', failure } }
 }

@@ -25,6 +25,8 @@ export interface WatchedCall<T> {
 /** One handler with one message. Every use of its `tx` passes through here. */
 export class Execution {
   readonly handler: string
+  /** The id of its message, once the handler is called. */
+  message: string | undefined
   readonly #options: ExecutionOptions
   readonly #open = new Set<{ readonly text: string; readonly from: Error }>()
   #ended: 'resolved' | 'rejected' | undefined
@@ -115,6 +117,6 @@ export class Execution {
   }
 
   #step(text: string): Step {
-    return { kind: 'query', text, handler: this.handler }
+    return { kind: 'query', text, handler: this.handler, message: this.message }
   }
 }

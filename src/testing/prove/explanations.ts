@@ -81,6 +81,12 @@ export const explanations: Readonly<Record<FailureName, Explanation>> = {
     change:
       'Let the database compute the value (UPDATE … SET balance = balance + $1), or lock the rows you read: SELECT … FOR UPDATE.',
   },
+  'interleaves-badly': {
+    title: 'Two messages that interleave in one transaction disturb each other',
+    why: 'With interleave: true, statements of one message run between those of another, in the same transaction. Locks do not keep them apart, not even SELECT … FOR UPDATE: a lock belongs to the transaction.',
+    change:
+      'Remove interleave from this handler, give messages that touch the same rows the same key, or let one statement do it: UPDATE … SET balance = balance + $1.',
+  },
   'effect-lost': {
     title: 'Part of the effect is missing',
     why: 'A message can be interrupted at any moment. After all retries, the result must be the same as if nothing had happened.',

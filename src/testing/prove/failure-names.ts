@@ -12,6 +12,7 @@ export const failureNames = [
   'keeps-state',
   'depends-on-batch',
   'lost-update',
+  'interleaves-badly',
   'effect-lost',
   'effect-doubled',
   'effect-differs',

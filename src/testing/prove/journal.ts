@@ -58,6 +58,10 @@ export class Journal {
   readonly ran = new Map<string, Map<string, DeliveryMode>>()
   /** Handlers that are at-most-once and therefore not tested. */
   readonly leftOut = new Set<string>()
+  /** Handlers that interleave. */
+  readonly interleaving = new Set<string>()
+  /** What was said about handlers that cannot. */
+  readonly notInterleavable = new Set<string>()
   readonly reads = { clock: 0, random: 0 }
   /** How often a transaction was rolled back because an earlier error in it prevented the commit. */
   undone = 0

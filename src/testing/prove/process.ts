@@ -31,6 +31,8 @@ export interface ProcessParts<S extends Store> {
   readonly journal: Journal
   readonly pins: PinSettings
   strikeAt(step: Step): Strike | undefined
+  /** Called when a handler is called with a message, and when that call has settled. */
+  called(messageId: string, what: 'begins' | 'settles'): void
 }
 
 /** A process that runs the user's handlers on the real engine, and can die at any step. */
@@ -96,6 +98,7 @@ function engineOf<S extends Store>(
     if (event.kind === 'parked' && !isNeighbour(event.key))
       journal.failures.push({ handler: event.handler, error: event.error })
     if (event.kind === 'undone' && isRolledBack(event.error)) journal.undone++
+    if (event.kind === 'warning' && event.code === 'NOT_INTERLEAVABLE') journal.notInterleavable.add(event.message)
   })
   // The time between two messages never counts as an overrun, so a debugger or a slow machine does not change the result.
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>

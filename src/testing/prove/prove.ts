@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../contracts/index.ts'
 import type { SqliteStore } from '../../stores/sqlite/index.ts'
 import { checkBatch } from './check-batch.ts'
+import { checkInterleaving } from './check-interleaving.ts'
 import { checkLostUpdates, countMeetings } from './check-lost-updates.ts'
 import { checkOutsideWrites } from './check-outside-writes.ts'
 import { learn } from './learn.ts'
@@ -66,9 +67,13 @@ async function examine<S extends Store>(prover: Prover<S>): Promise<Examined> {
   try {
     if (!(await learn(prover))) return { table, checks }
     prover.expectedRuns = prover.runs + countStrikes(prover) + countMeetings(prover) + 2 * prover.messages.length
-    checks.push(await checkOutsideWrites(prover), await checkBatch(prover))
+    checks.push(await checkOutsideWrites(prover))
+    // Before the batch as a whole, which it explains.
+    const interleaving = await checkInterleaving(prover)
+    checks.push(await checkBatch(prover))
     for (const message of prover.messages) table.push(await strikeMessage(prover, message))
     checks.push(await checkLostUpdates(prover))
+    if (interleaving !== undefined) checks.push(interleaving)
   } catch (error) {
     if (!(error instanceof NotSteady)) throw error
   }

@@ -107,6 +107,10 @@ export class Prover<S extends Store> {
     }
   }
 
+  note(text: string): void {
+    if (!this.notes.includes(text)) this.notes.push(text)
+  }
+
   handlersOf(message: IncomingMessage): readonly string[] {
     return [...(this.baseline.journal.ran.get(String(message.id))?.keys() ?? [])]
   }

@@ -37,6 +37,7 @@ export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<s
       return
     }
     const handler = decideHandler(type, sparingNeighbours(named), handlers.countOf(type), call)
+    if (handler.interleave) parts.journal.interleaving.add(handler.name)
     handlers.add({ ...handler, call: watched(parts, handler) })
   }
   return {
@@ -75,7 +76,7 @@ function watched<S extends Store>(parts: AppParts<S>, handler: Handler): Call {
 }
 
 async function around<S extends Store>(
-  { gated, gate, journal, pins, number }: AppParts<S>,
+  { gated, gate, journal, pins, number, called }: AppParts<S>,
   { name, delivery }: Handler,
   messages: readonly Message[],
   context: RunContext<unknown>,
@@ -84,6 +85,7 @@ async function around<S extends Store>(
   if (messages.some(({ id }) => isNeighbour(id))) throw new PermanentError('The neighbour fails, as it should.')
   const execution = gated.executionOf(context.tx)
   const messageId = messages[0]?.id ?? ''
+  if (execution !== undefined) execution.message = messageId
   for (const { id } of messages) journal.runs(id, name, delivery)
   const inside = {
     handler: name,
@@ -103,6 +105,7 @@ async function around<S extends Store>(
       return outside
     },
   }
+  called(messageId, 'begins')
   try {
     const value = await runInside(inside, async () => run(watchedContext(context, gate, name, execution)))
     execution?.settled('resolved')
@@ -110,6 +113,8 @@ async function around<S extends Store>(
   } catch (error) {
     execution?.settled('rejected', error)
     throw error
+  } finally {
+    called(messageId, 'settles')
   }
 }
 

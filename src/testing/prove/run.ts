@@ -19,11 +19,22 @@ export interface PlannedStrike {
   readonly what: Strike | { readonly kind: 'elsewhere'; readonly deliver: IncomingMessage }
 }
 
+/** One message is stopped before one of its queries until the handlers of another message in its batch have settled. */
+export interface Hold {
+  readonly message: IncomingMessage
+  /** Counted from 0. */
+  readonly query: number
+  readonly until: IncomingMessage
+  /** How many handlers the other message has. */
+  readonly handlers: number
+}
+
 export interface RunPlan {
   /** Delivered batch by batch. */
   readonly batches: readonly (readonly IncomingMessage[])[]
   readonly pins: PinSettings
   readonly strike?: PlannedStrike
+  readonly hold?: Hold
   readonly isTracing?: boolean
   /** A failed handler ends the run. Used to find out whether it works at all. */
   readonly stopsAtFailure?: boolean
@@ -70,6 +81,8 @@ class Run<S extends Store> {
   #other: SimulatedProcess<S> | undefined
   #underWay: IncomingMessage | undefined
   #wasStruck = false
+  #queriesOfHeld = 0
+  readonly #calls = { begins: new Map<string, number>(), settles: new Map<string, number>() }
 
   constructor(options: UntypedOptions<S>, copy: ScratchCopy<S>, plan: RunPlan) {
     this.#plan = plan
@@ -77,7 +90,10 @@ class Run<S extends Store> {
     this.#journal = new Journal({ isTracing: plan.isTracing ?? false })
     const { pins } = plan
     const strikeAt = (step: Step): Strike | undefined => this.#strikeAt(step)
-    this.#parts = { options, copy, broker: this.#broker, journal: this.#journal, pins, strikeAt }
+    const called: ProcessParts<S>['called'] = (messageId, what) => {
+      this.#calls[what].set(messageId, this.#countOf(messageId, what) + 1)
+    }
+    this.#parts = { options, copy, broker: this.#broker, journal: this.#journal, pins, strikeAt, called }
   }
 
   async play(): Promise<RunOutcome> {
@@ -152,6 +168,10 @@ class Run<S extends Store> {
 
   /** Only the first process is disturbed, while it handles the message named in the plan. */
   #strikeAt(step: Step): Strike | undefined {
+    const { hold } = this.#plan
+    const isOfHeld = hold !== undefined && step.kind === 'query' && step.message === String(hold.message.id)
+    if (isOfHeld && this.#queriesOfHeld++ === hold.query)
+      return { kind: 'meanwhile', begin: () => runOutside(() => this.#untilSettled(hold)) }
     const message = this.#underWay
     if (message === undefined) return undefined
     const steps = this.#steps.get(message) ?? []
@@ -164,6 +184,20 @@ class Run<S extends Store> {
     return what.kind === 'elsewhere'
       ? { kind: 'meanwhile', begin: () => runOutside(() => this.#handleElsewhere(what.deliver)) }
       : what
+  }
+
+  #countOf(messageId: string, what: 'begins' | 'settles'): number {
+    return this.#calls[what].get(messageId) ?? 0
+  }
+
+  /** If the other message has not begun soon, it does not interleave with this one. */
+  async #untilSettled({ until, handlers }: Hold): Promise<void> {
+    const id = String(until.id)
+    for (let turns = 0; this.#countOf(id, 'settles') < handlers; turns++) {
+      if (turns > 100 && this.#countOf(id, 'begins') === 0) return
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#note('fault', `${id} runs in the same transaction up to here`)
   }
 
   /** Starts it, and resolves when it has ended or waits for the first process. */

@@ -5,6 +5,8 @@ export interface Step {
   readonly text: string
   /** The handler that made the query. */
   readonly handler?: string | undefined
+  /** The id of the message that the handler was called with. */
+  readonly message?: string | undefined
 }
 
 /** Faults at a step. */

@@ -28,6 +28,9 @@ export const payments = [
   { id: 'p2', type: 'payment.received', key: 'alice', body: { account: 'alice', amount: 5 } },
 ] as const
 
+/** The same without a key, so that they may run at the same time. */
+export const unkeyedPayments = payments.map(({ key: _, ...payment }) => payment)
+
 /** The usual proof with another handler. */
 export function proofOf(
   handler: (message: Message<Payment>, context: SqliteContext) => unknown,

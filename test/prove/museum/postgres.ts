@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { HandlerContext, Message } from '../../../src/index.ts'
 import type { PostgresStore } from '../../../src/stores/postgres/index.ts'
 import { type FailureName, type ProveOptions, type ScratchPlace, scratchPostgres } from '../../../src/testing/index.ts'
-import { type Payment, payments } from './payments.ts'
+import { type Payment, payments, unkeyedPayments } from './payments.ts'
 
 type Store = PostgresStore<pg.PoolClient>
 type Context = HandlerContext<Store, Record<string, unknown>>
@@ -72,6 +72,22 @@ export const postgresExhibits: readonly PostgresExhibit[] = [
         ])
         const balance = (rows[0]?.balance ?? 0) + body.amount
         await tx.query('UPDATE accounts SET balance = $1 WHERE id = $2', [balance, body.account])
+      }),
+  },
+  {
+    title: 'interleaves although it reads, computes and writes back, with a lock',
+    expected: 'interleaves-badly',
+    options: (url) =>
+      proofOn(url, () => {}, {
+        messages: unkeyedPayments,
+        register: (app) =>
+          app.on('payment.received', { name: 'book-payment', interleave: true }, async (message, { tx }) => {
+            const { account, amount } = message.body as Payment
+            const locked = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
+            const { rows } = await tx.query<{ balance: number }>(locked, [account])
+            const balance = (rows[0]?.balance ?? 0) + amount
+            await tx.query('UPDATE accounts SET balance = $1 WHERE id = $2', [balance, account])
+          }),
       }),
   },
   {

@@ -1,0 +1,82 @@
+import type { IncomingMessage, Store } from '../../contracts/index.ts'
+import type { OverallCheck, Verdict } from './proof.ts'
+import type { Prover } from './prover.ts'
+import type { Tables } from './tables.ts'
+import { stepNames } from './wording.ts'
+
+const title = 'Messages that interleave in one transaction do not disturb each other'
+
+/**
+ * Handles two messages in one transaction, and stops one before each of its queries until the other is done. The effect must
+ * be that of one order or of the other. `undefined` if no handler interleaves.
+ */
+export async function checkInterleaving<S extends Store>(prover: Prover<S>): Promise<OverallCheck | undefined> {
+  const { interleaving } = prover.baseline.journal
+  if (interleaving.size === 0) return undefined
+  const pairs = pairsOf(prover)
+  const reason = prover.baseline.isSerial
+    ? 'statements of SQLite never wait; run the proof on your production database system'
+    : pairs.length === 0
+      ? 'there are no two messages, one after the other, whose handlers interleave and whose keys differ'
+      : undefined
+  if (reason !== undefined) return { title, verdict: { kind: 'not-applicable', reason } }
+  let verdict: Verdict = { kind: 'held' }
+  for (const first of pairs) {
+    const swapped = prover.messages.toSpliced(first, 2, ...prover.messages.slice(first, first + 2).reverse())
+    const other = await prover.run('in another order', { batches: prover.oneByOne(swapped) })
+    const fine = [prover.baseline.effect, ...(other.journal.failures.length > 0 ? [] : [other.effect])]
+    for (const order of [prover.messages, swapped]) {
+      const failure = await mix(prover, order, first, fine)
+      if (failure !== undefined) verdict = { kind: 'broken', failure }
+    }
+  }
+  return { title, verdict }
+}
+
+/** The numbers of messages that interleave with the next one. */
+function pairsOf<S extends Store>(prover: Prover<S>): readonly number[] {
+  const { interleaving } = prover.baseline.journal
+  const mayMix = (message: IncomingMessage): boolean => {
+    const handlers = prover.handlersOf(message)
+    return handlers.length > 0 && handlers.every((handler) => interleaving.has(handler))
+  }
+  return prover.messages.flatMap((message, at) => {
+    const next = prover.messages[at + 1]
+    const isOneChain = message.key !== undefined && message.key === next?.key
+    return next === undefined || isOneChain || !mayMix(message) || !mayMix(next) ? [] : [at]
+  })
+}
+
+async function mix<S extends Store>(
+  prover: Prover<S>,
+  order: readonly IncomingMessage[],
+  at: number,
+  fine: readonly Tables[],
+): Promise<number | undefined> {
+  const [held, other] = order.slice(at, at + 2) as [IncomingMessage, IncomingMessage]
+  const steps = prover.baseline.steps.get(held) ?? []
+  const names = stepNames(steps)
+  const batches = [...prover.oneByOne(order.slice(0, at)), [held, other], ...prover.oneByOne(order.slice(at + 2))]
+  let number: number | undefined
+  let query = 0
+  for (const [index, step] of steps.entries()) {
+    if (step.kind !== 'query') continue
+    const where = `${other.id} in the same transaction before ${names[index]} of ${held.id}`
+    const hold = { message: held, query: query++, until: other, handlers: prover.handlersOf(other).length }
+    const { effect, journal } = await prover.run(where, { batches, hold })
+    for (const refusal of journal.notInterleavable) prover.note(refusal)
+    if (fine.some((expected) => prover.differences(effect, expected).length === 0)) continue
+    const differences = await prover.confirmedDifferences(effect)
+    const handlers = [...new Set([...prover.handlersOf(held), ...prover.handlersOf(other)])]
+    const seen = [`Mixed in one transaction, ${held.id} and ${other.id} had an effect that neither order has:`]
+    const cause = prover.causeFor(handlers)
+    number ??= prover.found(cause?.name ?? 'interleaves-badly', {
+      handlers: cause?.handlers ?? handlers,
+      where,
+      seen,
+      differences,
+      journal,
+    })
+  }
+  return number
+}
