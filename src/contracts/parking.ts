@@ -48,7 +48,7 @@ export interface StoredParkedMessage extends ParkedMessage {
   readonly sequence: number
   /**
    * Grows with every change of the row, including a reservation, but not when a redrive marks it. The same revision means an
-   * unchanged row.
+   * unchanged row: a message that is parked again has none of the revisions of its earlier row.
    */
   readonly revision: number
   /**
@@ -59,6 +59,7 @@ export interface StoredParkedMessage extends ParkedMessage {
   readonly parkedAt: Date
   /** When it was last tried, given up or released. */
   readonly changedAt: Date
+  /** When it is due. Of a dead letter: when its last attempt ended. */
   readonly nextAt: Date
   /** The body as it was received, if an operator has edited it. */
   readonly originalBody: Uint8Array | undefined

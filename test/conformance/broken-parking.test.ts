@@ -61,6 +61,20 @@ bindBrokenStores([
     break: parking(() => ({ take: async (_, tickets) => tickets.map(() => true) })),
   },
   {
+    name: 'takes a row that was parked again for the row before it',
+    caught: 'parking: a message that is parked again has no revision of its earlier row',
+    on: 'simulated',
+    break: parking(({ list, take }) => ({
+      async take(tx, tickets) {
+        const rows = await list()
+        const ours = await take(tx, tickets)
+        const isAnother = (ticket: ParkedTicket & { readonly sequence?: number }) =>
+          rows.some((row) => isOf(ticket, row) && row.sequence !== ticket.sequence)
+        return tickets.map((ticket, index) => ours[index] === true || isAnother(ticket))
+      },
+    })),
+  },
+  {
     name: 'lets a row be taken that another holds',
     caught: 'parking: what another holds is not taken and not waited for, and the rest is',
     on: 'simulated',

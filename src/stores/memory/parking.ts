@@ -20,7 +20,7 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
           ...message,
           message: copyOfMessage(message.message),
           sequence: database.nextNumber(),
-          revision: 1,
+          revision: database.nextNumber(),
           begun: 0,
           parkedAt: new Date(now),
           changedAt: new Date(now),
@@ -130,7 +130,7 @@ function editRow(database: MemoryDatabase, row: ParkedRow, edit: ParkedEdit): vo
 
 /** Every change of a row, except of its redrive mark, goes through here. */
 function changeRow(database: MemoryDatabase, row: ParkedRow, changes: Partial<ParkedRow>): ParkedRow {
-  const changed = { ...row, ...changes, revision: row.revision + 1 }
+  const changed = { ...row, ...changes, revision: database.nextNumber() }
   database.parked.set(rowKey(row), changed)
   return changed
 }

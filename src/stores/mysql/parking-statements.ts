@@ -115,7 +115,7 @@ export function changeRow(change: KeptChange): string[] {
     textValue(reason),
     bytes(errors),
     textValue(shape),
-    integer(change.kind === 'again' ? change.delayMs : undefined),
+    integer(change.kind === 'again' ? change.delayMs : 0),
   ]
 }
 
@@ -124,7 +124,7 @@ export function updateChanged({ parked }: Tables, rows: readonly (readonly strin
       ON known.handler = given.handler AND known.\`key\` = given.\`key\`
     SET known.state = given.state, known.attempts = given.attempts, known.reason = given.reason,
         known.errors = given.errors, known.shape = given.shape,
-        known.next_at = COALESCE(${nowMs} + given.delay_ms, known.next_at), known.changed_at = ${nowMs},
+        known.next_at = ${nowMs} + given.delay_ms, known.changed_at = ${nowMs},
         known.begun = 0, known.revision = known.revision + 1`
 }
 

@@ -18,10 +18,11 @@ import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
+/** The revision begins at random, so that a message parked again has no revision of its earlier row. */
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
   independent, state, attempts, begun, parked_at, changed_at, next_at, redrive, released, reason, shape, errors, envelope, body,
   original_body)
-  VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+  VALUES (random() & 0xffffffffffff, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id

@@ -45,6 +45,19 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'parking: a message that is parked again has no revision of its earlier row',
+    async run({ store, rival }) {
+      await park(store, parkedMessage('m1'))
+      const before = await reserve(store)
+      await change(rival, done('m1'))
+      await park(rival, parkedMessage('m1'))
+      const after = await reserve(rival)
+      assert.deepEqual([keysOf(before), keysOf(after)], [['m1'], ['m1']])
+      assert.deepEqual(await taken(store, before), [false], 'a late process took the row for its own')
+      assert.deepEqual(await taken(store, after), [true])
+    },
+  },
+  {
     name: 'parking: a given row is taken due or not, dead or not; nothing given, nothing taken',
     async run({ store }) {
       await park(store, parkedMessage('later', { delayMs: anHour }), parkedMessage('dead', { state: 'dead' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { claim, parkedMessage, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
-import { again, anHour, change } from './parked-rows.ts'
+import { again, anHour, change, dead } from './parked-rows.ts'
 
 /** Wide enough for any two clocks that are set at all, narrow enough to detect a wrong time zone or unit. */
 function isAboutNow(date: Date | undefined): boolean {
@@ -20,7 +20,7 @@ export const timeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: parkedAt, changedAt and nextAt are dates, and again leaves parkedAt alone',
+    name: 'time: parkedAt, changedAt and nextAt are dates, again leaves parkedAt alone, and what died waits for nothing',
     async run({ store }) {
       await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1')]))
       const [before] = await store.parking.list()
@@ -31,6 +31,9 @@ export const timeCases: readonly StoreCase[] = [
       assert.ok(isAboutNow(before.changedAt) && isAboutNow(after.changedAt), `${before.changedAt} ${after.changedAt}`)
       assert.deepEqual(after.parkedAt, before.parkedAt)
       assert.ok(isAboutNow(new Date(after.nextAt.getTime() - 3 * anHour)), String(after.nextAt))
+      await change(store, dead('m1'))
+      const [died] = await store.parking.list()
+      assert.ok(isAboutNow(died?.nextAt), String(died?.nextAt))
     },
   },
 ]

@@ -138,7 +138,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               if (change.kind === 'done' || row === undefined) return undefined
               const { kind, handler, key, ...facts } = change
               const state = kind === 'dead' ? 'dead' : 'waiting'
-              const nextAt = change.kind === 'again' ? session.database.date(change.delayMs) : (row as Parked).nextAt
+              const nextAt = session.database.date(change.kind === 'again' ? change.delayMs : 0)
               return changed(row as Parked, session, { ...facts, state, nextAt, changedAt, begun: 0 })
             })
           }

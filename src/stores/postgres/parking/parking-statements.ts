@@ -123,7 +123,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     change: statement(
       `UPDATE ${parked} AS known
        SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
-           shape = given.shape, next_at = coalesce(${later('given.delay_ms')}, known.next_at),
+           shape = given.shape, next_at = ${later('given.delay_ms')},
            changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
        FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
             AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)

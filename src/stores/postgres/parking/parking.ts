@@ -100,7 +100,7 @@ export function postgresParking<Tx>(
         textArray(kept.map(({ reason }) => reason)),
         textArray(kept.map(({ errors }) => errors)),
         textArray(kept.map(({ shape }) => shape)),
-        numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : undefined))),
+        numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : 0))),
       ])
       const unchanged = count === kept.length ? 0 : (await howManyPresent(runner, kept)) - count
       if (unchanged > 0) throw swallowed(`${unchanged} parked messages were not changed`)

@@ -24,10 +24,10 @@ local function reserve(ids, forMs, maxBytes)
     if bytes >= maxBytes then break end
     local key = rowKey(id)
     bytes = bytes + redis.call('HSTRLEN', key, 'body') + redis.call('HSTRLEN', key, 'envelope')
-    local revision = redis.call('HINCRBY', key, 'revision', 1)
+    local revision = nextRevision(id)
     redis.call('HSET', key, 'nextAt', now + forMs)
     place(id)
-    reserved[#reserved + 1] = { id = id, revision = tostring(revision) }
+    reserved[#reserved + 1] = { id = id, revision = revision }
   end
   if #reserved > 0 then remember(reserved) end
   return rowsOf(reserved)
@@ -126,7 +126,7 @@ for i = 3, #ARGV, 3 do
     and redis.call('EXISTS', P .. 'lock:row:' .. id) == 0
   if isOurs then
     redis.call('HSET', key, 'begun', ARGV[i + 2], 'nextAt', now + tonumber(ARGV[2]))
-    answers[#answers + 1] = redis.call('HINCRBY', key, 'revision', 1)
+    answers[#answers + 1] = nextRevision(id)
     place(id)
   else
     answers[#answers + 1] = 0

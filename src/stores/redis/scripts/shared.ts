@@ -19,6 +19,11 @@ end
  */
 export const rowsLua = `
 local function rowKey(id) return P .. 'parked:' .. id end
+-- Read as text: as a number it would lose its last digits in JSON.
+local function nextRevision(id)
+  redis.call('HINCRBY', rowKey(id), 'revision', 1)
+  return redis.call('HGET', rowKey(id), 'revision')
+end
 local function dueMember(sequence, id) return string.format('%016d', sequence) .. id end
 
 -- The first of a list, without those that the server has evicted.
@@ -77,8 +82,10 @@ end
 
 local function park(id, scope, steps, step, delay, fields)
   if redis.call('EXISTS', rowKey(id)) == 1 then return end
+  -- It begins with the time, so that a message parked again has no revision of its earlier row.
+  local firstRevision = string.format('%.0f', clock[1] * 1000000 + clock[2])
   local sequence = redis.call('INCR', P .. 'parked-sequence')
-  redis.call('HSET', rowKey(id), 'sequence', sequence, 'revision', 1, 'begun', 0, 'parkedAt', now, 'changedAt', now,
+  redis.call('HSET', rowKey(id), 'sequence', sequence, 'revision', firstRevision, 'begun', 0, 'parkedAt', now, 'changedAt', now,
     'nextAt', now + delay, 'steps', steps, 'step', step, unpack(fields))
   if scope ~= '' then redis.call('HSET', rowKey(id), 'scope', scope) end
   local state = redis.call('HGET', rowKey(id), 'state')
