@@ -63,6 +63,6 @@ export {
   type RedriveProgress,
   type RedriveStatus,
   type RetryOperations,
-  type Signature,
   type WaitingRetry,
+  type WhoAndWhy,
 } from './operations/index.ts'

@@ -63,7 +63,7 @@ const sections: readonly Section[] = [
   },
   {
     title: '`redisStore()`',
-    from: [['src/stores/redis/options.ts', 'IsolatedOptions', 'LeaseOptions', 'CommonOptions']],
+    from: [['src/stores/redis/options.ts', 'IsolatedRedisOptions', 'LeaseRedisOptions', 'CommonOptions']],
     more: '`recordTtlMs` belongs to `isolated`, `keepMs` to `lease`. See [Redis](../drivers/redis.md).',
   },
   {

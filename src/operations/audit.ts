@@ -1,9 +1,9 @@
 import type { Store } from '../contracts/index.ts'
 import { timeOfRevision } from '../facts/index.ts'
 import { uuidv7 } from '../ids/index.ts'
-import { checkWhole, mostListed } from './signature.ts'
 import type { Site } from './site.ts'
 import type { AuditedAction } from './types.ts'
+import { checkWhole, mostListed } from './who-and-why.ts'
 
 const kind = 'audit'
 

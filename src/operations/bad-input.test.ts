@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { note, openApp } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
-import type { ErrorCode, LetterFilter, LetterSelection, RedriveOptions, Signature } from '../index.ts'
+import type { ErrorCode, LetterFilter, LetterSelection, RedriveOptions, WhoAndWhy } from '../index.ts'
 import { isJustonceError } from '../index.ts'
 import { recordOf } from '../testing/sample-records.ts'
 import { listRedrives } from './redrives.ts'
@@ -66,7 +66,7 @@ test.each(selections)('the selection %j is refused with %s', async (given, code)
   await expectNothingDone()
 })
 
-const signatures: readonly unknown[] = [
+const whoAndWhys: readonly unknown[] = [
   {},
   { by: '' },
   { by: '  ' },
@@ -77,19 +77,19 @@ const signatures: readonly unknown[] = [
   undefined,
 ]
 
-test.each(signatures)('the signature %j is refused wherever one is wanted', async (given) => {
+test.each(whoAndWhys)('who and why as %j is refused wherever it is wanted', async (given) => {
   const { app, letters, store } = await withLetters(['m1'])
-  const signature = given as Signature
+  const whoAndWhy = given as WhoAndWhy
   await app.stop()
   const { id } = await letters.redrive('all', ana)
   const before = [await store.parking.list(), await app.operations.audit()]
   const group = { handler: 'tag-note', reason: 'HANDLER_FAILED', shape: '' }
   for (const work of [
-    () => letters.redrive('all', signature),
-    () => letters.discard('all', signature),
-    () => letters.annotate(group, 'a note', signature),
-    () => letters.stopRedrive(id, signature),
-    () => app.operations.records.forget(letter('m1'), signature),
+    () => letters.redrive('all', whoAndWhy),
+    () => letters.discard('all', whoAndWhy),
+    () => letters.annotate(group, 'a note', whoAndWhy),
+    () => letters.stopRedrive(id, whoAndWhy),
+    () => app.operations.records.forget(letter('m1'), whoAndWhy),
   ])
     expect(await codeOf(work())).toBe('OPTION_INVALID')
   expect([await store.parking.list(), await app.operations.audit()]).toEqual(before)

@@ -7,9 +7,9 @@ import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { pagesOf } from './pages.ts'
 import { runningRedrives } from './redrives.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
-import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
-import type { LetterSelection, Signature } from './types.ts'
+import type { LetterSelection, WhoAndWhy } from './types.ts'
+import { checkWhoAndWhy } from './who-and-why.ts'
 
 const atOnce = 1_000
 
@@ -17,9 +17,9 @@ const atOnce = 1_000
 export async function discardLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
-  signature: Signature,
+  whoAndWhy: WhoAndWhy,
 ): Promise<number> {
-  const { by, why } = checkSignature(signature, 'discard()')
+  const { by, why } = checkWhoAndWhy(whoAndWhy, 'discard()')
   const selected = decideSelection(selection)
   const keys = await keysOf(site, selected)
   const { store } = site

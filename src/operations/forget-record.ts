@@ -2,16 +2,16 @@ import type { RecordKey } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { checkKey } from './selection.ts'
-import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
-import type { Signature } from './types.ts'
+import type { WhoAndWhy } from './types.ts'
+import { checkWhoAndWhy } from './who-and-why.ts'
 
 /**
  * Removes the record of a message on purpose, so that it may run again. False if there was none. A renamed handler has
  * records under its other names, too: as long as one of them exists, the message is a duplicate.
  */
-export async function forgetRecord<Tx>(site: Site<Tx>, given: RecordKey, signature: Signature): Promise<boolean> {
-  const { by, why } = checkSignature(signature, 'forget()')
+export async function forgetRecord<Tx>(site: Site<Tx>, given: RecordKey, whoAndWhy: WhoAndWhy): Promise<boolean> {
+  const { by, why } = checkWhoAndWhy(whoAndWhy, 'forget()')
   const key = checkKey(given)
   const { store } = site
   const records = underAllNames(site, key)

@@ -8,9 +8,9 @@ import { redriveLetters } from './redrive-letters.ts'
 import { listRedrives, withRunningMarks } from './redrives.ts'
 import { redriveStatus, stopRedrive } from './running-redrives.ts'
 import { checkKey } from './selection.ts'
-import { checkWhole, mostListed } from './signature.ts'
 import type { Site } from './site.ts'
 import type { LetterOperations } from './types.ts'
+import { checkWhole, mostListed } from './who-and-why.ts'
 
 /** Every method is async, so that every error arrives as a rejection. */
 export function letterOperations<Tx>(site: Site<Tx>): LetterOperations {
@@ -29,15 +29,15 @@ export function letterOperations<Tx>(site: Site<Tx>): LetterOperations {
       const notes = await notesOf(store, groups)
       return groups.map((group, place) => ({ ...group, note: notes[place] }))
     },
-    annotate: async (group, note, signature) => await annotate(site, group, note, signature),
+    annotate: async (group, note, whoAndWhy) => await annotate(site, group, note, whoAndWhy),
     preview: async (selection) => await preview(site, selection),
     redrive: async (selection, options) => await redriveLetters(site, selection, options),
-    discard: async (selection, signature) => await discardLetters(site, selection, signature),
+    discard: async (selection, whoAndWhy) => await discardLetters(site, selection, whoAndWhy),
     async redrives(limit = 100) {
       checkWhole(limit, 'limit', 1, mostListed)
       return await listRedrives(store, limit)
     },
     redriveStatus: async (id) => await redriveStatus(site, id),
-    stopRedrive: async (id, signature) => await stopRedrive(site, id, signature),
+    stopRedrive: async (id, whoAndWhy) => await stopRedrive(site, id, whoAndWhy),
   }
 }

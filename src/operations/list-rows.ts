@@ -3,8 +3,8 @@ import { checkOptions } from '../errors/index.ts'
 import { decideFilter } from './letter-filter.ts'
 import { mostBytes } from './pages.ts'
 import { withRunningMarks } from './redrives.ts'
-import { checkWhole, mostListed } from './signature.ts'
 import type { LetterFilter, Page } from './types.ts'
+import { checkWhole, mostListed } from './who-and-why.ts'
 
 /** One page of dead or waiting messages. */
 export async function listRows<Tx>(

@@ -4,9 +4,9 @@ import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { checkGroup, checkText } from './letter-filter.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
-import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
-import type { LetterGroup, Signature } from './types.ts'
+import type { LetterGroup, WhoAndWhy } from './types.ts'
+import { checkWhoAndWhy } from './who-and-why.ts'
 
 const longestNote = 2_000
 
@@ -23,9 +23,9 @@ export async function annotate<Tx>(
   site: Site<Tx>,
   given: LetterGroup,
   note: string,
-  signature: Signature,
+  whoAndWhy: WhoAndWhy,
 ): Promise<void> {
-  const { by, why } = checkSignature(signature, 'annotate()')
+  const { by, why } = checkWhoAndWhy(whoAndWhy, 'annotate()')
   checkGroup(given)
   const { handler, reason, shape } = given
   const group = { handler, reason, shape }

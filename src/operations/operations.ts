@@ -27,7 +27,7 @@ export function operations<Tx>(store: Store<Tx>, app: Partial<Omit<Site<Tx>, 'st
     outgoing: outgoingOperations(store),
     records: {
       find: async (key) => await (await store.inbox.find([checkKey(key)]))[0],
-      forget: async (key, signature) => await forgetRecord(site, key, signature),
+      forget: async (key, whoAndWhy) => await forgetRecord(site, key, whoAndWhy),
     },
     audit: (limit) => auditedActions(store, limit),
   }

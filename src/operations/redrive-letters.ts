@@ -7,9 +7,9 @@ import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, type Selected } from './selection.ts'
-import { checkSignature, checkWhole } from './signature.ts'
 import type { Site } from './site.ts'
 import type { LetterSelection, RedriveOptions, RedriveSettings } from './types.ts'
+import { checkWhoAndWhy, checkWhole } from './who-and-why.ts'
 
 /** Stores a redrive and marks its dead letters, or does nothing at all. */
 export async function redriveLetters<Tx>(
@@ -47,7 +47,7 @@ async function replace<Tx>({ parking }: Site<Tx>['store'], tx: Tx, { key, messag
 
 function decideSettings<Tx>({ clock }: Site<Tx>, options: RedriveOptions): RedriveSettings {
   const settings = ['canary', 'perSecond', 'stopAfterFailures', 'body']
-  const { by, why } = checkSignature(options, 'redrive()', settings)
+  const { by, why } = checkWhoAndWhy(options, 'redrive()', settings)
   const { canary = 0, perSecond, stopAfterFailures = 10 } = options
   checkWhole(canary, 'canary', 0)
   checkWhole(stopAfterFailures, 'stopAfterFailures', 0)

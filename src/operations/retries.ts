@@ -5,9 +5,9 @@ import { listRows } from './list-rows.ts'
 import { pagesOf } from './pages.ts'
 import { withRunningMarks } from './redrives.ts'
 import { checkKey, decideSelection, givenOf, type Selected } from './selection.ts'
-import { checkSignature, type Signed } from './signature.ts'
 import type { Site } from './site.ts'
 import type { RetryOperations } from './types.ts'
+import { type CheckedWhoAndWhy, checkWhoAndWhy } from './who-and-why.ts'
 
 export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
   const { store } = site
@@ -19,11 +19,11 @@ export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
       const rows = await store.parking.list({ state: 'waiting', ...checkKey(key) }, { limit: 1 })
       return (await withRunningMarks(store, rows)).map(describeRetry)[0]
     },
-    async retryNow(selection, signature) {
-      const signed = checkSignature(signature, 'retryNow()')
+    async retryNow(selection, whoAndWhy) {
+      const checked = checkWhoAndWhy(whoAndWhy, 'retryNow()')
       const selected = decideSelection(selection, 'waiting')
       let count = 0
-      for await (const page of pagesOf(store, selected.filter)) count += await makeDue(site, page, selected, signed)
+      for await (const page of pagesOf(store, selected.filter)) count += await makeDue(site, page, selected, checked)
       if (count > 0) site.changed({ kind: 'retried' })
       return count
     },
@@ -35,7 +35,7 @@ async function makeDue<Tx>(
   site: Site<Tx>,
   page: readonly StoredParkedMessage[],
   selected: Selected,
-  { by, why }: Signed,
+  { by, why }: CheckedWhoAndWhy,
 ): Promise<number> {
   const rows = page.filter(({ begun, redrive }) => begun === 0 && redrive === undefined)
   if (rows.length === 0) return 0

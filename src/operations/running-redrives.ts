@@ -3,9 +3,9 @@ import { keepAudit } from './audit.ts'
 import { checkText } from './letter-filter.ts'
 import { endRedrive, type FoundRedrive, findRedrives, progressOf, runningRedrives } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
-import { checkSignature } from './signature.ts'
 import type { Site } from './site.ts'
-import type { RedriveStatus, Signature } from './types.ts'
+import type { RedriveStatus, WhoAndWhy } from './types.ts'
+import { checkWhoAndWhy } from './who-and-why.ts'
 
 export async function redriveStatus<Tx>(site: Site<Tx>, id: string): Promise<RedriveStatus> {
   const { redrive } = await known(site, id)
@@ -16,8 +16,8 @@ export async function redriveStatus<Tx>(site: Site<Tx>, id: string): Promise<Red
 }
 
 /** Ends the redrive, unless it has already ended. */
-export async function stopRedrive<Tx>(site: Site<Tx>, id: string, signature: Signature): Promise<boolean> {
-  const { by, why } = checkSignature(signature, 'stopRedrive()')
+export async function stopRedrive<Tx>(site: Site<Tx>, id: string, whoAndWhy: WhoAndWhy): Promise<boolean> {
+  const { by, why } = checkWhoAndWhy(whoAndWhy, 'stopRedrive()')
   const { store } = site
   const isStopped = await despiteRivals(async () => {
     const running = await runningRedrives(store)

@@ -85,12 +85,12 @@ export interface Page {
 }
 
 /** Who does it, and why. Kept permanently. */
-export interface Signature {
+export interface WhoAndWhy {
   readonly by: string
   readonly why?: string | undefined
 }
 
-export interface RedriveOptions extends Signature {
+export interface RedriveOptions extends WhoAndWhy {
   /** How many go first. The others follow when all of these have succeeded, and stay dead if one has not. */
   readonly canary?: number | undefined
   /** The most that are released per second. Default: as fast as they can be handled. */
@@ -177,7 +177,7 @@ export interface LetterOperations {
   /** Dead letters grouped by cause, the largest groups first. */
   groups(filter?: LetterFilter, limit?: number): Promise<readonly CountedGroup[]>
   /** Stores a note for a group, which stays when its dead letters are gone. An empty note removes it. */
-  annotate(group: LetterGroup, note: string, signature: Signature): Promise<void>
+  annotate(group: LetterGroup, note: string, whoAndWhy: WhoAndWhy): Promise<void>
   preview(selection: LetterSelection): Promise<RedrivePreview>
   /**
    * Gives dead letters new attempts: only handlers that have not succeeded run, under the same id. The selection is
@@ -191,12 +191,12 @@ export interface LetterOperations {
    * Gives dead letters up for good; resolves to how many. Late copies of them are duplicates, and what waits behind
    * them, including later handlers, goes on.
    */
-  discard(selection: LetterSelection, signature: Signature): Promise<number>
+  discard(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
   /** Latest first. */
   redrives(limit?: number): Promise<readonly Redrive[]>
   redriveStatus(id: string): Promise<RedriveStatus>
   /** What was already released goes on. False if the redrive had already ended. */
-  stopRedrive(id: string, signature: Signature): Promise<boolean>
+  stopRedrive(id: string, whoAndWhy: WhoAndWhy): Promise<boolean>
 }
 
 /** What operators ask about messages that wait for another attempt, and do with them. */
@@ -209,7 +209,7 @@ export interface RetryOperations {
    * meanwhile. Their attempts stay counted, and messages that wait for an earlier handler or message keep waiting for
    * it.
    */
-  retryNow(selection: LetterSelection, signature: Signature): Promise<number>
+  retryNow(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
 }
 
 /**
@@ -228,7 +228,7 @@ export interface RecordOperations {
    * Removes the record of a message on purpose: its next copy runs again. False if there was none. Refused for a parked
    * message.
    */
-  forget(key: RecordKey, signature: Signature): Promise<boolean>
+  forget(key: RecordKey, whoAndWhy: WhoAndWhy): Promise<boolean>
 }
 
 /** What operators ask and do. Every error arrives as a rejection, including that a store cannot do it (`STORE_CANNOT`). */

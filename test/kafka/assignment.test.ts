@@ -30,7 +30,7 @@ describe.skipIf(!kafka.available)('assignments in Kafka', () => {
   })
 
   test('whatever protocol of groups the client is set to, the group is read', async () => {
-    const transport = topic.connect({ client: { groupProtocol: 'consumer' } })
+    const transport = topic.connect({ clientOptions: { groupProtocol: 'consumer' } })
     await transport.publish(outgoingList(2))
     expect(idsOf(await readingOf(transport).take(2))).toEqual(['m1', 'm2'])
   })

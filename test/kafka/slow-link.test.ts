@@ -37,7 +37,7 @@ describe.skipIf(!kafka.available)('a slow link to Kafka', () => {
     }
     // Some 300 kB in a second: all of it takes ten.
     proxy.slow(200)
-    const transport = topic.connect({ client: { requestTimeout: 3_000 } })
+    const transport = topic.connect({ clientOptions: { requestTimeout: 3_000 } })
     const ids = idsOf(await readingOf(transport).takeOrRestart(32))
     expect(new Set(ids).size).toBe(32)
   })

@@ -39,7 +39,11 @@ function hindranceOf<Tx>(
   return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
 }
 
-/** A message of a partition cannot be left out of its batch; a breaker stops the messages that come after it. */
+/**
+ * Asked although `sortOut` has asked before: the breaker may have opened since, by failures of this very batch. And one question
+ * here would be too late, because what can be held back must not be in a batch. A message of a partition cannot be left out of
+ * its batch; a breaker stops the messages that come after it.
+ */
 function isAdmitted<Tx>({ breakers }: Engine<Tx>, { handler, key, delivery, origin }: Run<Tx>): boolean {
   const mustRun = delivery.place !== undefined && origin.parksStopped !== true
   return mustRun || breakers.admits(handler, key)

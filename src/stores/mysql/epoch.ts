@@ -1,7 +1,7 @@
-import { optionalTextIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { classify, isBadSession } from './errors.ts'
+import { optionalTextIn, textIn } from './literals-and-cells.ts'
 import type { Answer } from './runner.ts'
 import type { Server } from './server.ts'
 import type { Tables } from './tables.ts'

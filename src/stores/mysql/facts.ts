@@ -1,7 +1,7 @@
 import type { Facts } from '../../contracts/index.ts'
 import { changedFact, type FactRow, stillStands } from '../../facts/index.ts'
-import { bytes, type Cell, integer, nowMs, numberIn, optionalNumberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { bytes, type Cell, integer, nowMs, numberIn, optionalNumberIn, textIn } from './literals-and-cells.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'

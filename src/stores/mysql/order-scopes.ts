@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { OrderScope } from '../../contracts/index.ts'
-import { nowMs, textIn } from './cells.ts'
+import { nowMs, textIn } from './literals-and-cells.ts'
 import type { Runner } from './runner.ts'
 import { foundByValue, inChunks } from './statement-parts.ts'
 import type { Tables } from './tables.ts'

@@ -1,6 +1,6 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
 import { equalColumns, wantedInErrors } from '../sql/parked-filter.ts'
-import { boolean, bytes, integer } from './cells.ts'
+import { boolean, bytes, integer } from './literals-and-cells.ts'
 import { isOneOf } from './statement-parts.ts'
 
 /** A condition on the bare columns of the parked table. */

@@ -1,6 +1,6 @@
 import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange, ParkedEdit } from '../../contracts/index.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
-import { boolean, bytes, integer, nowMicros, nowMs } from './cells.ts'
+import { boolean, bytes, integer, nowMicros, nowMs } from './literals-and-cells.ts'
 import { foundByValue, givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import { textIn } from './cells.ts'
+import { textIn } from './literals-and-cells.ts'
 import type { Answer } from './runner.ts'
 import type { Tables } from './tables.ts'
 

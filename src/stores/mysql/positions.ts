@@ -1,7 +1,7 @@
 import type { Partition, Position, Positions } from '../../contracts/index.ts'
-import { bytes, type Cell, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { duplicateKey, errorNumber } from './errors.ts'
+import { bytes, type Cell, textIn } from './literals-and-cells.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { provisionalMove } from './provisional.ts'
 import type { Runner } from './runner.ts'

@@ -1,5 +1,5 @@
 import type { PositionMove, RecordKey } from '../../contracts/index.ts'
-import { bytes } from './cells.ts'
+import { bytes } from './literals-and-cells.ts'
 import type { Runner } from './runner.ts'
 import { foundByKey, handlerValue, inGroups, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'

@@ -1,7 +1,7 @@
 import { believedClock, clockPatienceMs } from '../../clock/index.ts'
 import type { Retention } from '../../contracts/index.ts'
-import { integer, nowMs, numberIn, optionalDateIn, optionalNumberIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { integer, nowMs, numberIn, optionalDateIn, optionalNumberIn, textIn } from './literals-and-cells.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, foundByValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'

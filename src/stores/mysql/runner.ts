@@ -1,7 +1,7 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { Cell } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { explained, withoutValues } from './errors.ts'
+import type { Cell } from './literals-and-cells.ts'
 import { atHome } from './tables.ts'
 
 export interface Answer {

@@ -1,5 +1,5 @@
-import { type Cell, numberIn, optionalTextIn, textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { type Cell, numberIn, optionalTextIn, textIn } from './literals-and-cells.ts'
 import { type Addressee, ask } from './runner.ts'
 
 /** What must be known about a server before a transaction can be opened on it. */

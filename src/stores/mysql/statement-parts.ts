@@ -1,6 +1,6 @@
 import type { RecordKey } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { bytes } from './cells.ts'
+import { bytes } from './literals-and-cells.ts'
 
 /** The sizes of the columns for handlers and keys. Checked here, because a server that is not strict would truncate them. */
 export const handlerBytes = 400

@@ -1,7 +1,7 @@
 import type { StoreWarning } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { textIn } from './cells.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { textIn } from './literals-and-cells.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 
 /** How many tables a warning names. */

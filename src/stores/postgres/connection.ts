@@ -1,8 +1,8 @@
 import type { LoanOptions } from '../../contracts/index.ts'
 import type { LedgerLoan } from '../sql/call-ledger.ts'
 import type { CheckOutOptions } from '../sql/checked-out.ts'
-import type { Cell } from './cells.ts'
 import type { Statement } from './statement.ts'
+import type { Cell } from './values-as-text.ts'
 
 export interface Answer {
   readonly rows: readonly (readonly Cell[])[]

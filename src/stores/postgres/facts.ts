@@ -1,9 +1,9 @@
 import type { FactChange, Facts } from '../../contracts/index.ts'
-import { type Cell, textArray, textIn } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import { type Statement, statement } from './statement.ts'
 import { kindOf, type Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
+import { type Cell, textArray, textIn } from './values-as-text.ts'
 
 const now = 'clock_timestamp()'
 const micros = `(extract(epoch FROM ${now}) * 1000000)::bigint`

@@ -1,9 +1,9 @@
 import type { Position, Positions } from '../../contracts/index.ts'
-import { type Cell, textArray, textIn } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
+import { type Cell, textArray, textIn } from './values-as-text.ts'
 
 export function postgresPositions<Tx>(
   source: Pick<ConnectionSource<Tx>, 'runAlone'>,

@@ -1,5 +1,5 @@
 import { rowReaders } from '../sql/rows.ts'
-import { bytesIn, textIn } from './cells.ts'
+import { bytesIn, textIn } from './values-as-text.ts'
 
 export const { parkedIn, queuedIn } = rowReaders({
   textIn,

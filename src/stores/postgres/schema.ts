@@ -1,11 +1,11 @@
 import type { Schema } from '../../contracts/index.ts'
 import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
-import { textArray } from './cells.ts'
 import type { ConnectionSource, Runner } from './connection.ts'
 import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import { beginAnew } from './transactions/left-open.ts'
+import { textArray } from './values-as-text.ts'
 
 /** Only tests pass other migrations, to check how today's tables get to the next version. */
 export function postgresSchema<Tx>(

@@ -1,9 +1,9 @@
 import type { StoreWarning } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { textArray } from './cells.ts'
 import type { ConnectionSource } from './connection.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
+import { textArray } from './values-as-text.ts'
 
 const encoding = statement(`SELECT current_setting('server_encoding')`)
 

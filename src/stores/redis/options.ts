@@ -23,7 +23,7 @@ interface CommonOptions {
   readonly onWarning?: ((warning: RedisWarning) => void) | undefined
 }
 
-export interface IsolatedOptions extends CommonOptions {
+export interface IsolatedRedisOptions extends CommonOptions {
   /** `isolated`: handlers write to Redis through `tx`. `lease`: their effects live elsewhere, and a crash may repeat them. */
   readonly mode: 'isolated'
   /**
@@ -33,7 +33,7 @@ export interface IsolatedOptions extends CommonOptions {
   readonly recordTtlMs: number
 }
 
-export interface LeaseOptions extends CommonOptions {
+export interface LeaseRedisOptions extends CommonOptions {
   /** See `isolated`. */
   readonly mode: 'lease'
   /** How long the store remembers that a message was handled. Default 30 days. */
@@ -53,7 +53,7 @@ export interface CheckedOptions {
 const common = ['client', 'mode', 'hashTag', 'database', 'leaseMs', 'commandTimeoutMs', 'onWarning']
 const aMonthMs = 30 * 24 * 3_600_000
 
-export function checkedOptions(options: IsolatedOptions | LeaseOptions): CheckedOptions {
+export function checkedOptions(options: IsolatedRedisOptions | LeaseRedisOptions): CheckedOptions {
   checkChoice(options.mode, 'mode', ['isolated', 'lease'])
   checkOptions(options, [...common, options.mode === 'isolated' ? 'recordTtlMs' : 'keepMs'], 'redisStore()')
   const { hashTag = 'justonce', leaseMs = 30_000, commandTimeoutMs = 5_000, onWarning = warnProcess } = options

@@ -5,7 +5,7 @@ import { classify } from './errors.ts'
 import { redisFacts } from './facts.ts'
 import { redisInbox } from './inbox.ts'
 import { keyPrefix } from './names.ts'
-import { type CheckedOptions, checkedOptions, type IsolatedOptions, type LeaseOptions } from './options.ts'
+import { type CheckedOptions, checkedOptions, type IsolatedRedisOptions, type LeaseRedisOptions } from './options.ts'
 import { redisParking } from './parking.ts'
 import { redisQueue } from './queue.ts'
 import { type NoTx, type RedisTx, TxFactory } from './redis-tx.ts'
@@ -33,9 +33,9 @@ export interface LeaseRedisStore extends Store<NoTx> {
  * const store = redisStore({ client, mode: 'isolated', recordTtlMs: 30 * 24 * 3_600_000 })
  * app.on('order.placed', 'take-stock', (message, { tx }) => tx.command('INCRBY', `stock:${message.body.sku}`, -1))
  */
-export function redisStore(options: IsolatedOptions): IsolatedRedisStore
-export function redisStore(options: LeaseOptions): LeaseRedisStore
-export function redisStore(options: IsolatedOptions | LeaseOptions): IsolatedRedisStore | LeaseRedisStore {
+export function redisStore(options: IsolatedRedisOptions): IsolatedRedisStore
+export function redisStore(options: LeaseRedisOptions): LeaseRedisStore
+export function redisStore(options: IsolatedRedisOptions | LeaseRedisOptions): IsolatedRedisStore | LeaseRedisStore {
   const checked = checkedOptions(options)
   const connection = new Connection(checked.client, keyPrefix(checked.hashTag), checked)
   if (options.mode === 'lease') return { ...store<NoTx>(connection, new TxFactory(undefined), checked, 'lease') }

@@ -9,7 +9,7 @@ export interface KafkaClientSettings {
   /** `host:port` of some brokers of the cluster. */
   readonly bootstrapServers: readonly string[] | string
   /** More options for the client: `tls`, `sasl`, `clientId`, `connectTimeout` … */
-  readonly client?: Readonly<Record<string, unknown>>
+  readonly clientOptions?: Readonly<Record<string, unknown>>
   /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
   /** Receives errors that the driver recovers from: a broker was unreachable and will be asked again. */
@@ -55,7 +55,7 @@ const known = [
   'handOverMs',
   'sessionTimeoutMs',
   'maxBytesPerPartition',
-  'client',
+  'clientOptions',
   'clock',
   'onError',
 ]

@@ -16,9 +16,9 @@ export interface KafkaPublisherOptions extends KafkaClientSettings {
  * const app = justonce({ store, to: kafkaPublisher({ kafka, bootstrapServers: 'localhost:9092', topic: 'notes' }) })
  */
 export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
-  checkOptions(options, ['kafka', 'bootstrapServers', 'topic', 'client', 'clock', 'onError'], 'kafkaPublisher()')
+  checkOptions(options, ['kafka', 'bootstrapServers', 'topic', 'clientOptions', 'clock', 'onError'], 'kafkaPublisher()')
   checkClientSettings(options)
-  const { kafka, topic, client = {}, clock = systemClock } = options
+  const { kafka, topic, clientOptions = {}, clock = systemClock } = options
   if (typeof topic === 'string' && !isTopic(topic))
     throw new JustonceError('OPTION_INVALID', {
       message: `topic is ${JSON.stringify(topic)}, but must be the name of a topic.`,
@@ -26,7 +26,7 @@ export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
   if (typeof topic !== 'string') checkFunction(topic, 'topic')
   // A function has no name that is the same in every process. Users with two such publishers name them in `to`.
   const destination = typeof topic === 'string' ? `kafka:${topic}` : 'kafka'
-  const settings = { kafka, servers: bootstrapList(options), client, clock, onError: quiet(options.onError) }
+  const settings = { kafka, servers: bootstrapList(options), clientOptions, clock, onError: quiet(options.onError) }
   const sending = new Sending({ ...settings, topic, source: `/justonce/${destination}` })
   return {
     destination,

@@ -96,7 +96,7 @@ function settingsFrom(options: KafkaTransportOptions): KafkaSettings {
     handOverMs: options.handOverMs ?? 10_000,
     sessionTimeoutMs: options.sessionTimeoutMs ?? 45_000,
     maxBytesPerPartition: options.maxBytesPerPartition ?? 1_048_576,
-    client: options.client ?? {},
+    clientOptions: options.clientOptions ?? {},
     clock: options.clock ?? systemClock,
     onError,
     notice: onError,

@@ -29,7 +29,7 @@ export interface LedgerStart {
 }
 
 /**
- * The state of one partition while it is assigned: an incarnation. Only a prefix in which everything is settled is ever
+ * The state of one partition while it is assigned. Only a prefix in which everything is settled is ever
  * committed, so nothing unsettled can be skipped.
  */
 export class PartitionLedger {

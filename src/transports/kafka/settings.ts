@@ -5,7 +5,7 @@ import type { ReadingOptions } from './read-record.ts'
 export interface ClientSettings {
   readonly kafka: KafkaModule
   readonly servers: readonly string[]
-  readonly client: Readonly<Record<string, unknown>>
+  readonly clientOptions: Readonly<Record<string, unknown>>
   readonly clock: Clock
   onError(error: unknown): void
 }
@@ -36,7 +36,7 @@ export function whereOf({ servers }: Pick<KafkaSettings, 'servers'>): string {
 export function clientOptions(settings: ClientSettings, more: object): KafkaClientOptions {
   const options = {
     clientId: 'justonce',
-    ...settings.client,
+    ...settings.clientOptions,
     bootstrapBrokers: [...settings.servers],
     retries: 0,
     ...more,

@@ -24,7 +24,7 @@ interface Holding {
 export function memoryConnection({ broker, name, clock, order, visibilityMs }: MemoryConnectionOptions): Transport {
   const held = new Set<Holding>()
   // Replaced by close(): readers of the earlier one end, and deliveries it held can no longer be settled.
-  let incarnation = new AbortController()
+  let life = new AbortController()
 
   /** Forgets those that are still held and returns their entries. */
   const letGo = (holdings: readonly Holding[]): Entry[] => {
@@ -36,7 +36,7 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
   const hold = (entries: readonly Entry[], reader: Reader): readonly Delivery[] => {
     const deliveries = entries.map((entry) => {
       const lane = order === 'lane' ? laneOf(entry.message) : undefined
-      const { signal: ended } = incarnation
+      const { signal: ended } = life
       const receipt: Holding = { entry, reader }
       held.add(receipt)
       return { message: entry.message, lane, count: entry.count, redelivered: entry.count > 1, ended, receipt }
@@ -53,10 +53,10 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
     async *deliveries({ signal, maxInFlight, appetite, connected }) {
       connected?.()
       const reader: Reader = { unsettled: 0 }
-      const mine = incarnation
+      const mine = life
       const stopHearing = appetite?.onGrown(broker.stir)
       try {
-        while (!signal.aborted && incarnation === mine) {
+        while (!signal.aborted && life === mine) {
           const most = Math.min(maxInFlight, appetite?.now() ?? maxInFlight)
           const entries = broker.take(mine, most - reader.unsettled)
           if (entries.length === 0) await broker.changed(signal)
@@ -76,8 +76,8 @@ export function memoryConnection({ broker, name, clock, order, visibilityMs }: M
       return messages.map(() => ({ kind: 'sent' as const }))
     },
     async close() {
-      incarnation.abort()
-      incarnation = new AbortController()
+      life.abort()
+      life = new AbortController()
       broker.giveBack(letGo([...held]))
     },
   }

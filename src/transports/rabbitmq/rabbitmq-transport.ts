@@ -2,9 +2,9 @@ import { systemClock } from '../../clock/index.ts'
 import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import { type JustonceError, quiet } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
+import { ChannelLife, type Receipt, type Subscription } from './channel-life.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
-import { Incarnation, type Receipt, type Subscription } from './incarnation.ts'
 import { newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { orGiveUp } from './or-give-up.ts'
@@ -45,7 +45,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   // Two connections: when the broker is short of memory, it stops reading from those that publish, and acknowledgements must
   // still get through.
   const [incoming, outgoing] = [newLink(connecting), newLink(connecting)]
-  const incarnations = new Set<Incarnation>()
+  const lives = new Set<ChannelLife>()
   const shape = { source, inOrder, routingKeyAsType: options.routingKeyAsType ?? false }
   let closing = new AbortController()
 
@@ -77,24 +77,24 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     ]
   }
 
-  const subscribe = async (reading: Reading): Promise<Incarnation> => {
+  const subscribe = async (reading: Reading): Promise<ChannelLife> => {
     const { connection, channel } = await incoming.open((opened) => opened.createChannel())
-    const incarnation = new Incarnation(channel, { clock, inOrder, whyLost: incoming.whyLost })
-    incarnations.add(incarnation)
+    const life = new ChannelLife(channel, { clock, inOrder, whyLost: incoming.whyLost })
+    lives.add(life)
     try {
       await declareTopology(channel, options)
       const [live, dead] = subscriptions(reading)
-      await incarnation.subscribe(live)
-      if (dead !== undefined) await subscribeWhenThere(connection, incarnation, dead, { clock, notice: reading.told })
-      return incarnation
+      await life.subscribe(live)
+      if (dead !== undefined) await subscribeWhenThere(connection, life, dead, { clock, notice: reading.told })
+      return life
     } catch (error) {
-      await incarnation.close()
+      await life.close()
       throw error
     }
   }
 
-  const open = async (wanted: Reading, signal: AbortSignal): Promise<Incarnation> => {
-    for (const each of incarnations) if (each.hasEnded) incarnations.delete(each)
+  const open = async (wanted: Reading, signal: AbortSignal): Promise<ChannelLife> => {
+    for (const each of lives) if (each.hasEnded) lives.delete(each)
     const opening = subscribe(wanted)
     try {
       const opened = await orGiveUp(opening, { clock, afterMs: setupMs, signal })
@@ -132,7 +132,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       if (dropping !== undefined) told(dropping)
       const signal = AbortSignal.any([wanted, closing.signal])
       const stopHearing = appetite?.onGrown(() => {
-        for (const incarnation of incarnations) incarnation.adjust()
+        for (const life of lives) life.adjust()
       })
       try {
         const reading = { maxInFlight, appetite, told }
@@ -148,18 +148,18 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     },
     async settle(deliveries, { kind }) {
       const receipts = deliveries.map(({ receipt }) => receipt as Receipt)
-      for (const [incarnation, given] of Map.groupBy(receipts, (receipt) => receipt.incarnation)) {
+      for (const [life, given] of Map.groupBy(receipts, (receipt) => receipt.life)) {
         const messages = given.map(({ message }) => message)
-        if (kind === 'done') incarnation.acknowledge(messages)
-        else incarnation.release(messages)
+        if (kind === 'done') life.acknowledge(messages)
+        else life.release(messages)
       }
     },
     publish: (messages) => publisher.publish(messages),
     async close() {
       closing.abort()
       closing = new AbortController()
-      const reading = Promise.all([...incarnations].map((incarnation) => incarnation.close()))
-      incarnations.clear()
+      const reading = Promise.all([...lives].map((life) => life.close()))
+      lives.clear()
       await Promise.all([reading.then(() => incoming.close()), publisher.close().then(() => outgoing.close())])
     },
   }

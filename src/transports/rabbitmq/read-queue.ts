@@ -2,7 +2,7 @@ import { backoffMs } from '../../clock/index.ts'
 import type { Clock, Delivery } from '../../contracts/index.ts'
 import { isJustonceError, type JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
-import type { Incarnation } from './incarnation.ts'
+import type { ChannelLife } from './channel-life.ts'
 
 /** With growing pauses, these take about half a minute. */
 const patience = 10
@@ -12,7 +12,7 @@ const longLifeMs = 10_000
 export interface ReadingOptions {
   readonly clock: Clock
   /** Opens a new channel and subscribes on it. Rejects if the signal is aborted before that. */
-  open(signal: AbortSignal): Promise<Incarnation>
+  open(signal: AbortSignal): Promise<ChannelLife>
   /** Called when a channel is open. */
   connected(): void
   onError(error: unknown): void
@@ -31,9 +31,9 @@ export async function* readQueue(
   let failures = 0
   let wasOpen = false
   while (!signal.aborted) {
-    let incarnation: Incarnation
+    let life: ChannelLife
     try {
-      incarnation = await open(signal)
+      life = await open(signal)
     } catch (error) {
       if (signal.aborted) return
       if (!wasOpen || failures >= patience || isLasting(error)) throw error
@@ -46,16 +46,16 @@ export async function* readQueue(
     const openedAt = clock.monotonicMs()
     try {
       for (;;) {
-        const deliveries = await incarnation.next(signal)
+        const deliveries = await life.next(signal)
         if (deliveries === undefined) break
         yield deliveries
-        incarnation.adjust()
+        life.adjust()
       }
     } finally {
-      await incarnation.leave()
+      await life.leave()
     }
     if (signal.aborted) return
-    if (incarnation.reason !== undefined) notice(brokerError(incarnation.reason, 'The channel was closed'))
+    if (life.reason !== undefined) notice(brokerError(life.reason, 'The channel was closed'))
     // If channels are closed as soon as they are open, there must be a pause before each new one.
     if (clock.monotonicMs() - openedAt > longLifeMs) failures = 0
     await clock.sleep(backoffMs(failures++, clock), signal)

@@ -1,8 +1,8 @@
 import type { Clock } from '../../contracts/index.ts'
 import type { JustonceError } from '../../errors/index.ts'
 import { brokerError, replyCode } from './broker-errors.ts'
+import type { ChannelLife, Subscription } from './channel-life.ts'
 import type { AmqpConnection } from './client-shapes.ts'
-import type { Incarnation, Subscription } from './incarnation.ts'
 
 /** Missing, or locked by a connection that has it exclusively. */
 const notForNow = new Set<unknown>([404, 405])
@@ -20,13 +20,13 @@ export interface Watch {
  */
 export async function subscribeWhenThere(
   connection: AmqpConnection,
-  incarnation: Incarnation,
+  life: ChannelLife,
   subscription: Subscription,
   { clock, notice }: Watch,
 ): Promise<void> {
   const { queue } = subscription
   const refusal = await refusalOf(connection, queue)
-  if (refusal === undefined) return incarnation.subscribe(subscription)
+  if (refusal === undefined) return life.subscribe(subscription)
   if (!notForNow.has(replyCode(refusal))) throw refusal
   let said = ''
   const say = (error: unknown): void => {
@@ -37,15 +37,15 @@ export async function subscribeWhenThere(
   say(refusal)
   const lookAgain = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep(lookAgainMs, incarnation.over)
-      if (incarnation.over.aborted) return
+      await clock.sleep(lookAgainMs, life.over)
+      if (life.over.aborted) return
       const again = await refusalOf(connection, queue)
-      if (again === undefined) return incarnation.subscribe(subscription)
+      if (again === undefined) return life.subscribe(subscription)
       // An error caused by the end of the connection says nothing about the queue.
-      if (!incarnation.over.aborted) say(again)
+      if (!life.over.aborted) say(again)
     }
   }
-  // It fails if the channel or the connection has ended. The next incarnation then looks for the queue itself.
+  // It fails if the channel or the connection has ended. The next life then looks for the queue itself.
   void lookAgain().catch(() => {})
 }
 

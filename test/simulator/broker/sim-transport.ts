@@ -8,7 +8,7 @@ import { watchHeartbeat } from './watch-heartbeat.ts'
 
 interface SimReceipt {
   readonly queued: Queued
-  readonly incarnation: object
+  readonly connection: object
 }
 
 /** A transport to the simulated broker for one process: reconnects by itself, keeps deliveries to their connection. */
@@ -61,16 +61,16 @@ export function simTransport(
           arrived = []
           if (broker.isDown) await process.clock.sleep(500, signal)
           else {
-            const incarnation = {}
+            const connection = {}
             const over = new AbortController()
             let since = 0
             connect(maxInFlight, (queued) => {
               // Where the broker does not tell, whatever may have lain with a dead process is suspect.
               const isSuspect = tells === 'none' && since++ < maxInFlight
-              arrived.push({ ...toDelivery(queued, incarnation, tells, isSuspect), ended: over.signal })
+              arrived.push({ ...toDelivery(queued, connection, tells, isSuspect), ended: over.signal })
               wake()
             })
-            incarnations.set(incarnation, current as NonNullable<typeof current>)
+            connections.set(connection, current as NonNullable<typeof current>)
             current?.link.onLost(() => {
               over.abort()
               wake()
@@ -89,7 +89,7 @@ export function simTransport(
     },
     async settle(deliveries, settlement) {
       const receipts = deliveries.map(({ receipt }) => receipt as SimReceipt)
-      const mine = receipts.filter(({ incarnation }) => incarnations.get(incarnation) === current)
+      const mine = receipts.filter(({ connection }) => connections.get(connection) === current)
       if (mine.length === 0 || current === undefined || current.link.isLost) return
       const { link, session } = current
       const queued = mine.map((receipt) => receipt.queued)
@@ -107,15 +107,15 @@ export function simTransport(
 
 const steps: Record<Settlement['kind'], string> = { done: 'ack', release: 'release' }
 
-const incarnations = new WeakMap<object, object>()
+const connections = new WeakMap<object, object>()
 
 function toDelivery(
   queued: Queued,
-  incarnation: object,
+  connection: object,
   tells: 'count' | 'flag' | 'none',
   isSuspect: boolean,
 ): Delivery {
-  const receipt: SimReceipt = { queued, incarnation }
+  const receipt: SimReceipt = { queued, connection }
   return {
     message: queued.message,
     receipt,

@@ -1,4 +1,4 @@
-import { nowMs } from '../cells.ts'
+import { nowMs } from '../literals-and-cells.ts'
 import type { Tables } from '../tables.ts'
 import { createTables } from './0001-tables.ts'
 

@@ -1,12 +1,12 @@
 import type { ClaimAnswer, ClaimRequest, InboxRecord, RecordKey } from '../../../contracts/index.ts'
-import { bytesArray, type Cell, dateIn, hexOf, textArray } from '../cells.ts'
 import type { Answer, Runner } from '../connection.ts'
 import type { Statement } from '../statement.ts'
 import { swallowed } from '../transactions/swallowed.ts'
+import { bytesArray, type Cell, dateIn, hexOf, textArray } from '../values-as-text.ts'
 import { bornMs, bornText } from './born.ts'
 import { lookAt } from './find-records.ts'
 import type { ClaimStatements, TwoWays } from './inbox-statements.ts'
-import { keyArrays, nameOf } from './record-cells.ts'
+import { keyArrays, nameOf } from './record-rows.ts'
 
 export interface Claimed {
   readonly existing: ClaimAnswer['existing']

@@ -1,9 +1,9 @@
 import type { InboxKey, InboxRecord, RecordKey } from '../../../contracts/index.ts'
-import { type Cell, dateIn, textArray } from '../cells.ts'
 import type { Answer, Runner } from '../connection.ts'
+import { type Cell, dateIn, textArray } from '../values-as-text.ts'
 import { bornRange, bornText } from './born.ts'
 import type { InboxStatements, TwoWays } from './inbox-statements.ts'
-import { keyArrays, recordIn } from './record-cells.ts'
+import { keyArrays, recordIn } from './record-rows.ts'
 
 type CanRun = Pick<Runner, 'run'>
 

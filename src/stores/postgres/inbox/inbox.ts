@@ -1,16 +1,16 @@
 import type { ClaimRequest, Inbox, InboxKey } from '../../../contracts/index.ts'
 import { splitChanges } from '../../../encoding/split-changes.ts'
 import { JustonceError } from '../../../errors/index.ts'
-import { textArray, textIn } from '../cells.ts'
 import type { Answer, ConnectionSource, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
+import { textArray, textIn } from '../values-as-text.ts'
 import { type Claimed, claimAll } from './claim.ts'
 import { locate, lookAt, runAmong } from './find-records.ts'
 import type { ClaimStatements, InboxStatements, TwoWays } from './inbox-statements.ts'
 import type { Partitions } from './partitions.ts'
-import { nameOf, stateCodes } from './record-cells.ts'
+import { nameOf, stateCodes } from './record-rows.ts'
 
 export interface InboxParts<Tx> {
   readonly source: Pick<ConnectionSource<Tx>, 'runAlone'>

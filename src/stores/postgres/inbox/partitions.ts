@@ -1,11 +1,11 @@
 import type { InboxKey } from '../../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
-import { dateIn, textArray } from '../cells.ts'
 import type { ConnectionSource, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import { type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { beginAnew } from '../transactions/left-open.ts'
+import { dateIn, textArray } from '../values-as-text.ts'
 import { type Part, partFrom, partStart } from './inbox-parts.ts'
 
 type CanRun = Pick<Runner, 'run'>

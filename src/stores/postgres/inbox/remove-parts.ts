@@ -1,8 +1,8 @@
-import { type Cell, textIn } from '../cells.ts'
 import type { Connection, ConnectionSource } from '../connection.ts'
 import { sqlState } from '../errors.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
+import { type Cell, textIn } from '../values-as-text.ts'
 import { type Part, partNamed } from './inbox-parts.ts'
 
 export interface Removed {

@@ -1,7 +1,7 @@
 import type { ParkedFilter } from '../../../contracts/index.ts'
 import { equalColumns, wantedInErrors } from '../../sql/parked-filter.ts'
-import { type Cell, textArray } from '../cells.ts'
-import { keyArrays } from '../inbox/record-cells.ts'
+import { keyArrays } from '../inbox/record-rows.ts'
+import { type Cell, textArray } from '../values-as-text.ts'
 
 export interface FilterSql {
   /** A condition on the bare columns of the parked table. */

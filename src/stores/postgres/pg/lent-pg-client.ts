@@ -1,10 +1,10 @@
 import { type Call, CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
 import { lentClient, type Method } from '../../sql/lent-client.ts'
-import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Connection, LendOptions } from '../connection.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
+import type { Cell } from '../values-as-text.ts'
 import { nativeOf, noteNative } from './natives.ts'
 import { asText } from './pg-runner.ts'
 

@@ -1,11 +1,11 @@
 import { JustonceError } from '../../../errors/index.ts'
-import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Answer, Call, Connection, Opening } from '../connection.ts'
 import { explained, isVanished, messageOf } from '../errors.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
 import { wasLeftOpen } from '../transactions/left-open.ts'
+import type { Cell } from '../values-as-text.ts'
 import { PgRunner } from './pg-runner.ts'
 import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
 

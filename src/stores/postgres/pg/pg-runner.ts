@@ -1,8 +1,8 @@
-import type { Cell } from '../cells.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
+import type { Cell } from '../values-as-text.ts'
 import { nativeOf } from './natives.ts'
 import { RoundTrip, wireOf } from './round-trip.ts'
 

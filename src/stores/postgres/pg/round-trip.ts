@@ -1,6 +1,6 @@
-import type { Cell } from '../cells.ts'
 import type { Answer } from '../connection.ts'
 import { type Statement, statement } from '../statement.ts'
+import type { Cell } from '../values-as-text.ts'
 import { WireMessages } from './wire-messages.ts'
 
 /** The protocol level of a `pg` client, as cursors and streams for `pg` use it. */

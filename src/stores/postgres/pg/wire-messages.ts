@@ -1,4 +1,4 @@
-import type { Cell } from '../cells.ts'
+import type { Cell } from '../values-as-text.ts'
 
 /**
  * Messages of the Postgres protocol (version 3, text format), written one after the other into one buffer. `pg` writes every

@@ -1,5 +1,5 @@
-import type { Cell } from '../cells.ts'
 import type { Statement } from '../statement.ts'
+import type { Cell } from '../values-as-text.ts'
 
 const parameter = /\$(\d+)/g
 

@@ -1,9 +1,9 @@
-import type { Cell } from '../cells.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Statement } from '../statement.ts'
 import { unlessInside } from '../transactions/left-open.ts'
+import type { Cell } from '../values-as-text.ts'
 import { inlined } from './inlined.ts'
 import type { JsQuery, RawResult } from './query.ts'
 

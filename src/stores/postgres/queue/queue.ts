@@ -2,13 +2,13 @@ import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket } from '../../sql/queue-ticket.ts'
-import { bytesArray, numberArray } from '../cells.ts'
 import type { ConnectionSource, Runner } from '../connection.ts'
 import { queuedIn } from '../rows.ts'
 import { prepared, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
+import { bytesArray, numberArray } from '../values-as-text.ts'
 
 /** `listen` and `announce` are in queue-news.ts. */
 export function postgresQueue<Tx>(

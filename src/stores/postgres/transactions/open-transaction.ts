@@ -1,8 +1,8 @@
 import type { Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import type { LedgerLoan } from '../../sql/call-ledger.ts'
-import { textIn } from '../cells.ts'
 import type { Answer, Connection, ConnectionSource, Runner } from '../connection.ts'
+import { textIn } from '../values-as-text.ts'
 import { SettingsBefore } from './restoring.ts'
 
 /** What the store remembers about a transaction that it has opened. */

@@ -1,4 +1,4 @@
-import type { Cell } from '../cells.ts'
+import type { Cell } from '../values-as-text.ts'
 
 /** The settings that an opening returns after the epoch. The settings that functions change come after these. */
 const answered = [

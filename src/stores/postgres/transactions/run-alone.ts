@@ -1,7 +1,7 @@
-import type { Cell } from '../cells.ts'
 import type { Answer, Connection } from '../connection.ts'
 import { isBadSession, isLostConnection, sqlState } from '../errors.ts'
 import type { Statement } from '../statement.ts'
+import type { Cell } from '../values-as-text.ts'
 import { beginAnew, wasLeftOpen } from './left-open.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytesArray, bytesIn, dateIn, numberArray, textArray, textIn } from './cells.ts'
+import { bytesArray, bytesIn, dateIn, numberArray, textArray, textIn } from './values-as-text.ts'
 
 describe('array literals', () => {
   test('texts are quoted, whatever is in them', () => {

@@ -1,20 +1,20 @@
 import { cleanText } from '../encoding/clean-text.ts'
 import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
-import type { Signature } from './types.ts'
+import type { WhoAndWhy } from './types.ts'
 
 /** The most that one list returns. */
 export const mostListed = 1_000
 const longestName = 200
 const longestReason = 2_000
 
-/** A signature that has been checked. */
-export interface Signed {
+/** Who does it and why, checked. */
+export interface CheckedWhoAndWhy {
   readonly by: string
   readonly why: string
 }
 
 /** Every action needs a name: who did it is all that is left of a discarded dead letter. */
-export function checkSignature(given: Signature, where: string, others: readonly string[] = []): Signed {
+export function checkWhoAndWhy(given: WhoAndWhy, where: string, others: readonly string[] = []): CheckedWhoAndWhy {
   checkOptions(given, ['by', 'why', ...others], where)
   const { by, why = '' } = given
   if (typeof by !== 'string' || by.trim() === '' || by.length > longestName) {

@@ -23,7 +23,7 @@ interface Consumer {
   tag: string | undefined
 }
 
-export interface IncarnationOptions {
+export interface ChannelLifeOptions {
   readonly clock: Clock
   /** Keeps the order: no other consumer is given anything before the channel is closed. */
   readonly inOrder: boolean
@@ -31,19 +31,19 @@ export interface IncarnationOptions {
   whyLost(): unknown
 }
 
-/** The incarnation that a delivery came from. It can be settled only there. */
+/** The life that a delivery came from. It can be settled only there. */
 export interface Receipt {
   readonly message: AmqpMessage
-  readonly incarnation: Incarnation
+  readonly life: ChannelLife
 }
 
 /**
  * One lifetime of a channel and everything delivered through it. Tags start at 1 in every channel, so a delivery can be settled
- * only in its own incarnation. When that has ended, the broker redelivers it.
+ * only in its own life. When that has ended, the broker redelivers it.
  */
-export class Incarnation {
+export class ChannelLife {
   readonly #channel: AmqpChannel
-  readonly #options: IncarnationOptions
+  readonly #options: ChannelLifeOptions
   readonly #open = new OpenTags()
   /** Arrived, but not handed over. */
   readonly #arrived: { readonly message: AmqpMessage; readonly subscription: Subscription }[] = []
@@ -63,7 +63,7 @@ export class Incarnation {
   reason: unknown
   hasEnded = false
 
-  constructor(channel: AmqpChannel, options: IncarnationOptions) {
+  constructor(channel: AmqpChannel, options: ChannelLifeOptions) {
     this.#channel = channel
     this.#options = options
     channel.on('error', (error) => {
@@ -189,7 +189,7 @@ export class Incarnation {
     readonly subscription: Subscription
   }): Delivery {
     this.#inHands.add(message)
-    const receipt: Receipt = { message, incarnation: this }
+    const receipt: Receipt = { message, life: this }
     return { ...subscription.toDelivery(message), ended: this.#over.signal, receipt }
   }
 

@@ -1,5 +1,5 @@
 import type { InboxRecord, RecordKey, RecordState } from '../../../contracts/index.ts'
-import { type Cell, dateIn, textArray, textIn } from '../cells.ts'
+import { type Cell, dateIn, textArray, textIn } from '../values-as-text.ts'
 
 export function keyArrays(keys: readonly RecordKey[]): [string, string] {
   return [textArray(keys.map(({ handler }) => handler)), textArray(keys.map(({ key }) => key))]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../clock/index.ts'
+import { ChannelLife } from './channel-life.ts'
 import type { AmqpChannel } from './client-shapes.ts'
-import { Incarnation } from './incarnation.ts'
 import { toDelivery } from './to-delivery.ts'
 
 /** As a broker does: a consumer gets the prefetch that was set last. */
@@ -24,12 +24,12 @@ function recordingChannel() {
 test('consumers that are begun at the same time each get their own prefetch', async () => {
   const { channel, begun } = recordingChannel()
   const options = { clock: systemClock, inOrder: false, whyLost: () => undefined }
-  const incarnation = new Incarnation(channel, options)
+  const life = new ChannelLife(channel, options)
   const shape = { source: 'rabbitmq:notes', inOrder: false, routingKeyAsType: false }
   const subscription = { toDelivery: (message: Parameters<typeof toDelivery>[0]) => toDelivery(message, shape) }
   await Promise.all([
-    incarnation.subscribe({ ...subscription, queue: 'notes', prefetch: 90 }),
-    incarnation.subscribe({ ...subscription, queue: 'dead', prefetch: 10 }),
+    life.subscribe({ ...subscription, queue: 'notes', prefetch: 90 }),
+    life.subscribe({ ...subscription, queue: 'dead', prefetch: 10 }),
   ])
   expect(begun).toEqual(['notes: 90', 'dead: 10'])
 })
