@@ -85,6 +85,8 @@ function decideInterleave(
   { name, interleave = false, transaction, delivery }: HandlerOptions,
   { kind }: Handler['call'],
 ): boolean {
+  if (typeof interleave !== 'boolean')
+    throw new JustonceError('OPTION_INVALID', { message: `interleave of handler ${name} is not true or false.` })
   const isAlone = kind === 'batch' || transaction === 'own' || delivery === 'at-most-once'
   if (!interleave || !isAlone) return interleave
   const other = kind === 'batch' ? 'onBatch' : transaction === 'own' ? `transaction: 'own'` : `delivery: 'at-most-once'`

@@ -141,6 +141,24 @@ test.each([
     "ordered of handler a cannot be kept with delivery: 'at-most-once'.",
   ],
   [
+    'to interleave and to be alone',
+    { name: 'a', interleave: true, transaction: 'own' },
+    'OPTION_INVALID',
+    "interleave of handler a has no effect with transaction: 'own'.",
+  ],
+  [
+    'to interleave after the acknowledgement',
+    { name: 'a', interleave: true, delivery: 'at-most-once' },
+    'OPTION_INVALID',
+    "interleave of handler a has no effect with delivery: 'at-most-once'.",
+  ],
+  [
+    'to interleave, in words',
+    { name: 'a', interleave: 'yes' },
+    'OPTION_INVALID',
+    'interleave of handler a is not true or false.',
+  ],
+  [
     'an expiry that is a number',
     { name: 'a', expires: 5 },
     'OPTION_INVALID',

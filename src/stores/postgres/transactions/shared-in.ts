@@ -1,15 +1,32 @@
 import { usesSavepoint } from '../../sql/savepoints.ts'
+import { sqlPieces } from '../../sql/sql-tokens.ts'
 import { findSessionChange } from './session-change.ts'
+
+/** Statements about what all of a transaction or a session shares: settings, constraints that wait, names of cursors. */
+const aboutAll = new Set(['SET', 'RESET', 'DECLARE', 'PREPARE', 'DEALLOCATE', 'DO'])
 
 /** Functions that return what the session did last, whoever did it. */
 const ofTheSession = /\b(lastval|currval|setval)\s*\(/i
 const temporary = /\b(?:create\s+(?:local\s+|global\s+)?|into\s+)temp(?:orary)?\b/i
+const mayBeAboutAll = /\b(?:set|reset|declare|prepare|deallocate|do)\b/i
 
 /** What messages that interleave in one transaction would notice of each other. */
 export function sharedIn(sql: string): string | undefined {
   if (usesSavepoint(sql)) return 'a savepoint'
-  if (findSessionChange(sql) !== undefined) return 'SET or set_config()'
+  const verb = mayBeAboutAll.test(sql) ? verbsIn(sql).find((each) => aboutAll.has(each)) : undefined
+  if (verb !== undefined) return verb
+  if (findSessionChange(sql) !== undefined) return 'set_config()'
   if (temporary.test(sql)) return 'a temporary table'
   const named = ofTheSession.exec(sql)?.[1]
   return named && `${named}()`
+}
+
+function verbsIn(sql: string): string[] {
+  const verbs: string[] = []
+  let isFirst = true
+  for (const [token, text] of sqlPieces(sql)) {
+    if (isFirst) verbs.push(text.toUpperCase())
+    isFirst = token === ';'
+  }
+  return verbs
 }
