@@ -34,7 +34,7 @@ export async function fillParked(pool: Pool, count: number): Promise<void> {
 
 /** Makes a dead letter of every message, with the record that says so, and removes what an earlier round has left. */
 export async function fillDeadLetters(pool: Pool, { deliveries }: Workload): Promise<void> {
-  await pool.query('TRUNCATE justonce_parked, justonce_redrives, justonce_audit')
+  await pool.query('TRUNCATE justonce_parked, justonce_facts')
   for (let from = 0; from < deliveries.length; from += 10_000) {
     const some = deliveries.slice(from, from + 10_000)
     const ids = some.map(({ id }) => id)
