@@ -58,7 +58,7 @@ test('each type has its own pace', () => {
   expect(take(sizes, mixed).map(({ message }) => message.type)).toEqual([...Array(10).fill('fast'), 'slow'])
 })
 
-test('a conflict halves the batches of its type, and every batch that goes well gives a little back', () => {
+test('a conflict halves the batches of its type, the next one takes more, and after a while each that goes well gives a little back', () => {
   const sizes = new AdaptiveBatch({ max: 48, budgetMs: 100 })
   settle(sizes, 0.1)
   settle(sizes, 0.1, 'b')
@@ -66,15 +66,38 @@ test('a conflict halves the batches of its type, and every batch that goes well 
   expect(take(sizes, deliveries(100))).toHaveLength(24)
   expect(take(sizes, deliveries(100, 'b'))).toHaveLength(48)
   sizes.learn(deliveries(24), 1, 2)
-  expect(take(sizes, deliveries(100))).toHaveLength(12)
-  const growth = Array.from({ length: 30 }, () => {
+  expect(take(sizes, deliveries(100))).toHaveLength(3)
+  const growth = Array.from({ length: 150 }, () => {
     const batch = take(sizes, deliveries(100))
     sizes.learn(batch, 1, 0)
     return batch.length
   })
-  expect(growth.slice(0, 4)).toEqual([12, 13, 15, 17])
+  // 256 messages later: the second conflict has doubled the patience.
+  expect(growth.slice(0, 86)).toEqual(Array(86).fill(3))
+  expect(growth.slice(86, 89)).toEqual([4, 5, 6])
   expect(growth.toSorted((a, b) => a - b)).toEqual(growth)
   expect(growth.at(-1)).toBe(48)
+})
+
+test('a type that collides whenever its batches grow tries it ever more rarely, until it has been calm for long', () => {
+  const sizes = new AdaptiveBatch({ max: 48, budgetMs: 100 })
+  settle(sizes, 0.1)
+  const untilNext = (): number => {
+    for (let handled = 0; ; ) {
+      const batch = take(sizes, deliveries(100))
+      const isColliding = batch.length > 1
+      sizes.learn(batch, 1, isColliding ? 1 : 0)
+      if (isColliding) return handled
+      handled += batch.length
+    }
+  }
+  while (take(sizes, deliveries(100)).length > 1) untilNext()
+  const [first = 0, second = 0, third = 0] = Array.from({ length: 3 }, untilNext)
+  expect(second).toBeGreaterThan(first * 1.9)
+  expect(third).toBeGreaterThan(second * 1.9)
+  for (let i = 0; i < 60_000; i++) sizes.learn(deliveries(1), 1, 0)
+  sizes.learn(deliveries(2), 1, 1)
+  expect(untilNext()).toBeLessThan(200)
 })
 
 test('conflicts never make it smaller than one', () => {

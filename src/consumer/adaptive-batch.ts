@@ -12,9 +12,19 @@ interface Pace {
   messageMs: number
   /** If false, the average is only a guess. */
   isMeasured: boolean
-  /** Halved by a conflict, and raised a little by every batch without one. */
+  /** Halved by a conflict, lowered more by the next ones, and raised a little by batches without one, after some patience. */
   limit: number
+  /** How many messages were handled since the last conflict. */
+  calm: number
+  /** How many must be handled without a conflict before batches grow again. */
+  patience: number
 }
+
+/**
+ * A conflict costs as long as a lock is waited for, which is hundreds of messages. A type that collides again whenever its
+ * batches grow must not try it all the time: each conflict doubles the patience, and a long calm ends it.
+ */
+const patienceOf = { first: 128, most: 8_192, forgottenAfter: 50_000 }
 
 const typesRemembered = 1_000
 /** The batch size for a type of which no time has been measured yet. */
@@ -74,8 +84,17 @@ export class AdaptiveBatch {
       const pace = this.#pace(type)
       pace.messageMs = pace.isMeasured ? pace.messageMs + (messageMs - pace.messageMs) / 4 : messageMs
       pace.isMeasured = true
-      if (conflicts > 0) pace.limit = Math.max(1, Math.floor(Math.min(pace.limit, handled.length) / 2))
-      else pace.limit = Math.min(this.#options.max, pace.limit + Math.max(1, pace.limit / 8))
+      if (conflicts > 0) {
+        const { first, most, forgottenAfter } = patienceOf
+        const isAgain = pace.patience > 0 && pace.calm <= forgottenAfter
+        pace.patience = isAgain ? Math.min(most, pace.patience * 2) : first
+        pace.calm = 0
+        pace.limit = Math.max(1, Math.floor(Math.min(pace.limit, handled.length) / (isAgain ? 8 : 2)))
+      } else {
+        pace.calm += handled.length
+        if (pace.calm > pace.patience)
+          pace.limit = Math.min(this.#options.max, pace.limit + Math.max(1, pace.limit / 8))
+      }
     }
   }
 
@@ -107,7 +126,8 @@ export class AdaptiveBatch {
     if (pace === undefined) {
       // Types come from outside: a sender that invents new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
-      pace = { messageMs: this.#options.budgetMs / unknownSize, isMeasured: false, limit: this.#options.max }
+      const { max, budgetMs } = this.#options
+      pace = { messageMs: budgetMs / unknownSize, isMeasured: false, limit: max, calm: 0, patience: 0 }
       this.#paces.set(type, pace)
     }
     return pace
