@@ -5,7 +5,8 @@ import { keepAudit } from './audit.ts'
 import { countParked } from './count-parked.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { pagesOf } from './pages.ts'
-import { runningRedrives } from './redrives.ts'
+import { holdRunning, type RunningRedrives, runningRedrives } from './redrives.ts'
+import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
 import type { LetterSelection, WhoAndWhy } from './types.ts'
@@ -24,12 +25,13 @@ export async function discardLetters<Tx>(
   const keys = await keysOf(site, selected)
   const { store } = site
   const shared = await sharedRecords(site, keys)
-  const running = (await runningRedrives(store)).ids
-  const discard = async (tx: Tx) => {
+  const discard = async (tx: Tx, running: RunningRedrives) => {
+    // First of all: a redrive that starts now would count as succeeded what is discarded here.
+    if (!(await holdRunning(store, tx, running))) throw new RivalError()
     let count = 0
     for (let start = 0; start < keys.length; start += atOnce) {
       // By the filter as well: a row that has changed meanwhile is not the dead letter that was seen.
-      const some = { ...selected.filter, keys: keys.slice(start, start + atOnce), notInRedrives: running }
+      const some = { ...selected.filter, keys: keys.slice(start, start + atOnce), notInRedrives: running.ids }
       const discarded = await store.parking.edit(tx, some, { kind: 'remove' }, atOnce)
       if (discarded.length === 0) continue
       count += discarded.length
@@ -49,7 +51,12 @@ export async function discardLetters<Tx>(
     if (count === 0) throw noneFound()
     return count
   }
-  return await orExplain(site, selected, () => store.transaction(discard))
+  return await orExplain(site, selected, () =>
+    despiteRivals(async () => {
+      const running = await runningRedrives(store)
+      return await store.transaction((tx) => discard(tx, running))
+    }),
+  )
 }
 
 /**

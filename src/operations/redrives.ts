@@ -40,6 +40,18 @@ export async function withRunningMarks<Tx>(
   )
 }
 
+const listOf = (ids: readonly string[], { revision }: RunningRedrives) => {
+  return { name: runningName, from: revision, value: JSON.stringify(ids), forMs: undefined }
+}
+
+/**
+ * Lets no redrive start or end before this transaction does. False if one was started or ended since `running` was read; this
+ * transaction must then not be committed.
+ */
+export async function holdRunning<Tx>({ facts }: Facts<Tx>, tx: Tx, running: RunningRedrives): Promise<boolean> {
+  return (await facts.change(tx, [listOf(running.ids, running)]))[0] !== undefined
+}
+
 /** How many rows are marked at a time, because their keys are returned. */
 const markedAtOnce = 50_000
 
@@ -56,8 +68,7 @@ export async function startRedrive<Tx>(
 ): Promise<number | undefined> {
   const ids = [...running.ids, id]
   // First of all, so that if two start at the same time, one waits for the other's marks.
-  const list = { name: runningName, from: running.revision, value: JSON.stringify(ids), forMs: undefined }
-  if ((await facts.change(tx, [list]))[0] === undefined) return undefined
+  if ((await facts.change(tx, [listOf(ids, running)]))[0] === undefined) return undefined
   const free = { ...filter, notInRedrives: ids }
   let selected = 0
   for (let marked = markedAtOnce; marked === markedAtOnce; selected += marked)
@@ -92,10 +103,10 @@ export async function endRedrive<Tx>(
   { state, reached }: { readonly state: 'finished' | 'stopped'; readonly reached: RedriveProgress },
 ): Promise<boolean> {
   const { id } = found.redrive
-  const others = JSON.stringify(running.ids.filter((each) => each !== id))
+  const others = running.ids.filter((each) => each !== id)
   const answers = await facts.change(tx, [
     { name: nameOf(id), from: found.revision, value: keptValue(found, { state, reached }), forMs: undefined },
-    { name: runningName, from: running.revision, value: others, forMs: undefined },
+    listOf(others, running),
   ])
   return !answers.includes(undefined)
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { operations } from '../../operations/index.ts'
 import { findRedrives, listRedrives, progressOf, runningRedrives, startRedrive } from '../../operations/redrives.ts'
 import { parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
@@ -76,6 +77,39 @@ export const redriveCases: readonly StoreCase[] = [
       for (const [id, count] of selected)
         assert.deepEqual(await listedKeys(store, { redrive: id }), count === 0 ? [] : keys)
       assert.deepEqual((await runningRedrives(store)).ids.toSorted(), ['r1', 'r2'])
+    },
+  },
+  {
+    name: 'redrive: if one starts just before letters are discarded, its own are kept',
+    async run({ store, rival }) {
+      await bury(store, 'm1', 'm2', 'm3')
+      let turns = 0
+      const late: typeof store = {
+        ...store,
+        async transaction(work, options) {
+          if (++turns === 1) await start(rival, 'r1', { key: 'm2' })
+          return await store.transaction(work, options)
+        },
+      }
+      assert.equal(await operations(late).letters.discard('all', { by: 'ana' }), 2)
+      assert.deepEqual(await listedKeys(store), ['m2'])
+      assert.deepEqual(await progressOf(store, 'r1'), { unreleased: 1, untried: 0, failed: 0 })
+    },
+  },
+  {
+    name: 'redrive: letters that are discarded while it starts are discarded or in it, never both',
+    async run({ store, rival }) {
+      const keys = Array.from({ length: 12 }, (_, index) => `m${index}`)
+      await bury(store, ...keys)
+      const [discarded, redrive] = await Promise.allSettled([
+        operations(store).letters.discard('all', { by: 'ana' }),
+        operations(rival).letters.redrive('all', { by: 'bo' }),
+      ])
+      const count = discarded.status === 'fulfilled' ? discarded.value : 0
+      const { id, selected } = redrive.status === 'fulfilled' ? redrive.value : { id: '', selected: 0 }
+      assert.ok(count + selected > 0)
+      assert.equal((await listedKeys(store, { redrive: id })).length, selected)
+      assert.equal((await listedKeys(store)).length, keys.length - count)
     },
   },
   {
