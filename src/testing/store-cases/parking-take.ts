@@ -47,14 +47,20 @@ export const parkingTakeCases: readonly StoreCase[] = [
   {
     name: 'parking: a message that is parked again has no revision of its earlier row',
     async run({ store, rival }) {
-      await park(store, parkedMessage('m1'))
-      const before = await reserve(store)
-      await change(rival, done('m1'))
-      await park(rival, parkedMessage('m1'))
-      const after = await reserve(rival)
-      assert.deepEqual([keysOf(before), keysOf(after)], [['m1'], ['m1']])
-      assert.deepEqual(await taken(store, before), [false], 'a late process took the row for its own')
-      assert.deepEqual(await taken(store, after), [true])
+      for (const key of ['done', 'removed']) {
+        await park(store, parkedMessage(key))
+        const read = await store.parking.list({ key })
+        const before = await reserve(store)
+        if (key === 'done') await change(rival, done(key))
+        else await rival.transaction((tx) => rival.parking.edit(tx, { key }, { kind: 'remove' }, 1))
+        await park(rival, parkedMessage(key))
+        assert.deepEqual(await taken(store, read), [false], 'a late reader took the row for the one it had read')
+        const after = await reserve(rival)
+        assert.deepEqual([keysOf(before), keysOf(after)], [[key], [key]])
+        assert.deepEqual(await taken(store, before), [false], 'a late process took the row for its own')
+        assert.deepEqual(await store.parking.rebook(before, 0), [undefined])
+        assert.deepEqual(await taken(store, after), [true])
+      }
     },
   },
   {
