@@ -154,6 +154,33 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
     expect(await effects.count('late')).toBe(0)
   })
 
+  test('a value that cannot be sent rejects its own query, and no query gets the answer to another one', async () => {
+    const sql = newSql({ url, client: { max: 1 } })
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    const store = postgresStore({ sql, prefix: 'unsent_', listen: false })
+    await store.schema.install()
+    const told = await store
+      .transaction(async (tx) => {
+        await store.inbox.claim(tx, [request])
+        const [first, second] = ['first', 'second'].map((borrower) =>
+          store.lend(tx, { borrower, interleaved: true, onLateCall: () => {} }),
+        ) as [Loan<ReservedSql>, Loan<ReservedSql>]
+        const say = (to: ReservedSql, text: unknown) => to`SELECT ${text as string}::text AS said`
+        // From now on it is prepared, and sent while others are being answered.
+        await say(first.tx, 'once')
+        const answers = [say(first.tx, 'a'), say(second.tx, undefined), say(first.tx, 'b')]
+        const outcomes = await Promise.allSettled(answers)
+        throw Object.assign(new Error('undone on purpose'), { outcomes })
+      })
+      .catch((error: unknown) => (error as { outcomes: PromiseSettledResult<unknown>[] }).outcomes)
+    expect(told).toMatchObject([
+      { status: 'rejected', reason: { code: 'CONNECTION_DESTROYED' } },
+      { status: 'rejected', reason: { code: 'UNDEFINED_VALUE' } },
+      { status: 'rejected', reason: { code: 'CONNECTION_DESTROYED' } },
+    ])
+    expect([...(await sql`SELECT 1 AS n`)]).toEqual([{ n: 1 }])
+  })
+
   test('a connection that is lost and made anew for somebody else takes nothing more of the transaction', async () => {
     // With one connection postgres.js has to connect the same one again.
     const sql = postgres(url, { max: 1, onnotice: () => {} }) as Sql

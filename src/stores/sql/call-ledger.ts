@@ -27,6 +27,8 @@ export interface LedgerRules {
   findTransactionControl(sql: string): string | undefined
   /** Whether the transaction no longer exists after a call has failed with this error. */
   endedBy(error: unknown): boolean
+  /** Whether a call that failed with this error may make later statements of the session fail as well. */
+  spoils?(error: unknown): boolean
   /** Like `endedBy`, for a call that succeeded: a procedure may have committed. */
   endedWith?(result: unknown): boolean
   /** Whether the client has seen the transaction end. */
@@ -155,6 +157,7 @@ export class CallLedger {
       failed: (error) => {
         if (!settle()) return
         this.#note(error)
+        if (this.#rules.spoils?.(error)) this.#options.onLeft?.()
         if (this.#rules.endedBy(error)) this.#endedInside(error)
         this.#tell((waiter) => waiter.reject(error))
       },

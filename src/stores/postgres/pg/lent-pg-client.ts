@@ -2,6 +2,7 @@ import { type Call, CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts
 import { lentClient, type Method } from '../../sql/lent-client.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import type { Connection, LendOptions } from '../connection.ts'
+import { isVanished, sqlState } from '../errors.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
 import type { Cell } from '../values-as-text.ts'
@@ -44,13 +45,21 @@ export function lentPgClient<Client extends PgClientShape>(
         answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
       },
     },
-    { ...ledgerRules, hasEnded: () => connection?.inTransaction() === false },
+    { ...ledgerRules, spoils, hasEnded: () => connection?.inTransaction() === false },
   )
   const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
   const refuse = (what: string): never => {
     throw ledger.controlled(what)
   }
   return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), nativeOf(client)))
+}
+
+/**
+ * A named statement that the server does not know fails every time. `pg` causes that itself: if a value cannot be sent, it
+ * has the server forget the statement, and later takes it for prepared.
+ */
+function spoils(error: unknown): boolean {
+  return isVanished(error) || sqlState(error) === undefined
 }
 
 function lentQuery(client: PgClientShape, ledger: CallLedger): Method {

@@ -31,6 +31,8 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   #isSeen = true
   /** Whether nothing has been run in the transaction yet. */
   #isFresh = false
+  /** The query that postgres.js is sending at this moment. */
+  #sending: JsQuery | undefined
   #inner: InnerConnection | undefined
   #lost: Error | undefined
   #gone = false
@@ -131,6 +133,31 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return () => void this.#waiting.delete(query)
   }
 
+  watchSending(query: JsQuery): void {
+    const send = query.handler
+    query.handler = (given) => {
+      this.#sending = query
+      try {
+        return send(given)
+      } finally {
+        this.#sending = undefined
+      }
+    }
+  }
+
+  /**
+   * If a value cannot be sent while other queries are being answered, postgres.js rejects the query whose answer is next, and
+   * the one with the value later gets the answer to another query. So nothing may use the connection any more.
+   */
+  rejecting(query: JsQuery, error: unknown): void {
+    const unsent = this.#sending
+    if (unsent === undefined || unsent === query || this.#lost !== undefined) return
+    this.#sending = undefined
+    unsent.reject(error)
+    this.#onLost(endedError())
+    void this.#terminate()
+  }
+
   async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
     const isFirst = this.#isFresh
     this.#isFresh = false
@@ -213,7 +240,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     if (this.#lost !== undefined) return
     const isIdle = this.#waiting.size === 0
     cancelRunning(this.#waiting.keys())
-    this.#onLost(Object.assign(new Error('The store has ended the connection'), { code: 'CONNECTION_DESTROYED' }))
+    this.#onLost(endedError())
     if (isIdle) this.#inner?.terminate()
     else void this.#terminate()
   }
@@ -229,6 +256,10 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
 
 function rethrown(error: unknown): never {
   throw explained(error)
+}
+
+function endedError(): Error {
+  return Object.assign(new Error('The store has ended the connection'), { code: 'CONNECTION_DESTROYED' })
 }
 
 function overError(): JustonceError {

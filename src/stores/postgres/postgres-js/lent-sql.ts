@@ -36,12 +36,14 @@ export function lentSql<Sql extends PostgresJsShape>(
   function follow(query: JsQuery): void {
     const call = ledger.begin()
     const stop = connection?.watch(query, (error) => query.reject(error))
+    connection?.watchSending(query)
     // Cursors replace these functions as they proceed.
     intercept(query, 'resolve', () => {
       stop?.()
       call.succeeded()
     })
     intercept(query, 'reject', (error) => {
+      connection?.rejecting(query, error)
       stop?.()
       call.failed(error)
     })

@@ -24,6 +24,8 @@ export interface JsQuery extends Promise<unknown> {
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
   handle(): unknown
+  /** Hands the query to its connection. */
+  handler(query: JsQuery): unknown
   execute(): JsQuery
   raw(): JsQuery
   canceller?: ((query: JsQuery) => Promise<void>) | null
