@@ -1,6 +1,8 @@
-const temporary = String.raw`\b(?:create\s+(?:local\s+|global\s+)?|into\s+)temp(?:orary)?\b(?![^]*\bon\s+commit\s+drop\b)`
+/** Tables, views, sequences and functions of the session. */
+export const temporary = String.raw`\b(?:(?:create\s+(?:or\s+replace\s+)?(?:local\s+|global\s+)?|into\s+)temp(?:orary)?\b|pg_temp"?\s*\.)`
+const staysTemporary = String.raw`${temporary}(?![^]*\bon\s+commit\s+drop\b)`
 const left = new RegExp(
-  String.raw`${temporary}|\bpg_(?:try_)?advisory_lock(?:_shared)?\b|\bwith\s+hold\b|(?:^|;)\s*(?:listen|prepare)\s`,
+  String.raw`${staysTemporary}|\bpg_(?:try_)?advisory_lock(?:_shared)?\b|\bwith\s+hold\b|(?:^|;)\s*(?:listen|prepare)\s`,
   'i',
 )
 

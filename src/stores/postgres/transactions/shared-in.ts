@@ -1,5 +1,6 @@
 import { usesSavepoint } from '../../sql/savepoints.ts'
 import { sqlPieces } from '../../sql/sql-tokens.ts'
+import { temporary } from './left-in-session.ts'
 import { findSessionChange } from './session-change.ts'
 
 /** Statements about what all of a transaction or a session shares: settings, constraints that wait, names of cursors. */
@@ -7,7 +8,9 @@ const aboutAll = new Set(['SET', 'RESET', 'DECLARE', 'PREPARE', 'DEALLOCATE', 'D
 
 /** Functions that return what the session did last, whoever did it. */
 const ofTheSession = /\b(lastval|currval|setval)\s*\(/i
-const temporary = /\b(?:create\s+(?:local\s+|global\s+)?|into\s+)temp(?:orary)?\b/i
+const isTemporary = new RegExp(temporary, 'i')
+/** While the server reads the rows, it takes whatever is sent behind the statement for a part of them. */
+const readsRows = /\bcopy\b[^;]*\bfrom\s+stdin\b/i
 const mayBeAboutAll = /\b(?:set|reset|declare|prepare|deallocate|do)\b/i
 
 /** What messages that interleave in one transaction would notice of each other. */
@@ -16,7 +19,8 @@ export function sharedIn(sql: string): string | undefined {
   const verb = mayBeAboutAll.test(sql) ? verbsIn(sql).find((each) => aboutAll.has(each)) : undefined
   if (verb !== undefined) return verb
   if (findSessionChange(sql) !== undefined) return 'set_config()'
-  if (temporary.test(sql)) return 'a temporary table'
+  if (isTemporary.test(sql)) return 'a temporary table'
+  if (readsRows.test(sql)) return 'COPY FROM STDIN'
   const named = ofTheSession.exec(sql)?.[1]
   return named && `${named}()`
 }
