@@ -40,8 +40,8 @@ describe('the options of postgresStore()', () => {
   })
 
   test('the size of the pool is told', () => {
-    expect(postgresStore({ pool }).capabilities).toEqual({ revocable: true, connections: 7 })
-    expect(postgresStore({ sql }).capabilities).toEqual({ revocable: true, connections: 3 })
+    expect(postgresStore({ pool }).capabilities).toEqual({ revocable: true, connections: 7, interleaves: true })
+    expect(postgresStore({ sql }).capabilities).toEqual({ revocable: true, connections: 3, interleaves: true })
   })
 
   test('an unknown option is refused with the one that was meant', () => {
