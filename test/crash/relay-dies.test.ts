@@ -12,23 +12,26 @@ describe.each([onSqlite, onPostgres])('a relay on $name', (store) => {
     const pair = [1, 2].map(() => relays.start({ stop: { point, message: 'm008' } }))
     await Promise.all(pair.map((relay) => relay.heard('started')))
     await relays.publish(15)
-    const stopped = await Promise.race(pair.map((relay) => relay.heard(`stopped ${point}`).then(() => relay)))
+    const stop = (relay: ConsumerChild) => relay.heard(`stopped ${point}`).then(({ keys = [] }) => ({ relay, keys }))
+    const { relay: stopped, keys: inHand } = await Promise.race(pair.map(stop))
     const other = pair.find((relay) => relay !== stopped) as ConsumerChild
     // It gets the message, too, and is not to stop.
     other.go()
-    return { stopped, other }
+    return { stopped, other, inHand }
   }
 
   test.skipIf(store.isMissing).concurrent.each(points)('killed %s: another sends what it had', async (point) => {
     await using relays = await openRelays(store)
-    const { stopped, other } = await oneStops(relays, point)
+    const { stopped, other, inHand } = await oneStops(relays, point)
     await stopped.kill()
     await relays.publish(15)
     await relays.untilSent()
     await other.stop()
     const { arrived, published } = await relays.orders()
     expect(arrived).toEqual(published)
-    expect(await relays.copiesOf('m008')).toBeGreaterThanOrEqual(point === 'before-publish' ? 1 : 2)
+    // In the middle, it had sent the first ones of what it had, and m008 is perhaps not among them.
+    const [first = ''] = inHand
+    expect(await relays.copiesOf(first)).toBeGreaterThanOrEqual(point === 'before-publish' ? 1 : 2)
   })
 
   test.skipIf(store.isMissing).concurrent.each(points)(
