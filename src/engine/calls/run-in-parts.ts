@@ -9,7 +9,7 @@ import type { Divided } from './interleaving.ts'
 import { mostPartsOn } from './isolation.ts'
 import { runHandler } from './run-handler.ts'
 
-/** Runs the calls one after the other in the bare transaction: the first failure rolls all of it back. */
+/** Runs the calls in the bare transaction, those that interleave first: the first failure rolls all of it back. */
 export async function runTogether<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
@@ -34,6 +34,7 @@ export async function runTogether<Tx>(
   })
 }
 
+/** Runs chains whose calls mix their statements. */
 async function mixed<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
