@@ -65,18 +65,8 @@ async function mix<S extends Store>(
     const hold = { message: held, query: query++, until: other, handlers: prover.handlersOf(other).length }
     const { effect, journal } = await prover.run(where, { batches, hold })
     for (const refusal of journal.notInterleavable) prover.note(refusal)
-    if (fine.some((expected) => prover.differences(effect, expected).length === 0)) continue
-    const differences = await prover.confirmedDifferences(effect)
-    const handlers = [...new Set([...prover.handlersOf(held), ...prover.handlersOf(other)])]
-    const seen = [`Mixed in one transaction, ${held.id} and ${other.id} had an effect that neither order has:`]
-    const cause = prover.causeFor(handlers)
-    number ??= prover.found(cause?.name ?? 'interleaves-badly', {
-      handlers: cause?.handlers ?? handlers,
-      where,
-      seen,
-      differences,
-      journal,
-    })
+    const met = { pair: [held, other], how: 'Mixed in one transaction', where, effect, journal } as const
+    number ??= await prover.foundUnless(fine, 'interleaves-badly', met)
   }
   return number
 }

@@ -60,18 +60,8 @@ async function meet<S extends Store>(
       batches: prover.oneByOne(order.filter((message) => message !== meanwhile)),
       strike: { message: held, step: index, what: { kind: 'elsewhere', deliver: meanwhile } },
     })
-    if (fine.some((expected) => prover.differences(effect, expected).length === 0)) continue
-    const differences = await prover.confirmedDifferences(effect)
-    const handlers = [...new Set([...prover.handlersOf(held), ...prover.handlersOf(meanwhile)])]
-    const seen = [`Handled at the same time, ${held.id} and ${meanwhile.id} had an effect that neither order has:`]
-    const cause = prover.causeFor(handlers)
-    number ??= prover.found(cause?.name ?? 'lost-update', {
-      handlers: cause?.handlers ?? handlers,
-      where,
-      seen,
-      differences,
-      journal,
-    })
+    const met = { pair: [held, meanwhile], how: 'Handled at the same time', where, effect, journal } as const
+    number ??= await prover.foundUnless(fine, 'lost-update', met)
   }
   return number
 }

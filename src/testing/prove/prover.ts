@@ -36,6 +36,13 @@ interface Found {
   readonly about?: IncomingMessage
 }
 
+/** Two messages that met, and what came of it. */
+interface Met extends Pick<RunOutcome, 'effect' | 'journal'> {
+  readonly pair: readonly [IncomingMessage, IncomingMessage]
+  readonly how: string
+  readonly where: string
+}
+
 /** The state that all parts of a proof share. */
 export class Prover<S extends Store> {
   readonly options: UntypedOptions<S>
@@ -136,6 +143,18 @@ export class Prover<S extends Store> {
       alsoAt: [],
       isAllowed,
     })
+  }
+
+  /** Records a failure unless two messages that met had one of the effects that are fine: those of one order and of the other. */
+  async foundUnless(fine: readonly Tables[], name: FailureName, met: Met): Promise<number | undefined> {
+    const { pair, how, where, effect, journal } = met
+    if (fine.some((expected) => this.differences(effect, expected).length === 0)) return undefined
+    const differences = await this.confirmedDifferences(effect)
+    const handlers = [...new Set(pair.flatMap((message) => this.handlersOf(message)))]
+    const seen = [`${how}, ${pair.map(({ id }) => id).join(' and ')} had an effect that neither order has:`]
+    const cause = this.causeFor(handlers)
+    const blamed = cause?.handlers ?? handlers
+    return this.found(cause?.name ?? name, { handlers: blamed, where, seen, differences, journal })
   }
 
   /** A known failure of these handlers that explains a difference better than the difference itself. */
