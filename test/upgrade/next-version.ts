@@ -1,13 +1,13 @@
 import type { Pool } from 'mysql2/promise'
 import type pg from 'pg'
 import type { Schema } from '../../src/contracts/index.ts'
+import { Connections } from '../../src/stores/mysql/connections.ts'
 import { migrations as mysqlMigrations } from '../../src/stores/mysql/migrations/index.ts'
 import { mysqlSchema } from '../../src/stores/mysql/schema.ts'
 import { ShortTransactions } from '../../src/stores/mysql/short-transactions.ts'
-import { ConnectionSource } from '../../src/stores/mysql/source.ts'
 import { tableNames as mysqlTables } from '../../src/stores/mysql/tables.ts'
 import { migrations as postgresMigrations } from '../../src/stores/postgres/migrations/index.ts'
-import { pgSource } from '../../src/stores/postgres/pg/pg-source.ts'
+import { pgConnections } from '../../src/stores/postgres/pg/pg-connections.ts'
 import { postgresSchema } from '../../src/stores/postgres/schema.ts'
 import { tableNames } from '../../src/stores/postgres/tables.ts'
 import { FairMutex } from '../../src/stores/shared/fair-mutex.ts'
@@ -29,9 +29,9 @@ const change = (inbox: string, table: string): string => `
 /** As a later version of this code would have it; with `broken` one that fails after it has begun. */
 export function nextSqlite(open: () => SqliteDatabase, broken = ''): { readonly schema: Schema; close(): void } {
   const patienceMs = 10_000
-  const source = { kind: 'opened', path: '', open } as const
-  const connection = new Connection(source)
-  const reader = connectedReader(source, { patienceMs })
+  const origin = { kind: 'opened', path: '', open } as const
+  const connection = new Connection(origin)
+  const reader = connectedReader(origin, { patienceMs })
   const transactions = new Transactions(connection, new FairMutex(systemTimers, patienceMs), patienceMs)
   const steps = [...sqliteMigrations, `${change('justonce_inbox', newTable)}${broken}`]
   return {
@@ -46,12 +46,12 @@ export function nextSqlite(open: () => SqliteDatabase, broken = ''): { readonly 
 export function nextPostgres(pool: pg.Pool, schema: string, broken = ''): Schema {
   const tables = tableNames('justonce_', schema)
   const next = `${change(tables.inbox, `${schema}.${newTable}`)}${broken}`
-  return postgresSchema(pgSource(pool, { prepare: true }), tables, [...postgresMigrations, () => next])
+  return postgresSchema(pgConnections(pool, { prepare: true }), tables, [...postgresMigrations, () => next])
 }
 
 /** MySQL commits each of these by itself, so each must do no harm when it is run again. */
 export function nextMysql(pool: Pool, broken?: string): Schema {
-  const source = new ConnectionSource(pool)
+  const connections = new Connections(pool)
   const tables = mysqlTables('justonce_', undefined)
   const table = tables.inbox.replace('justonce_inbox', newTable)
   const next = [
@@ -60,5 +60,5 @@ export function nextMysql(pool: Pool, broken?: string): Schema {
     `CREATE TABLE IF NOT EXISTS ${table} (name varchar(50) PRIMARY KEY)`,
     `INSERT IGNORE INTO ${table} (name) VALUES ('made once')`,
   ]
-  return mysqlSchema(source, new ShortTransactions(source), tables, [...mysqlMigrations, () => next])
+  return mysqlSchema(connections, new ShortTransactions(connections), tables, [...mysqlMigrations, () => next])
 }

@@ -1,17 +1,17 @@
 import type { Loan, LoanOptions, RecordKey } from '../../contracts/index.ts'
 import { JustonceError, txNotOpen, wrapperName, wrongTx } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import type { Connections } from './connections.ts'
 import { endsTransaction, isMissingSavepoint } from './errors.ts'
 import { lentConnection } from './lent-connection.ts'
 import { type Claims, provisionalClaims, Suspension } from './provisional.ts'
 import { type Answer, type Runner, runOn, serverFlags } from './runner.ts'
 import type { Server } from './server.ts'
 import { suspendFor } from './session-keeper.ts'
-import type { ConnectionSource } from './source.ts'
 import type { Tables } from './tables.ts'
 import { removeClaims } from './take-back.ts'
 
-type Servers<Native extends MysqlConnectionShape> = Pick<ConnectionSource<Native>, 'serverBehind'>
+type Servers<Native extends MysqlConnectionShape> = Pick<Connections<Native>, 'serverBehind'>
 
 /** What the store remembers about a transaction of the application that it has joined. */
 export class JoinedTransaction<Native extends MysqlConnectionShape> implements Runner {

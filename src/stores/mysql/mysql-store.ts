@@ -2,6 +2,7 @@ import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/
 import { checkOptions, JustonceError } from '../../errors/index.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
+import { Connections } from './connections.ts'
 import { classify } from './errors.ts'
 import { mysqlFacts } from './facts.ts'
 import { mysqlInbox } from './inbox.ts'
@@ -19,7 +20,6 @@ import { mysqlRetention } from './retention.ts'
 import { mysqlSchema } from './schema.ts'
 import { lockTimeout } from './session.ts'
 import { ShortTransactions } from './short-transactions.ts'
-import { ConnectionSource } from './source.ts'
 import { tableNames } from './tables.ts'
 import { takeBackClaims } from './take-back.ts'
 import { runTransaction } from './transaction.ts'
@@ -60,17 +60,17 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
   }
   const name = 'mysql'
   const tables = tableNames(prefix, database)
-  const source = new ConnectionSource(pool)
-  const short = new ShortTransactions(source)
-  const transactions = new OpenTransactions(tables, new JoinedTransactions(tables, source))
+  const connections = new Connections(pool)
+  const short = new ShortTransactions(connections)
+  const transactions = new OpenTransactions(tables, new JoinedTransactions(tables, connections))
   const takeBack = (claims: readonly Claims[]) => takeBackClaims(short, tables, claims)
   const inbox = mysqlInbox({ short, transactions, tables })
 
   return {
     name,
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: source.max },
-    transaction: (work, limits = {}) => runTransaction({ source, transactions, takeBack }, work, limits),
+    capabilities: { revocable: true, connections: connections.max },
+    transaction: (work, limits = {}) => runTransaction({ connections, transactions, takeBack }, work, limits),
     async setLockTimeout(tx, lockTimeoutMs = defaultLimits.lockTimeoutMs) {
       await transactions.get(tx).connection.run(lockTimeout(lockTimeoutMs))
     },
@@ -83,13 +83,13 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     retention: mysqlRetention(short, tables),
     positions: mysqlPositions(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),
-    schema: mysqlSchema(source, short, tables),
+    schema: mysqlSchema(connections, short, tables),
     warnings: () => mysqlWarnings(short),
-    limits: async () => ({ messageBytes: largestMessage((await source.server()).maxPacket) }),
+    limits: async () => ({ messageBytes: largestMessage((await connections.server()).maxPacket) }),
     classify,
     ping: () => ping({ read: (sql) => short.read(sql) }, tables),
     async close() {
-      source.close()
+      connections.close()
     },
   }
 }

@@ -4,19 +4,19 @@ import { JustonceError } from '../../errors/index.ts'
 import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { endings } from './endings.ts'
 import { numberIn } from './literals-and-cells.ts'
 import { createMeta, type Migrations, migrations, setVersion } from './migrations/index.ts'
 import type { Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
-import type { ConnectionSource } from './source.ts'
 import { atHome, type Tables } from './tables.ts'
 
 /** Another process needs a few seconds at most to install the tables. */
 const patienceSeconds = 60
 
 export function mysqlSchema<Native extends MysqlConnectionShape>(
-  source: ConnectionSource<Native>,
+  connections: Connections<Native>,
   short: ShortTransactions<Native>,
   tables: Tables,
   steps: Migrations = migrations,
@@ -59,7 +59,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
     async install() {
       // The usual case needs no lock and no privilege to create anything.
       if ((await version((sql) => short.read(sql))) === wanted) return
-      const connection = await source.checkOut()
+      const connection = await connections.checkOut()
       try {
         await underLock(connection)
         void connection.giveBack()

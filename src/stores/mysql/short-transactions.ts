@@ -2,10 +2,10 @@ import type { CheckOutOptions } from '../sql/checked-out.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { endings } from './endings.ts'
 import { deadlock, errorNumber, isBadSession } from './errors.ts'
 import type { Answer, Runner } from './runner.ts'
-import type { ConnectionSource } from './source.ts'
 
 /** Enough for any real contention: on each turn, the transaction that stood in the way has committed. */
 const mostTurns = 20
@@ -15,10 +15,10 @@ const mostSessions = 3
 
 /** Transactions of the store itself, on a separate connection and without a handler. */
 export class ShortTransactions<Native extends MysqlConnectionShape> {
-  readonly #source: ConnectionSource<Native>
+  readonly #connections: Connections<Native>
 
-  constructor(source: ConnectionSource<Native>) {
-    this.#source = source
+  constructor(connections: Connections<Native>) {
+    this.#connections = connections
   }
 
   /** Runs one SELECT. */
@@ -33,7 +33,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
 
   /** Sets up the session here too, because otherwise the clock and the isolation that others have left would apply. */
   async #read(sql: string): Promise<Answer['rows']> {
-    const connection = await this.#source.checkOut()
+    const connection = await this.#connections.checkOut()
     try {
       await connection.takeSession(defaultLimits)
       const { rows } = await connection.run(sql)
@@ -46,7 +46,7 @@ export class ShortTransactions<Native extends MysqlConnectionShape> {
   }
 
   async #run<T>(work: (runner: Runner) => Promise<T>, options?: CheckOutOptions): Promise<T> {
-    const connection = await this.#source.checkOut(options)
+    const connection = await this.#connections.checkOut(options)
     try {
       await connection.takeSession(defaultLimits)
       const value = await despiteDeadlocks(connection, work)

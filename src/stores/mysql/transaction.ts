@@ -4,29 +4,29 @@ import { AbortWatch } from '../sql/abort-watch.ts'
 import { defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { endings } from './endings.ts'
 import { deadlock, errorNumber, isLostConnection, isMissingSavepoint, messageOf } from './errors.ts'
 import { mark, type OpenTransaction, type OpenTransactions } from './open-transaction.ts'
 import type { Claims } from './provisional.ts'
 import { type Runner, serverFlags } from './runner.ts'
 import type { SessionLimits } from './session.ts'
-import type { ConnectionSource } from './source.ts'
 
 export interface TransactionParts<Native extends MysqlConnectionShape> {
-  readonly source: ConnectionSource<Native>
+  readonly connections: Connections<Native>
   readonly transactions: OpenTransactions<Native>
   /** Removes claims that someone has committed without us. */
   takeBack(claims: readonly Claims[]): Promise<void>
 }
 
 export async function runTransaction<Native extends MysqlConnectionShape, T>(
-  { source, transactions, takeBack }: TransactionParts<Native>,
+  { connections, transactions, takeBack }: TransactionParts<Native>,
   work: (tx: Native) => Promise<T>,
   { giveUpAfterMs, signal, ...limits }: TransactionOptions,
 ): Promise<T> {
   const watch = new AbortWatch(signal)
   try {
-    const connection = await source.checkOut({ giveUpAfterMs, watch })
+    const connection = await connections.checkOut({ giveUpAfterMs, watch })
     return await runOn(connection, { transactions, takeBack, watch, limits }, work)
   } finally {
     watch.stop()

@@ -1,5 +1,5 @@
 import type { JoinedStore, Queue } from '../../contracts/index.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { Connections } from './connection.ts'
 import type { Home } from './home.ts'
 import type { PostgresStore } from './postgres-store.ts'
 
@@ -7,7 +7,7 @@ import type { PostgresStore } from './postgres-store.ts'
 export function atHome<Tx>(
   sketch: PostgresStore<Tx>,
   home: Home<Tx, PostgresStore<Tx>>,
-  source: Pick<ConnectionSource<Tx>, 'join'>,
+  connections: Pick<Connections<Tx>, 'join'>,
 ): PostgresStore<Tx> {
   const part = <Name extends keyof PostgresStore<Tx>>(name: Name): PostgresStore<Tx>[Name] =>
     later(
@@ -37,7 +37,7 @@ export function atHome<Tx>(
   /** Asks on the caller's connection, because it may be the only one. */
   function joining(tx: Tx): JoinedStore<Tx> {
     const joined = sketch.within(tx)
-    const found = async (): Promise<JoinedStore<Tx>> => (await home.find(source.join(tx))).within(tx)
+    const found = async (): Promise<JoinedStore<Tx>> => (await home.find(connections.join(tx))).within(tx)
     return {
       ...joined,
       savepoint: async (work) => await (await found()).savepoint(work),

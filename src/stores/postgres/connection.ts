@@ -79,7 +79,7 @@ export interface LookBefore {
 }
 
 /** The user's pool, of either client library. */
-export interface ConnectionSource<Tx> {
+export interface Connections<Tx> {
   /** The maximum number of connections. */
   readonly max: number
   checkOut(options: CheckOutOptions): Promise<Connection<Tx>>

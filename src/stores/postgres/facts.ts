@@ -1,5 +1,5 @@
 import type { FactChange, Facts } from '../../contracts/index.ts'
-import type { ConnectionSource, Runner } from './connection.ts'
+import type { Connections, Runner } from './connection.ts'
 import { type Statement, statement } from './statement.ts'
 import { kindOf, type Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
@@ -15,13 +15,13 @@ const stands = `(known.expires_at IS NULL OR known.expires_at > ${now})`
  * which it began. Every statement visits its rows in the same order, so that two processes never wait for each other.
  */
 export function postgresFacts<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone'>,
   transactions: OpenTransactions<Tx>,
   { facts }: Tables,
 ): Facts<Tx> {
   const statements = factStatements(facts)
   const runner = (tx: Tx | undefined): Pick<Runner, 'run'> =>
-    tx === undefined ? { run: source.runAlone } : transactions.runner(tx)
+    tx === undefined ? { run: connections.runAlone } : transactions.runner(tx)
   const changeAll = async (
     by: Pick<Runner, 'run'>,
     sql: Statement,
@@ -37,12 +37,12 @@ export function postgresFacts<Tx>(
   return {
     async read(names) {
       if (names.length === 0) return []
-      const { rows } = await source.runAlone(statements.read, [textArray(names)])
+      const { rows } = await connections.runAlone(statements.read, [textArray(names)])
       const found = new Map(rows.map(([name, ...row]) => [name, factIn(row)]))
       return names.map((name) => found.get(name))
     },
     async list(kind, limit) {
-      const { rows } = await source.runAlone(statements.list, [kind, String(limit)])
+      const { rows } = await connections.runAlone(statements.list, [kind, String(limit)])
       return rows.map(([name, ...row]) => ({ name: textIn(name), ...factIn(row) }))
     },
     async change(tx, changes) {

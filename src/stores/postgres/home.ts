@@ -1,5 +1,5 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { ConnectionSource, Runner } from './connection.ts'
+import type { Connections, Runner } from './connection.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,13 +15,13 @@ const look = statement(
  * on statements name it, whatever anyone does to the search_path of a session.
  */
 export class Home<Tx, Made> {
-  readonly #source: Pick<ConnectionSource<Tx>, 'runAlone'>
+  readonly #connections: Pick<Connections<Tx>, 'runAlone'>
   readonly #tables: Tables
   readonly #make: (schema: string) => Made
   #made: Made | undefined
 
-  constructor(source: Pick<ConnectionSource<Tx>, 'runAlone'>, tables: Tables, make: (schema: string) => Made) {
-    this.#source = source
+  constructor(connections: Pick<Connections<Tx>, 'runAlone'>, tables: Tables, make: (schema: string) => Made) {
+    this.#connections = connections
     this.#tables = tables
     this.#make = make
   }
@@ -32,7 +32,7 @@ export class Home<Tx, Made> {
   }
 
   /** `runner` is that of a caller who may hold the only connection. */
-  async find(runner: Pick<Runner, 'run'> = { run: this.#source.runAlone }): Promise<Made> {
+  async find(runner: Pick<Runner, 'run'> = { run: this.#connections.runAlone }): Promise<Made> {
     if (this.#made !== undefined) return this.#made
     const { rows } = await runner.run(look, [this.#tables.metaName])
     const schema = rows[0]?.[0]

@@ -1,12 +1,12 @@
 import type { Position, Positions } from '../../contracts/index.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { Connections } from './connection.ts'
 import { prepared, statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import type { OpenTransactions } from './transactions/open-transaction.ts'
 import { type Cell, textArray, textIn } from './values-as-text.ts'
 
 export function postgresPositions<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone'>,
   transactions: OpenTransactions<Tx>,
   { positions }: Tables,
 ): Positions<Tx> {
@@ -34,7 +34,7 @@ export function postgresPositions<Tx>(
   )
   return {
     async load(group, partitions) {
-      const { rows } = await source.runAlone(load, [group, ...partitionArrays(partitions)])
+      const { rows } = await connections.runAlone(load, [group, ...partitionArrays(partitions)])
       return answers(partitions.length, rows)
     },
     async move(tx, group, moves) {

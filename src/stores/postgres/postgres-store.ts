@@ -3,7 +3,7 @@ import { checkOptions } from '../../errors/index.ts'
 import { atHome } from './at-home.ts'
 import { checkNotBare, wrongClient } from './check-client.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { Connections } from './connection.ts'
 import { classify } from './errors.ts'
 import { postgresFacts } from './facts.ts'
 import { Home } from './home.ts'
@@ -12,10 +12,10 @@ import { inboxStatements } from './inbox/inbox-statements.ts'
 import { Partitions } from './inbox/partitions.ts'
 import { postgresRetention } from './inbox/retention.ts'
 import { postgresParking } from './parking/parking.ts'
-import { pgSource } from './pg/pg-source.ts'
+import { pgConnections } from './pg/pg-connections.ts'
 import { ping } from './ping.ts'
 import { postgresPositions } from './positions.ts'
-import { jsSource } from './postgres-js/js-source.ts'
+import { jsConnections } from './postgres-js/js-connections.ts'
 import { postgresQueue } from './queue/queue.ts'
 import { type QueueNews, queueNews } from './queue/queue-news.ts'
 import { postgresSchema } from './schema.ts'
@@ -75,8 +75,8 @@ export function postgresStore(
   checkOptions(options, ['pool', 'sql', 'prefix', 'schema', 'prepare', 'listen'], 'postgresStore()')
   const { prepare = true } = options
   const { pool, sql } = options as { pool?: PgPoolShape<PgClientShape>; sql?: PostgresJsClientShape<PostgresJsShape> }
-  if (isPool(pool) && sql === undefined) return storeOn(pgSource(pool, { prepare }), options)
-  if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsSource(sql, { prepare }), options)
+  if (isPool(pool) && sql === undefined) return storeOn(pgConnections(pool, { prepare }), options)
+  if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsConnections(sql, { prepare }), options)
   throw wrongClient({ pool, sql })
 }
 
@@ -86,67 +86,67 @@ function isPool(pool: PgPoolShape<PgClientShape> | undefined): pool is PgPoolSha
 }
 
 function storeOn<Tx>(
-  open: ConnectionSource<Tx>,
+  open: Connections<Tx>,
   { prefix = 'justonce_', schema, listen = true }: PostgresStoreOptions,
 ): PostgresStore<Tx> {
-  const { source, close } = untilClosed(open)
+  const { connections, close } = untilClosed(open)
   const tables = tableNames(prefix, schema)
   // Listening occupies a connection permanently. With two, only one would be left, and work that holds it may need another.
-  const news = listen && source.max > 2 ? queueNews(source, tables.channel) : undefined
-  const sketch = storeWith({ source, close, news }, tables)
+  const news = listen && connections.max > 2 ? queueNews(connections, tables.channel) : undefined
+  const sketch = storeWith({ connections, close, news }, tables)
   if (schema !== undefined) return sketch
-  const home = new Home<Tx, PostgresStore<Tx>>(source, tables, (found) =>
-    storeWith({ source, close, news }, tableNames(prefix, schema, found)),
+  const home = new Home<Tx, PostgresStore<Tx>>(connections, tables, (found) =>
+    storeWith({ connections, close, news }, tableNames(prefix, schema, found)),
   )
-  return atHome(sketch, home, source)
+  return atHome(sketch, home, connections)
 }
 
 interface StoreParts<Tx> {
-  readonly source: ConnectionSource<Tx>
+  readonly connections: Connections<Tx>
   readonly news: QueueNews | undefined
   close(): void
 }
 
-function storeWith<Tx>({ source, close, news }: StoreParts<Tx>, tables: Tables): PostgresStore<Tx> {
+function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tables): PostgresStore<Tx> {
   const name = 'postgres'
-  const transactions = new OpenTransactions(source)
-  const around = surroundings(source)
+  const transactions = new OpenTransactions(connections)
+  const around = surroundings(connections)
   let settings: Statement | undefined
-  const partitions = new Partitions(source, tables)
-  const inboxParts = { source, transactions, statements: inboxStatements(tables), partitions }
+  const partitions = new Partitions(connections, tables)
+  const inboxParts = { connections, transactions, statements: inboxStatements(tables), partitions }
   const inbox = postgresInbox(inboxParts)
-  const joined = { name, source, transactions, inbox: joinedInbox(inbox, inboxParts) }
+  const joined = { name, connections, transactions, inbox: joinedInbox(inbox, inboxParts) }
 
   return {
     name,
     guarantee: 'atomic',
-    capabilities: { revocable: true, connections: source.max, interleaves: true },
+    capabilities: { revocable: true, connections: connections.max, interleaves: true },
     async transaction(work, options = {}) {
       const known = await around()
       settings ??= settingsStatement(tables, known)
-      return await runTransaction({ source, transactions, settings, unseen: known.unseen }, work, options)
+      return await runTransaction({ connections, transactions, settings, unseen: known.unseen }, work, options)
     },
     setLockTimeout: (tx, lockTimeoutMs) => setLockTimeout(transactions.runner(tx), lockTimeoutMs),
     parts: postgresParts(transactions),
-    lend: (tx, options) => transactions.get(tx).lend(source, options),
+    lend: (tx, options) => transactions.get(tx).lend(connections, options),
     within: (tx) => joinedStore(joined, tx),
     inbox,
-    parking: postgresParking(source, transactions, tables),
-    facts: postgresFacts(source, transactions, tables),
-    positions: postgresPositions(source, transactions, tables),
-    retention: postgresRetention(source, partitions, tables),
+    parking: postgresParking(connections, transactions, tables),
+    facts: postgresFacts(connections, transactions, tables),
+    positions: postgresPositions(connections, transactions, tables),
+    retention: postgresRetention(connections, partitions, tables),
     queue: {
-      ...postgresQueue(source, transactions, tables),
+      ...postgresQueue(connections, transactions, tables),
       ...(news && {
         listen: news.listen,
         announce: (queue: string, tx?: Tx) =>
-          news.announce(tx === undefined ? { run: source.runAlone } : transactions.runner(tx), queue),
+          news.announce(tx === undefined ? { run: connections.runAlone } : transactions.runner(tx), queue),
       }),
     },
-    schema: postgresSchema(source, tables),
+    schema: postgresSchema(connections, tables),
     classify,
-    ping: () => ping(source, tables),
-    warnings: () => postgresWarnings(source, tables),
+    ping: () => ping(connections, tables),
+    warnings: () => postgresWarnings(connections, tables),
     async close() {
       close()
       await news?.close()

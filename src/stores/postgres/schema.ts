@@ -1,6 +1,6 @@
 import type { Schema } from '../../contracts/index.ts'
 import { checkNotNewer, checkVersion } from '../sql/schema-version.ts'
-import type { ConnectionSource, Runner } from './connection.ts'
+import type { Connections, Runner } from './connection.ts'
 import { createMeta, type Migration, migrations, setVersion } from './migrations/index.ts'
 import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
@@ -9,7 +9,7 @@ import { textArray } from './values-as-text.ts'
 
 /** Only tests pass other migrations, to check how today's tables get to the next version. */
 export function postgresSchema<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'checkOut' | 'runAlone'>,
   tables: Tables,
   steps: readonly Migration[] = migrations,
 ): Schema {
@@ -48,8 +48,8 @@ export function postgresSchema<Tx>(
   return {
     async install() {
       // The usual case needs no lock and no privilege to create anything.
-      if ((await version({ run: source.runAlone })) === wanted) return
-      const connection = await source.checkOut({})
+      if ((await version({ run: connections.runAlone })) === wanted) return
+      const connection = await connections.checkOut({})
       try {
         await installOn(connection)
         connection.release()
@@ -59,7 +59,7 @@ export function postgresSchema<Tx>(
       }
     },
     async check() {
-      checkVersion(await version({ run: source.runAlone }), wanted, `table ${tables.meta}`)
+      checkVersion(await version({ run: connections.runAlone }), wanted, `table ${tables.meta}`)
     },
     print() {
       const schema = tables.schema === undefined ? [] : [`CREATE SCHEMA IF NOT EXISTS ${tables.schema};`]

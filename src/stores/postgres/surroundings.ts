@@ -1,4 +1,4 @@
-import type { ConnectionSource } from './connection.ts'
+import type { Connections } from './connection.ts'
 import { statement } from './statement.ts'
 import { setsSomething, settingsIn } from './transactions/unseen-settings.ts'
 
@@ -26,11 +26,11 @@ const look = statement(
 )
 
 /** Asks only once. */
-export function surroundings<Tx>(source: Pick<ConnectionSource<Tx>, 'runAlone'>): () => Promise<Surroundings> {
+export function surroundings<Tx>(connections: Pick<Connections<Tx>, 'runAlone'>): () => Promise<Surroundings> {
   let asked: Promise<Surroundings> | undefined
   const ask = async (): Promise<Surroundings> => {
     try {
-      const [start, sources, refused] = (await source.runAlone(look, [])).rows[0] ?? []
+      const [start, sources, refused] = (await connections.runAlone(look, [])).rows[0] ?? []
       return { knowsStart: /^t/.test(String(start)), unseen: unseenIn(listIn(sources), new Set(listIn(refused))) }
     } catch (error) {
       asked = undefined

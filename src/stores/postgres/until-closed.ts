@@ -1,13 +1,13 @@
 import { JustonceError } from '../../errors/index.ts'
-import type { ConnectionSource } from './connection.ts'
+import type { Connections } from './connection.ts'
 
-/** The same source until `close`, after which it hands out no connections. Those already handed out end in their own time. */
-export function untilClosed<Tx>(open: ConnectionSource<Tx>): { source: ConnectionSource<Tx>; close(): void } {
+/** The same pool until `close`, after which it hands out nothing. Connections already handed out end in their own time. */
+export function untilClosed<Tx>(open: Connections<Tx>): { connections: Connections<Tx>; close(): void } {
   let isClosed = false
   const check = (): void => {
     if (isClosed) throw new JustonceError('STORE_CLOSED', { message: 'The Postgres store has been closed.' })
   }
-  const source: ConnectionSource<Tx> = {
+  const connections: Connections<Tx> = {
     ...open,
     async checkOut(options) {
       check()
@@ -23,7 +23,7 @@ export function untilClosed<Tx>(open: ConnectionSource<Tx>): { source: Connectio
     },
   }
   return {
-    source,
+    connections,
     close() {
       isClosed = true
     },

@@ -17,7 +17,7 @@ const createSeal = `CREATE TEMP TABLE IF NOT EXISTS justonce_seal (
 )`
 
 /** How to get a connection, and whether we may close and reopen it. */
-export type ConnectionSource<Database> =
+export type Origin<Database> =
   | { readonly kind: 'opened'; readonly path: string; open(): Database }
   | { readonly kind: 'given'; readonly database: Database }
 
@@ -30,15 +30,15 @@ export interface Witness {
 
 /** The only connection that writes. Its user must hold the turn. */
 export class Connection<Database extends SqliteDatabase> {
-  readonly #source: ConnectionSource<Database>
+  readonly #origin: Origin<Database>
   readonly #witness: Witness | undefined
   #seen: number | undefined
   #database: Database | undefined
   #file: OpenFile | undefined
   #discarded = false
 
-  constructor(source: ConnectionSource<Database>, witness?: Witness) {
-    this.#source = source
+  constructor(origin: Origin<Database>, witness?: Witness) {
+    this.#origin = origin
     this.#witness = witness
   }
 
@@ -48,7 +48,7 @@ export class Connection<Database extends SqliteDatabase> {
     const database = this.#open()
     try {
       await retryWhileBusy(() => prepareConnection(database), patience)
-      const given = this.#source.kind === 'opened' ? this.#source.path : undefined
+      const given = this.#origin.kind === 'opened' ? this.#origin.path : undefined
       this.#file = openFileOf(database, given, this.#file !== undefined)
     } catch (error) {
       this.#closeOwn(database)
@@ -117,7 +117,7 @@ export class Connection<Database extends SqliteDatabase> {
   /** If another file now has this name, the connection is closed and the name is opened again. */
   #isThere(): boolean {
     if (this.#file?.isThere() !== false) return true
-    if (this.#source.kind === 'given') throw replacedError()
+    if (this.#origin.kind === 'given') throw replacedError()
     if (this.#database !== undefined) this.#closeOwn(this.#database)
     this.#database = undefined
     // Connections of one process share their knowledge of the log, so the next one must not get it from an old one.
@@ -135,20 +135,20 @@ export class Connection<Database extends SqliteDatabase> {
   }
 
   #open(): Database {
-    if (this.#source.kind === 'given') {
-      const { database } = this.#source
+    if (this.#origin.kind === 'given') {
+      const { database } = this.#origin
       if (this.#discarded || !isOpen(database)) throw closedError()
       return database
     }
     try {
-      return this.#source.open()
+      return this.#origin.open()
     } catch (error) {
       throw explained(error)
     }
   }
 
   #closeOwn(database: Database): void {
-    if (this.#source.kind === 'given') return
+    if (this.#origin.kind === 'given') return
     try {
       database.close()
     } catch {

@@ -5,7 +5,7 @@ import { JustonceError } from '../../errors/index.ts'
 import { FairMutex } from '../shared/fair-mutex.ts'
 import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
-import { Connection, type ConnectionSource } from './connection.ts'
+import { Connection, type Origin } from './connection.ts'
 import { sqliteFacts } from './facts.ts'
 import { Guard } from './guard.ts'
 import { sqliteInbox } from './inbox.ts'
@@ -54,11 +54,11 @@ export function sqliteStore(
   checkSqliteOptions(options)
   const busyTimeoutMs = options.busyTimeoutMs ?? 10_000
   const patience = { patienceMs: busyTimeoutMs }
-  const source = sourceOf(options)
+  const origin = originOf(options)
   const turns = new FairMutex(systemTimers, busyTimeoutMs)
-  const canOpenAnother = source.kind === 'opened' && 'path' in options && !inMemory.test(options.path)
-  const another = canOpenAnother ? connectedReader(source, patience) : undefined
-  const connection = new Connection(source, another)
+  const canOpenAnother = origin.kind === 'opened' && 'path' in options && !inMemory.test(options.path)
+  const another = canOpenAnother ? connectedReader(origin, patience) : undefined
+  const connection = new Connection(origin, another)
   const transactions = new Transactions(connection, turns, busyTimeoutMs)
   const reader = another ?? sharedReader(connection, turns, patience)
   const watch = queueWatch(reader)
@@ -109,9 +109,9 @@ function pathOf({ path }: SqlitePathOptions): string {
   return path === ':memory:' || path.startsWith('file:') ? path : resolve(path)
 }
 
-function sourceOf(
+function originOf(
   options: SqlitePathOptions | SqliteOpenOptions<SqliteDatabase> | SqliteGivenOptions<SqliteDatabase>,
-): ConnectionSource<SqliteDatabase> {
+): Origin<SqliteDatabase> {
   if ('database' in options) return { kind: 'given', database: options.database }
   const path = pathOf(options)
   if ('open' in options) return { kind: 'opened', path, open: () => opened(options, path) }

@@ -1,7 +1,7 @@
 import type { ClaimRequest, Inbox, InboxKey } from '../../../contracts/index.ts'
 import { splitChanges } from '../../../encoding/split-changes.ts'
 import { JustonceError } from '../../../errors/index.ts'
-import type { Answer, ConnectionSource, Runner } from '../connection.ts'
+import type { Answer, Connections, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
@@ -13,15 +13,15 @@ import type { Partitions } from './partitions.ts'
 import { nameOf, stateCodes } from './record-rows.ts'
 
 export interface InboxParts<Tx> {
-  readonly source: Pick<ConnectionSource<Tx>, 'runAlone'>
+  readonly connections: Pick<Connections<Tx>, 'runAlone'>
   readonly transactions: OpenTransactions<Tx>
   readonly statements: InboxStatements
   readonly partitions: Partitions<Tx>
 }
 
 export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
-  const { source, transactions, statements } = parts
-  const alone = { run: source.runAlone }
+  const { connections, transactions, statements } = parts
+  const alone = { run: connections.runAlone }
   const claimIn = claims(parts)
   return {
     async claim(tx, requests) {

@@ -1,6 +1,6 @@
 import type { InboxKey } from '../../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
-import type { ConnectionSource, Runner } from '../connection.ts'
+import type { Connections, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import { type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -23,15 +23,15 @@ const patienceMs = 250
  * no claim for it can be made any more.
  */
 export class Partitions<Tx> {
-  readonly #source: Pick<ConnectionSource<Tx>, 'max' | 'checkOut' | 'runAlone'>
+  readonly #connections: Pick<Connections<Tx>, 'max' | 'checkOut' | 'runAlone'>
   readonly #tables: Tables
   readonly #look: Statement
   readonly #lock: Statement
   readonly #seen = new Set<number>()
   readonly #making = new Map<string, Promise<void>>()
 
-  constructor(source: Pick<ConnectionSource<Tx>, 'max' | 'checkOut' | 'runAlone'>, tables: Tables) {
-    this.#source = source
+  constructor(connections: Pick<Connections<Tx>, 'max' | 'checkOut' | 'runAlone'>, tables: Tables) {
+    this.#connections = connections
     this.#tables = tables
     this.#look = statement(
       `SELECT floor(extract(epoch FROM horizon) * 1000), ARRAY(
@@ -58,7 +58,7 @@ export class Partitions<Tx> {
   }
 
   async make(parts: readonly Part[]): Promise<void> {
-    const missing = await this.#missing({ run: this.#source.runAlone }, parts)
+    const missing = await this.#missing({ run: this.#connections.runAlone }, parts)
     for (let made = 0; made < missing.length; made += mostAtOnce)
       await this.#makeOutside(missing.slice(made, made + mostAtOnce))
   }
@@ -79,7 +79,7 @@ export class Partitions<Tx> {
 
   /** `false` if no second connection is available. All claims of this process that need the same parts wait for one creation. */
   async #madeOutside(parts: readonly Part[]): Promise<boolean> {
-    if (this.#source.max < 2) return false
+    if (this.#connections.max < 2) return false
     const name = parts.map((part) => part.name).join()
     const making = this.#making.get(name) ?? this.#makeOutside(parts, patienceMs)
     this.#making.set(name, making)
@@ -95,7 +95,7 @@ export class Partitions<Tx> {
   }
 
   async #makeOutside(parts: readonly Part[], giveUpAfterMs?: number): Promise<void> {
-    const connection = await this.#source.checkOut({ giveUpAfterMs })
+    const connection = await this.#connections.checkOut({ giveUpAfterMs })
     try {
       await beginAnew(connection, `; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
       await this.#make(connection, parts)

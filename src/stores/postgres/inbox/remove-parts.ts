@@ -1,4 +1,4 @@
-import type { Connection, ConnectionSource } from '../connection.ts'
+import type { Connection, Connections } from '../connection.ts'
 import { sqlState } from '../errors.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -30,7 +30,7 @@ const overtaken = new Set(['42P01', '55000', '42809', '55006'])
  * claim. After a crash in between, the next run continues with what it finds.
  */
 export function partRemoval<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'checkOut' | 'runAlone'>,
   { inbox, part, partPrefix, meta }: Tables,
 ): (before: Date, endsAt: number) => Promise<Removed> {
   const list = statement(
@@ -50,16 +50,16 @@ export function partRemoval<Tx>(
 
   /** Keeps the empty parts after the last filled one: they hold no records, so the horizon can still be lowered. */
   async function removable(before: Date): Promise<FoundPart[]> {
-    const { rows } = await source.runAlone(list, [])
+    const { rows } = await connections.runAlone(list, [])
     const parts = rows.map(foundPart).filter((found) => found !== undefined && found.until <= before) as FoundPart[]
     const last = await lastFilled(parts.filter(({ state }) => state !== 'detached'))
-    const mayGo = last !== undefined && (await source.runAlone(mark, [last.until.toISOString()])).count === 1
+    const mayGo = last !== undefined && (await connections.runAlone(mark, [last.until.toISOString()])).count === 1
     return parts.filter(({ state, until }) => state === 'detached' || (mayGo && until <= last.until))
   }
 
   async function lastFilled(parts: readonly FoundPart[]): Promise<FoundPart | undefined> {
     for (const found of parts.toReversed()) {
-      const { rows } = await source.runAlone(statement(`SELECT EXISTS (SELECT FROM ${part(found.name)})`), [])
+      const { rows } = await connections.runAlone(statement(`SELECT EXISTS (SELECT FROM ${part(found.name)})`), [])
       if (rows[0]?.[0] === 't') return found
     }
     return undefined
@@ -68,14 +68,16 @@ export function partRemoval<Tx>(
   async function detach({ name, state }: FoundPart, endsAt: number): Promise<boolean> {
     const how = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY'
     const patienceMs = Math.max(leastPatienceMs, endsAt - performance.now())
-    return await runPatiently(source, `ALTER TABLE ${inbox} DETACH PARTITION ${part(name)} ${how}`, patienceMs)
+    return await runPatiently(connections, `ALTER TABLE ${inbox} DETACH PARTITION ${part(name)} ${how}`, patienceMs)
   }
 
   async function drop(found: FoundPart): Promise<number> {
     const count = statement(`SELECT count(*) FROM ${part(found.name)}`)
     const isSmall = found.pages < pagesToCount
-    const rows = isSmall ? Number((await source.runAlone(count, [])).rows[0]?.[0]) : Math.max(0, found.estimatedRows)
-    await runPatiently(source, `DROP TABLE ${part(found.name)}`, leastPatienceMs)
+    const rows = isSmall
+      ? Number((await connections.runAlone(count, [])).rows[0]?.[0])
+      : Math.max(0, found.estimatedRows)
+    await runPatiently(connections, `DROP TABLE ${part(found.name)}`, leastPatienceMs)
     return rows
   }
 
@@ -115,11 +117,11 @@ function foundPart([name, state, pages, rows]: readonly Cell[]): FoundPart | und
  * longer than `patienceMs`, its connection is cut off and the result is `false`.
  */
 async function runPatiently<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'checkOut'>,
+  connections: Pick<Connections<Tx>, 'checkOut'>,
   text: string,
   patienceMs: number,
 ): Promise<boolean> {
-  const connection: Connection<Tx> = await source.checkOut({})
+  const connection: Connection<Tx> = await connections.checkOut({})
   const outOfPatience = Promise.withResolvers<false>()
   const timer = setTimeout(() => outOfPatience.resolve(false), patienceMs)
   const running = connection.script(text).then(() => true)

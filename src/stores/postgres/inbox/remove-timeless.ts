@@ -1,4 +1,4 @@
-import type { ConnectionSource } from '../connection.ts'
+import type { Connections } from '../connection.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { Removed } from './remove-parts.ts'
@@ -12,7 +12,7 @@ const mostPages = 10_000
  * claim would pay for it. Locked rows are left for the next scan.
  */
 export function timelessRemoval<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone'>,
   { timeless }: Tables,
 ): (before: Date, endsAt: number) => Promise<Removed> {
   const size = statement(`SELECT pg_relation_size('${timeless}'::regclass) / current_setting('block_size')::bigint`)
@@ -27,13 +27,13 @@ export function timelessRemoval<Tx>(
   let pages = 64
 
   return async (before, endsAt) => {
-    const last = Number((await source.runAlone(size, [])).rows[0]?.[0])
+    const last = Number((await connections.runAlone(size, [])).rows[0]?.[0])
     if (next >= last) next = 0
     let removed = 0
     while (next < last) {
       const startedAt = performance.now()
       const until = Math.min(next + pages, last)
-      const { count } = await source.runAlone(remove, [String(next), String(until), String(before.getTime())])
+      const { count } = await connections.runAlone(remove, [String(next), String(until), String(before.getTime())])
       removed += count
       next = until
       const tookMs = Math.max(1, performance.now() - startedAt)

@@ -1,6 +1,6 @@
 import { clockPatienceMs } from '../../../clock/index.ts'
 import type { Retention } from '../../../contracts/index.ts'
-import type { ConnectionSource } from '../connection.ts'
+import type { Connections } from '../connection.ts'
 import { inMs } from '../parking/parked-columns.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -15,13 +15,13 @@ import { timelessRemoval } from './remove-timeless.ts'
 const longestAheadMs = 400 * 86_400_000
 
 export function postgresRetention<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'checkOut' | 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'checkOut' | 'runAlone'>,
   partitions: Partitions<Tx>,
   tables: Tables,
 ): Retention {
   const { meta } = tables
-  const removeParts = partRemoval(source, tables)
-  const removeTimeless = timelessRemoval(source, tables)
+  const removeParts = partRemoval(connections, tables)
+  const removeTimeless = timelessRemoval(connections, tables)
   const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
   const horizon = statement(`SELECT ${inMs('horizon')} FROM ${meta}`)
   const raise = raiseStatement(tables)
@@ -32,24 +32,24 @@ export function postgresRetention<Tx>(
   )
 
   async function readHorizon(): Promise<Date | undefined> {
-    return optionalDateIn((await source.runAlone(horizon, [])).rows[0]?.[0])
+    return optionalDateIn((await connections.runAlone(horizon, [])).rows[0]?.[0])
   }
 
   return {
     horizon: readHorizon,
     async raise(keepMs, steadyNow) {
       const steady = steadyNow === undefined ? null : steadyNow.toISOString()
-      const { rows } = await source.runAlone(raise, [String(keepMs), String(clockPatienceMs(keepMs)), steady])
+      const { rows } = await connections.runAlone(raise, [String(keepMs), String(clockPatienceMs(keepMs)), steady])
       const [horizon, now, seen, isBelieved] = rows[0] ?? []
       const raised = { horizon: optionalDateIn(horizon), now: dateIn(now) }
       return isBelieved === 't' ? raised : { ...raised, doubt: { seen: dateIn(seen) } }
     },
     async repairHorizon() {
-      const [before, after] = (await source.runAlone(repair, [])).rows[0] ?? []
+      const [before, after] = (await connections.runAlone(repair, [])).rows[0] ?? []
       return { before: optionalDateIn(before), horizon: optionalDateIn(after) }
     },
     async prepare(aheadMs, since) {
-      const today = dateIn((await source.runAlone(now, [])).rows[0]?.[0])
+      const today = dateIn((await connections.runAlone(now, [])).rows[0]?.[0])
       const last = new Date(today.getTime() + Math.min(aheadMs, longestAheadMs))
       await partitions.make(partsBetween(since !== undefined && since < today ? since : today, last))
     },

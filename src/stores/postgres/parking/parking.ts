@@ -8,7 +8,7 @@ import type {
 } from '../../../contracts/index.ts'
 import { splitWanted } from '../../sql/split-wanted.ts'
 import { tallyIn, tallySql } from '../../sql/tally.ts'
-import type { Answer, ConnectionSource, Runner } from '../connection.ts'
+import type { Answer, Connections, Runner } from '../connection.ts'
 import { keyArrays } from '../inbox/record-rows.ts'
 import { parkedIn } from '../rows.ts'
 import { statement } from '../statement.ts'
@@ -21,7 +21,7 @@ import { filterSql } from './parked-filter.ts'
 import { parkingStatements } from './parking-statements.ts'
 
 export function postgresParking<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone'>,
   transactions: OpenTransactions<Tx>,
   tables: Tables,
 ): Parking<Tx> {
@@ -37,7 +37,7 @@ export function postgresParking<Tx>(
         ...keyArrays(messages),
         texts(({ messageId }) => messageId),
         texts(({ type }) => type),
-        texts(({ source: from }) => from),
+        texts(({ source }) => source),
         texts(({ state }) => state),
         texts(({ reason }) => reason),
         texts(({ errors }) => errors),
@@ -59,13 +59,13 @@ export function postgresParking<Tx>(
     },
     async reserve(options) {
       if (options.behind !== undefined) {
-        const { rows } = await source.runAlone(statements.reserveBehind, behindValues(options))
+        const { rows } = await connections.runAlone(statements.reserveBehind, behindValues(options))
         return rows.map(parkedIn).sort((a, b) => a.sequence - b.sequence)
       }
       const { limit, forMs, wanted, pastDead, maxBytes } = options
       if (limit <= 0 || wanted.length === 0) return []
       const { whole, pairs } = splitWanted(wanted)
-      const { rows } = await source.runAlone(statements.reserve, [
+      const { rows } = await connections.runAlone(statements.reserve, [
         ...[String(limit), String(forMs), textArray(whole), textArray(pastDead), String(maxBytes)],
         textArray(pairs.map(([handler]) => handler)),
         bytesArray(pairs.map(([, type]) => Buffer.from(type))),
@@ -75,7 +75,7 @@ export function postgresParking<Tx>(
     async rebook(bookings, forMs) {
       if (bookings.length === 0) return []
       const begun = numberArray(bookings.map((booking) => booking.begun))
-      const { rows } = await source.runAlone(statements.rebook, [...ticketArrays(bookings), begun, String(forMs)])
+      const { rows } = await connections.runAlone(statements.rebook, [...ticketArrays(bookings), begun, String(forMs)])
       const revisions = new Map(rows.map(([place, revision]) => [Number(place), Number(revision)]))
       return bookings.map((_, index) => revisions.get(index + 1))
     },
@@ -124,13 +124,13 @@ export function postgresParking<Tx>(
             SELECT sequence AS listed, ${bytes} AS bytes FROM ${tables.parked}
             WHERE sequence > $2::bigint AND ${where} ORDER BY sequence LIMIT $1::int) AS page) AS fitting ON sequence = listed
         WHERE bytes_before < $3::float8 ORDER BY sequence`
-      const { rows } = await source.runAlone(statement(text), values)
+      const { rows } = await connections.runAlone(statement(text), values)
       return rows.map(parkedIn)
     },
     async tally(filter, by, limit = Number.MAX_SAFE_INTEGER) {
       const { where, values } = filterSql(filter, [String(limit)])
       const tally = tallySql({ table: tables.parked, where, limit: '$1::bigint' }, by, inMs)
-      return (await source.runAlone(statement(tally), values)).rows.map(tallyIn(by))
+      return (await connections.runAlone(statement(tally), values)).rows.map(tallyIn(by))
     },
     async edit(tx, filter, edit, limit) {
       const [change, given] = editSql(tables, edit)

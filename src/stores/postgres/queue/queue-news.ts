@@ -1,5 +1,5 @@
 import type { Queue } from '../../../contracts/index.ts'
-import type { ConnectionSource, Runner } from '../connection.ts'
+import type { Connections, Runner } from '../connection.ts'
 import { statement } from '../statement.ts'
 
 interface Listener {
@@ -16,7 +16,7 @@ export interface QueueNews extends Required<Pick<Queue<unknown>, 'listen'>> {
 const notify = statement('SELECT pg_notify($1::text, $2::text)')
 
 /** All listeners of a store share one listening connection. */
-export function queueNews(source: Pick<ConnectionSource<unknown>, 'listen'>, channel: string): QueueNews {
+export function queueNews(connections: Pick<Connections<unknown>, 'listen'>, channel: string): QueueNews {
   const listeners = new Set<Listener>()
   let listening: Promise<() => Promise<void>> | undefined
 
@@ -34,7 +34,7 @@ export function queueNews(source: Pick<ConnectionSource<unknown>, 'listen'>, cha
     async listen(queue, wake) {
       const listener = { queue, wake }
       listeners.add(listener)
-      listening ??= source.listen(channel, heard)
+      listening ??= connections.listen(channel, heard)
       try {
         await listening
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket } from '../../sql/queue-ticket.ts'
-import type { ConnectionSource, Runner } from '../connection.ts'
+import type { Connections, Runner } from '../connection.ts'
 import { queuedIn } from '../rows.ts'
 import { prepared, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -12,7 +12,7 @@ import { bytesArray, numberArray } from '../values-as-text.ts'
 
 /** `listen` and `announce` are in queue-news.ts. */
 export function postgresQueue<Tx>(
-  source: Pick<ConnectionSource<Tx>, 'runAlone'>,
+  connections: Pick<Connections<Tx>, 'runAlone'>,
   transactions: OpenTransactions<Tx>,
   { queue: table }: Tables,
 ): Queue<Tx> {
@@ -80,7 +80,7 @@ export function postgresQueue<Tx>(
      SELECT queue FROM names WHERE queue IS NOT NULL`,
   )
   const runner = (tx: Tx | undefined): Pick<Runner, 'run'> =>
-    tx === undefined ? { run: source.runAlone } : transactions.runner(tx)
+    tx === undefined ? { run: connections.runAlone } : transactions.runner(tx)
 
   return {
     async send(tx, queue, messages) {
@@ -94,7 +94,7 @@ export function postgresQueue<Tx>(
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]
-      const { rows } = await source.runAlone(take, [queue, ...bounds])
+      const { rows } = await connections.runAlone(take, [queue, ...bounds])
       return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
     },
     async remove(tx, queue, tickets, still) {
@@ -108,15 +108,15 @@ export function postgresQueue<Tx>(
     },
     async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       if (taken.length === 0) return
-      await source.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs), untaken ? '1' : '0'])
+      await connections.runAlone(hide, [queue, ...heldArrays(taken), String(visibilityMs), untaken ? '1' : '0'])
     },
     async count(queue) {
-      const { rows } = await source.runAlone(count, [queue])
+      const { rows } = await connections.runAlone(count, [queue])
       const [ready, hidden, oldest] = rows[0] ?? []
       return { ready: Number(ready), hidden: Number(hidden), oldestMs: oldest === null ? undefined : Number(oldest) }
     },
     async queues() {
-      const { rows } = await source.runAlone(names, [])
+      const { rows } = await connections.runAlone(names, [])
       return rows.map(([queue]) => String(queue))
     },
   }

@@ -2,13 +2,13 @@ import type { Inbox, JoinedStore } from '../../../contracts/index.ts'
 import { txNotOpen } from '../../../errors/index.ts'
 import { NestedTurns } from '../../shared/nested-turns.ts'
 import { systemTimers } from '../../shared/system-timers.ts'
-import type { ConnectionSource, Runner } from '../connection.ts'
+import type { Connections, Runner } from '../connection.ts'
 import { classify, sqlState } from '../errors.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 
 export interface JoinedParts<Tx> {
   readonly name: string
-  readonly source: ConnectionSource<Tx>
+  readonly connections: Connections<Tx>
   readonly transactions: OpenTransactions<Tx>
   readonly inbox: Inbox<Tx>
 }
@@ -21,7 +21,7 @@ const turns = new NestedTurns(systemTimers, patienceMs)
 /** The same name may be used at several depths: the innermost counts, and savepoints nest like the calls. */
 const savepointName = 'justonce_joined'
 
-export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedParts<Tx>, tx: Tx): JoinedStore<Tx> {
+export function joinedStore<Tx>({ name, connections, transactions, inbox }: JoinedParts<Tx>, tx: Tx): JoinedStore<Tx> {
   const runner = transactions.runner(tx)
   return {
     name,
@@ -31,8 +31,8 @@ export function joinedStore<Tx>({ name, source, transactions, inbox }: JoinedPar
     classify,
     savepoint: (work) => turns.run(tx as object, () => inSavepoint(runner, work)),
     lend: (lent, options) =>
-      transactions.find(lent)?.lend(source, options) ??
-      source.lend(lent, undefined, { ...options, isOver: () => false }),
+      transactions.find(lent)?.lend(connections, options) ??
+      connections.lend(lent, undefined, { ...options, isOver: () => false }),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import type { LedgerLoan } from '../../sql/call-ledger.ts'
-import type { Answer, Connection, ConnectionSource, Runner } from '../connection.ts'
+import type { Answer, Connection, Connections, Runner } from '../connection.ts'
 import { textIn } from '../values-as-text.ts'
 import { SettingsBefore } from './restoring.ts'
 
@@ -38,8 +38,10 @@ export class OpenTransaction<Tx> {
     return textIn((await this.#opening).rows[0]?.[0])
   }
 
-  lend(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
-    return options.interleaved === true ? this.#interleaved(this.#lent(source, options)) : this.#lent(source, options)
+  lend(connections: Connections<Tx>, options: LoanOptions): Loan<Tx> {
+    return options.interleaved === true
+      ? this.#interleaved(this.#lent(connections, options))
+      : this.#lent(connections, options)
   }
 
   /** The connection pipelines while there are such loans. */
@@ -55,8 +57,8 @@ export class OpenTransaction<Tx> {
     return { ...loan, end }
   }
 
-  #lent(source: ConnectionSource<Tx>, options: LoanOptions): Loan<Tx> {
-    const loan = source.lend(this.connection.tx, this.connection, {
+  #lent(connections: Connections<Tx>, options: LoanOptions): Loan<Tx> {
+    const loan = connections.lend(this.connection.tx, this.connection, {
       ...options,
       isOver: () => this.over,
       restore: (names) => this.#before.restoring(names),
@@ -78,10 +80,10 @@ export class OpenTransaction<Tx> {
 /** Finds the transaction that a native client is in, if the store has opened it. */
 export class OpenTransactions<Tx> {
   readonly #byClient = new WeakMap<object, OpenTransaction<Tx>>()
-  readonly #source: ConnectionSource<Tx>
+  readonly #connections: Connections<Tx>
 
-  constructor(source: ConnectionSource<Tx>) {
-    this.#source = source
+  constructor(connections: Connections<Tx>) {
+    this.#connections = connections
   }
 
   add(
@@ -115,6 +117,6 @@ export class OpenTransactions<Tx> {
 
   /** For what may also be done in a transaction of the application. */
   runner(tx: Tx): Runner {
-    return this.find(tx)?.connection ?? this.#source.join(tx)
+    return this.find(tx)?.connection ?? this.#connections.join(tx)
   }
 }

@@ -2,7 +2,7 @@ import type { TransactionOptions } from '../../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
 import { AbortWatch } from '../../sql/abort-watch.ts'
 import { defaultLimits } from '../../sql/default-limits.ts'
-import type { Answer, Connection, ConnectionSource, Opening, Runner } from '../connection.ts'
+import type { Answer, Connection, Connections, Opening, Runner } from '../connection.ts'
 import { epochText } from '../epoch.ts'
 import { isBadSession, isLostConnection, messageOf, sqlState } from '../errors.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
@@ -37,14 +37,14 @@ export function settingsStatement(tables: Tables, around: Surroundings): Stateme
 }
 
 export interface TransactionParts<Tx> {
-  readonly source: ConnectionSource<Tx>
+  readonly connections: Connections<Tx>
   readonly transactions: OpenTransactions<Tx>
   readonly settings: Statement
   readonly unseen: Surroundings['unseen']
 }
 
 export async function runTransaction<Tx, T>(
-  { source, transactions, settings, unseen }: TransactionParts<Tx>,
+  { connections, transactions, settings, unseen }: TransactionParts<Tx>,
   work: (tx: Tx) => Promise<T>,
   {
     lockTimeoutMs = defaultLimits.lockTimeoutMs,
@@ -56,7 +56,7 @@ export async function runTransaction<Tx, T>(
 ): Promise<T> {
   const watch = new AbortWatch(signal)
   try {
-    const connection = await source.checkOut({ giveUpAfterMs, watch })
+    const connection = await connections.checkOut({ giveUpAfterMs, watch })
     const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
     const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
     return await runOn(connection, { transactions, watch, unseen }, work, { begin, seal, settings, settingValues })

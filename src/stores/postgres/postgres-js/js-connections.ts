@@ -1,7 +1,7 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import { checkedSql } from '../check-client.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
-import type { Connection, ConnectionSource } from '../connection.ts'
+import type { Connection, Connections } from '../connection.ts'
 import { explained, isBadSession } from '../errors.ts'
 import { Names } from '../names.ts'
 import { mustBegin, readingCommitted, runOnGoodOne } from '../transactions/run-alone.ts'
@@ -11,10 +11,10 @@ import { lentSql } from './lent-sql.ts'
 import { reserver } from './reserve.ts'
 
 /** Connections from the `sql` of postgres.js. */
-export function jsSource<Sql extends PostgresJsShape>(
+export function jsConnections<Sql extends PostgresJsShape>(
   sql: PostgresJsClientShape<Sql>,
   { prepare }: { readonly prepare: boolean },
-): ConnectionSource<Sql> {
+): Connections<Sql> {
   const names = new Names({ prepare })
   const alone = new JsRunner(sql)
   const reserve = reserver(sql, () => alone.script('SELECT 1'))

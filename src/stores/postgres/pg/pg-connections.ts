@@ -1,7 +1,7 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import { checkedPgClient } from '../check-client.ts'
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
-import type { Connection, ConnectionSource } from '../connection.ts'
+import type { Connection, Connections } from '../connection.ts'
 import { explained } from '../errors.ts'
 import { Names } from '../names.ts'
 import { statement } from '../statement.ts'
@@ -32,14 +32,14 @@ function outliveLostClients(pool: PgPoolShape<never>): void {
 }
 
 /** Connections from a `Pool` of `pg`. */
-export function pgSource<Client extends PgClientShape>(
+export function pgConnections<Client extends PgClientShape>(
   pool: PgPoolShape<Client>,
   { prepare }: { readonly prepare: boolean },
-): ConnectionSource<Client> {
+): Connections<Client> {
   outliveLostClients(pool as PgPoolShape<never>)
   const options: PgConnectionOptions = {
     names: new Names({ prepare }),
-    terminate: (processId) => void source.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
+    terminate: (processId) => void connections.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
   }
 
   async function checkOut(wait: CheckOutOptions): Promise<Connection<Client>> {
@@ -51,7 +51,7 @@ export function pgSource<Client extends PgClientShape>(
     }
   }
 
-  const source: ConnectionSource<Client> = {
+  const connections: Connections<Client> = {
     max: pool.options?.max ?? 10,
     checkOut,
     runAlone: (each, values) => runOnGoodOne(() => checkOut({}), each, values),
@@ -59,5 +59,5 @@ export function pgSource<Client extends PgClientShape>(
     lend: lentPgClient,
     listen: (channel, heard) => new PgListener(pool, channel, heard).start(),
   }
-  return source
+  return connections
 }

@@ -6,7 +6,7 @@ import { explained } from './errors.ts'
 import { askServer, configuredDatabase, type Server } from './server.ts'
 
 /** The user's pool. After `close` it hands out no connections; those already handed out end in their own time. */
-export class ConnectionSource<Native extends MysqlConnectionShape> {
+export class Connections<Native extends MysqlConnectionShape> {
   readonly max: number
   readonly #pool: MysqlPromisePoolShape<Native>
   readonly #database: string | undefined
