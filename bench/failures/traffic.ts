@@ -51,7 +51,7 @@ export async function isAllDone({ pool, workload, parked }: Pick<TrafficSetup, '
 }
 
 async function recordsAreDone(pool: Pool, { messages }: Workload): Promise<boolean> {
-  return (await countOf(pool, `justonce_inbox WHERE state = 'd'`)) === messages
+  return (await countOf(pool, `justonce_inbox WHERE state = 'p'`)) === messages
 }
 
 async function countOf(pool: Pool, what: string): Promise<number> {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { MessageToQueue, NewParkedMessage, ParkedEdit, RecordState } from '../../contracts/index.ts'
+import { stateLetters } from '../shared/state-letters.ts'
 import type { ScriptArgument } from './connection.ts'
 import { pairName, rowName } from './names.ts'
 import { rowFields } from './parked-row.ts'
-import { recordTail, stateLetters } from './record-value.ts'
+import { recordTail } from './record-value.ts'
 import type { Step, Transaction } from './transaction.ts'
 
 interface ClaimedRecord {

@@ -1,20 +1,17 @@
 import type { InboxRecord, RecordState } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { statesByLetter } from '../shared/state-letters.ts'
 
 /**
  * A record is one string: a letter for its state, when it was processed, its fingerprint, and the result if there is one. An
  * undecided claim is `C` and the token of its transaction.
+ *
+ * This letter says that a command of the handler has failed after others were applied.
  */
-export const stateLetters = { processed: 'p', parked: 'k', expired: 'e', discarded: 'd' } as const satisfies Record<
-  RecordState,
-  string
->
-
-/** A command of the handler has failed after others were applied. */
 export const partlyLetter = 'x'
 
 const states = new Map<string, RecordState>([
-  ...Object.entries(stateLetters).map(([state, letter]) => [letter, state as RecordState] as const),
+  ...statesByLetter,
   // It failed, and the next process that finds it must park it.
   [partlyLetter, 'parked'],
 ])

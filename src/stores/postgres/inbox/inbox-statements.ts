@@ -1,3 +1,4 @@
+import { stateLetters } from '../../shared/state-letters.ts'
 import { newEpoch } from '../migrations/index.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -93,7 +94,7 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
   const bornKeys =
     'unnest($1::text[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS given (handler, key, born, place)'
   const set = `SET state = given.state::"char", result = given.result,
-    processed_at = CASE WHEN known.state = 'p' AND given.state <> 'p' THEN statement_timestamp()
+    processed_at = CASE WHEN known.state = '${stateLetters.parked}' AND given.state <> '${stateLetters.parked}' THEN statement_timestamp()
                         ELSE known.processed_at END`
   const changed = 'RETURNING known.handler, known.key'
 
@@ -131,7 +132,7 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
     epoch: statement(`SELECT ${epoch}`),
     horizon: statement(`SELECT ceil(extract(epoch FROM horizon) * 1000) FROM ${meta}`),
     forget: statement(
-      `WITH gone AS (DELETE FROM ${inbox} AS known USING ${keys} WHERE ${isSame} AND known.state <> 'p' RETURNING 1)
+      `WITH gone AS (DELETE FROM ${inbox} AS known USING ${keys} WHERE ${isSame} AND known.state <> '${stateLetters.parked}' RETURNING 1)
        UPDATE ${meta} SET epoch = ${newEpoch} RETURNING (SELECT count(*) FROM gone)`,
     ),
   }

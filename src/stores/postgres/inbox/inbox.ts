@@ -1,6 +1,7 @@
 import type { ClaimRequest, Inbox, InboxKey } from '../../../contracts/index.ts'
 import { splitChanges } from '../../../encoding/split-changes.ts'
 import { JustonceError } from '../../../errors/index.ts'
+import { stateLetters } from '../../shared/state-letters.ts'
 import type { Answer, Connections, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
@@ -10,7 +11,7 @@ import { type Claimed, claimAll } from './claim.ts'
 import { locate, lookAt, runAmong } from './find-records.ts'
 import type { ClaimStatements, InboxStatements, TwoWays } from './inbox-statements.ts'
 import type { Partitions } from './partitions.ts'
-import { nameOf, stateCodes } from './record-rows.ts'
+import { nameOf } from './record-rows.ts'
 
 export interface InboxParts<Tx> {
   readonly connections: Pick<Connections<Tx>, 'runAlone'>
@@ -35,7 +36,7 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       const { unclaimed, kept } = splitChanges(changes)
       await changeAll(transactions.runner(tx), statements, statements.release, unclaimed, () => [])
       await changeAll(transactions.runner(tx), statements, statements.update, kept, (some) => [
-        textArray(some.map(({ state }) => stateCodes[state])),
+        textArray(some.map(({ state }) => stateLetters[state])),
         textArray(some.map(({ result }) => result)),
       ])
     },

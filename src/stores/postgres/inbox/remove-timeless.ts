@@ -1,3 +1,4 @@
+import { stateLetters } from '../../shared/state-letters.ts'
 import type { Connections } from '../connection.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
@@ -20,7 +21,7 @@ export function timelessRemoval<Tx>(
     `DELETE FROM ${timeless} WHERE ctid = ANY (ARRAY(
        SELECT ctid FROM ${timeless}
        WHERE ctid >= ('(' || $1::bigint || ',0)')::tid AND ctid < ('(' || $2::bigint || ',0)')::tid
-         AND processed_at < to_timestamp($3::float8 / 1000) AND state <> 'p'
+         AND processed_at < to_timestamp($3::float8 / 1000) AND state <> '${stateLetters.parked}'
        FOR UPDATE SKIP LOCKED))`,
   )
   let next = 0

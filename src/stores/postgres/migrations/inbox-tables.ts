@@ -11,7 +11,7 @@ export function createInbox({ inbox, timeless }: Tables): string {
 CREATE TABLE ${inbox} (
   processed_at timestamptz NOT NULL DEFAULT now(),
   born         timestamptz NOT NULL DEFAULT '${timelessBorn}', -- as the id says; -infinity: it says nothing
-  state        "char" NOT NULL DEFAULT 'd',      -- d: processed, p: parked, e: expired, x: discarded
+  state        "char" NOT NULL DEFAULT 'p',      -- p: processed, k: parked, e: expired, d: discarded
   fingerprint  bytea,
   handler      text COLLATE "C" NOT NULL,
   key          text COLLATE "C" NOT NULL,

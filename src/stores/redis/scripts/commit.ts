@@ -1,5 +1,6 @@
+import { stateLetters } from '../../shared/state-letters.ts'
 import { script } from '../connection.ts'
-import { recordPattern } from '../record-value.ts'
+import { partlyLetter, recordPattern } from '../record-value.ts'
 import { keepFactLua } from './facts.ts'
 import { queueLua } from './queue-rows.ts'
 import { deniedLua } from './rights.ts'
@@ -96,7 +97,7 @@ end
 function does.forget(a)
   local key = P .. 'inbox:' .. a[1]
   local letter = string.sub(redis.call('GET', key) or 'C', 1, 1)
-  if letter == 'C' or letter == 'k' then return end
+  if letter == 'C' or letter == '${stateLetters.parked}' then return end
   redis.call('DEL', key)
 end
 function does.park(a)
@@ -137,7 +138,7 @@ end
 
 for i = 5, locksAt - 1, 5 do
   local key = P .. 'inbox:' .. ARGV[i]
-  if partly[ARGV[i + 4]] then redis.call('SET', key, 'x' .. now .. ' ' .. string.match(ARGV[i + 3], '^ (%S+)'))
+  if partly[ARGV[i + 4]] then redis.call('SET', key, '${partlyLetter}' .. now .. ' ' .. string.match(ARGV[i + 3], '^ (%S+)'))
   elseif ARGV[i + 1] == '' then redis.call('DEL', key)
   else keep(key, ARGV[i + 1] .. now .. ARGV[i + 3], ARGV[i + 2]) end
 end
