@@ -2,7 +2,6 @@ import type { PackedMessage, RecordKey, StoredParkedMessage } from '../contracts
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { type AuditEntry, keepAudit } from './audit.ts'
-import { countParked } from './count-parked.ts'
 import { changedMeanwhile, examine, orExplain } from './examine.ts'
 import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
@@ -24,6 +23,7 @@ export async function redriveLetters<Tx>(
   const start = async (tx: Tx, running: RunningRedrives) => {
     const marked = await startRedrive(store, tx, running, settings, selected.filter)
     if (marked === undefined) throw new RivalError()
+    await refusePartly(store, tx, running, settings.id, selected)
     if (edit !== undefined && !(await replace(store, tx, edit))) throw changedMeanwhile()
     if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
     if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
@@ -68,16 +68,9 @@ async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknow
       message: `An edited body is for exactly one letter, named by handler and key, not for ${what}.`,
     })
   }
-  if (selected.kind !== 'exact') {
-    const { filter } = selected
-    if (filter.reason === undefined) refusePartly(await countParked(site.store, { ...filter, reason: partly }))
-    return undefined
-  }
+  if (selected.kind !== 'exact') return undefined
   const letters = await examine(site, selected.keys)
-  if (letters.length > 1) {
-    refusePartly(letters.filter(({ reason }) => reason === partly).length)
-    return undefined
-  }
+  if (letters.length > 1) return undefined
   const letter = letters[0] as StoredParkedMessage
   if (site.handlers.isTooLate(letter)) {
     throw new JustonceError('REDRIVE_EXPIRED', {
@@ -90,12 +83,26 @@ async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknow
 }
 
 const partly = 'PARTLY_APPLIED'
+const mostCounted = 10_000
 
-/** What was applied of them would be applied twice, and nobody notices it among many others. */
-function refusePartly(count: number): void {
-  if (count === 0) return
+/**
+ * What was applied of them would be applied twice, and nobody notices it among many others. Asked for in the transaction, after
+ * they were marked: no other can die in this way any more and be among them.
+ */
+async function refusePartly<Tx>(
+  { parking }: Site<Tx>['store'],
+  tx: Tx,
+  { ids }: RunningRedrives,
+  redrive: string,
+  selected: Selected,
+): Promise<void> {
+  const isMeant = selected.kind === 'exact' ? selected.keys.length === 1 : selected.filter.reason !== undefined
+  if (isMeant) return
+  const among = { ...selected.filter, reason: partly, notInRedrives: ids }
+  const { length } = await parking.edit(tx, among, { kind: 'mark', redrive }, mostCounted)
+  if (length === 0) return
   throw new JustonceError(partly, {
-    message: `${count} of the dead letters were applied in part, and a redrive would apply that part again: it takes them one by one, or by this reason.`,
+    message: `${length} of the dead letters were applied in part, and a redrive would apply that part again: it takes them one by one, or by this reason.`,
   })
 }
 

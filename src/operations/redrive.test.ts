@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { note, openApp, write } from '../../test/app/open-app.ts'
 import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
+import type { NewParkedMessage } from '../contracts/index.ts'
 import { packMessage, unpackMessage } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { databaseNow } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { parkedMessage, recordOf } from '../testing/sample-records.ts'
-import { countParked } from './index.ts'
+import { countParked, operations } from './index.ts'
 
 test('what is redriven runs and is done; its record, its events and its end say so', async () => {
   const { letters, mend, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
@@ -117,6 +118,21 @@ test('what was applied in part is not redriven among others, only alone or by it
   expect(selected).toBe(1)
   await letters.stopRedrive(id, ana)
   expect(await letters.redrive(letter('m2'), ana)).toMatchObject({ selected: 1 })
+})
+
+test('a letter that dies half applied while a redrive of many starts stops that redrive', async () => {
+  const store = memoryStore()
+  const parked = (...rows: NewParkedMessage[]) => store.transaction((tx) => store.parking.park(tx, rows))
+  await parked(parkedMessage('m1', { state: 'dead' }))
+  const { letters } = operations({
+    ...store,
+    async transaction(work, options) {
+      await parked(parkedMessage('m2', { state: 'dead', reason: 'PARTLY_APPLIED' }))
+      return await store.transaction(work, options)
+    },
+  })
+  await expect(letters.redrive('all', ana)).rejects.toMatchObject({ code: 'PARTLY_APPLIED' })
+  expect(await letters.redrives()).toEqual([])
 })
 
 test('a canary that fails holds the others back', async () => {

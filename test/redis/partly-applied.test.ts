@@ -95,6 +95,65 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     expect(JSON.parse(row?.errors ?? '')).toHaveLength(2)
   })
 
+  test.for(['reached no handler', 'reused a key that is free now'])(
+    'in a letter that %s is a dead letter again, and fails its redrive',
+    async (what) => {
+      const { key, store, app, transport, ran, count, handle } = open()
+      await client.set(key('a text'), 'no list')
+      const isReused = what !== 'reached no handler'
+      const earlier = justonce({ store, transport })
+      earlier.on(isReused ? 'note.created' : 'note.removed', 'tag-note', () => {})
+      await earlier.start()
+      if (isReused) transport.send([{ id: 'm1', type: 'note.created', body: 'another' }])
+      await transport.idle()
+      await handle('m1')
+      await earlier.stop()
+      expect(await countParked(store, { state: 'dead' })).toBe(1)
+      if (isReused)
+        await app.operations.records.forget({ handler: 'tag-note', key: 'm1' }, { by: 'ada', why: 'a test' })
+
+      app.on('note.created', 'tag-note', async (message, { tx }) => {
+        ran.push(message.id)
+        await tx.command('INCR', key('m1'))
+        await tx.command('LPUSH', key('a text'), 'x')
+      })
+      await app.start()
+      const { id } = await app.operations.letters.redrive('all', { by: 'ada', why: 'it can be handled now' })
+      await expect.poll(async () => (await app.operations.letters.redriveStatus(id)).state).toBe('finished')
+      await app.stop()
+      expect(ran).toEqual(['m1'])
+      expect(await count('m1')).toBe(1)
+      const rows = await store.parking.list()
+      expect(rows.map(({ handler, key, state, reason }) => [handler, key, state, reason])).toEqual([
+        ['tag-note', 'm1', 'dead', 'PARTLY_APPLIED'],
+      ])
+      expect(await app.operations.letters.redriveStatus(id)).toMatchObject({ failed: 1, succeeded: 0 })
+    },
+  )
+
+  test('is not taken along by a redrive of many, even if it was redriven since and failed in another way', async () => {
+    const { key, store, app, ran, count, handle } = open()
+    await client.set(key('a text'), 'no list')
+    app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, async (message, { tx }) => {
+      ran.push(message.id)
+      if (ran.length > 1) throw new Error('out of order')
+      await tx.command('INCR', key('m1'))
+      await tx.command('LPUSH', key('a text'), 'x')
+    })
+    await app.start()
+    await handle('m1')
+    const { letters } = app.operations
+    const me = { by: 'ada', why: 'a test' }
+    const { id } = await letters.redrive({ handler: 'tag-note', key: 'm1' }, me)
+    await expect.poll(async () => (await letters.redriveStatus(id)).state).toBe('finished')
+    expect(ran).toEqual(['m1', 'm1'])
+    await expect(letters.redrive('all', me)).rejects.toSatisfy((error) => isJustonceError(error, 'PARTLY_APPLIED'))
+    await app.stop()
+    expect(await count('m1')).toBe(1)
+    const [row] = await store.parking.list()
+    expect(row).toMatchObject({ state: 'dead', reason: 'PARTLY_APPLIED', shape: 'Error: out of order' })
+  })
+
   test('is not forgotten when the process dies before it has made a dead letter of it', async () => {
     const { key, store, app, transport, ran, count } = open()
     await client.set(key('a text'), 'no list')

@@ -2,10 +2,10 @@ import type { RecordKey } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import type { Run } from '../items.ts'
 
-/** Every record that a run is claimed under, or the record that owns it. */
+/** Every record that a run is or was claimed under, and the row that owns it. */
 export function recordsOf<Tx>({ handler, key, owner }: Run<Tx>): RecordKey[] {
-  if (owner !== undefined) return [{ handler: owner.handler, key: owner.key }]
-  return [handler.name, ...handler.formerly].map((name) => ({ handler: name, key }))
+  const records = [handler.name, ...handler.formerly].map((name) => ({ handler: name, key }))
+  return owner === undefined ? records : [{ handler: owner.handler, key: owner.key }, ...records]
 }
 
 /**

@@ -47,13 +47,13 @@ function fitting<Tx>({ isPlain }: Run<Tx>, row: NewParkedMessage): NewParkedMess
 
 /** The change to a parked message whose attempt has failed. */
 export function failedAgain(
-  { handler, key, errors }: StoredParkedMessage,
+  { handler, key, errors, reason }: StoredParkedMessage,
   { error, verdict }: Pick<Failed, 'error' | 'verdict'>,
   at: Date,
   isPlain = false,
 ): ParkedChange {
   const { attempts, delayMs } = verdict
-  const said = explained(errors, error, verdict, at)
+  const said = explained(errors, error, isPartly(reason) ? { ...verdict, reason } : verdict, at)
   const why = isPlain ? plainReason(said) : said
   return verdict.state === 'dead'
     ? { handler, key, kind: 'dead', attempts, ...why }
@@ -79,7 +79,12 @@ export function changedLetter({ letter, verdict, error }: Refusal, at: Date): Pa
 
 /** A reason that says that nothing is claimed stays until there is a claim: without it the row would be run without one. */
 export function reasonNow(letter: StoredParkedMessage, { code }: JustonceError): ErrorCode {
-  return isParkedUnclaimed(letter) ? (letter.reason as ErrorCode) : code
+  return isParkedUnclaimed(letter) || isPartly(letter.reason) ? (letter.reason as ErrorCode) : code
+}
+
+/** It stays for good: what was applied of the message is still there after an attempt that has failed in another way. */
+function isPartly(reason: string): reason is 'PARTLY_APPLIED' {
+  return reason === 'PARTLY_APPLIED'
 }
 
 export const waitsFor = {

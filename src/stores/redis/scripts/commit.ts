@@ -111,7 +111,8 @@ function does.change(a)
       changeRow(id, 'dead', 0, row[1] + 1, 'PARTLY_APPLIED', historyWith(partly[a[1]], row[2]), partly[a[1]])
     end
   elseif a[3] == 'done' then
-    removeRow(id)
+    -- A row of no group is replaced by the records of its handlers. If one of them has failed, it stays, as in a queue.
+    if a[1] ~= '0' or #failures == 0 then removeRow(id) end
   else
     changeRow(id, a[3], tonumber(a[4]), unpack(a, 5))
   end
@@ -131,7 +132,7 @@ while at <= #ARGV do
   does[ARGV[at]]({ unpack(ARGV, at + 2, at + 1 + count) })
   at = at + 2 + count
 end
--- When a command has failed they stay: they come again and find the marks, also if this process dies before it has seen to them.
+-- When a command has failed they stay: they come again and find the marks, even if this process dies before it has seen to them.
 if #failures == 0 then
   for _, each in ipairs(removals) do removeQueued(each[1], each[2]) end
 end
