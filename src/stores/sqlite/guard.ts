@@ -1,8 +1,9 @@
 import type { StoreTrouble } from '../../contracts/index.ts'
 import { controlError, endedInsideError, lateCallError, notInterleavable } from '../sql/loan-errors.ts'
-import { Savepoints, usesSavepoint } from '../sql/savepoints.ts'
+import { Savepoints } from '../sql/savepoints.ts'
 import { findTransactionControl } from '../sql/transaction-control.ts'
 import { findSessionChange } from './session-change.ts'
+import { sharedIn } from './shared-in.ts'
 import { inTransaction, isOpen, type SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError, explained } from './sqlite-errors.ts'
 import { dropTempObjectsSince, mayMakeTempObject, tempObjects } from './temp-objects.ts'
@@ -198,14 +199,4 @@ export class Guard {
     this.#options.onLateCall?.(error)
     return error
   }
-}
-
-/** Functions that return what the connection did last, whoever did it. */
-const ofTheConnection = /\b(last_insert_rowid|changes|total_changes)\s*\(/i
-
-function sharedIn(sql: string): string | undefined {
-  if (usesSavepoint(sql)) return 'a savepoint'
-  if (mayMakeTempObject(sql)) return 'a temporary table'
-  const named = ofTheConnection.exec(sql)?.[1]
-  return named && `${named}()`
 }
