@@ -10,6 +10,7 @@ export type RecordState = 'processed' | 'parked' | 'expired' | 'discarded'
 export interface InboxRecord {
   readonly state: RecordState
   readonly fingerprint: Uint8Array | undefined
+  /** When it was claimed or last updated, by the database's clock. */
   readonly processedAt: Date
   /** JSON text, for handlers that keep their result. */
   readonly result?: string | undefined
@@ -69,7 +70,10 @@ export interface Inbox<Tx> {
    * Not your job: comparing fingerprints, deciding what a record means.
    */
   claim(tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer>
-  /** Changes existing records: stores results, marks failures as parked and retried messages as processed, releases claims. */
+  /**
+   * Changes existing records: stores results, marks failures as parked and retried messages as processed, releases claims.
+   * You must: replace the result, also by none, and set `processedAt` to now, whether or not the state changes.
+   */
   update(tx: Tx, changes: readonly RecordChange[]): Promise<void>
   /**
    * Reads records in a short transaction of its own, one answer per key. For operators and tests, never for deciding whether

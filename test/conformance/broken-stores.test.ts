@@ -84,6 +84,34 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'keeps the time of the claim when a record is updated',
+    caught: 'time: processedAt is the time of the last update, whatever the update changes',
+    break: inbox(({ find }) => {
+      let first: Date | undefined
+      return {
+        async find(keys) {
+          const records = await find(keys)
+          first ??= records[0]?.processedAt
+          return records.map((record) => record && { ...record, processedAt: first ?? record.processedAt })
+        },
+      }
+    }),
+  },
+  {
+    name: 'keeps a result that an update has removed',
+    caught: 'record: an update without a result removes the one that was there',
+    break: inbox(({ find }) => {
+      let last: string | undefined
+      return {
+        async find(keys) {
+          const records = await find(keys)
+          last = records[0]?.result ?? last
+          return records.map((record) => record && { ...record, result: record.result ?? last })
+        },
+      }
+    }),
+  },
+  {
     name: 'loses the fingerprint',
     caught: 'claim: a rival waits for the undecided one and then sees its record, fingerprint and time',
     break: inbox(({ claim }) => ({

@@ -75,8 +75,7 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
         await runner.run(
           `UPDATE ${given} STRAIGHT_JOIN ${inbox} AS known FORCE INDEX (PRIMARY)
              ON known.handler = given.handler AND known.\`key\` = given.\`key\`
-           SET known.processed_at = IF(known.state = 'parked' AND given.state <> 'parked', ${nowMs}, known.processed_at),
-               known.state = given.state, known.result = given.result`,
+           SET known.processed_at = ${nowMs}, known.state = given.state, known.result = given.result`,
         )
       }
     },

@@ -68,6 +68,18 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'record: an update without a result removes the one that was there',
+    async run({ store }) {
+      const change = (result?: string) =>
+        store.transaction((tx) => store.inbox.update(tx, [{ ...request('m1'), state: 'processed', result }]))
+      await store.transaction((tx) => claim(store, tx, 'm1'))
+      await change('1')
+      assert.equal((await recordOf(store, request('m1')))?.result, '1')
+      await change()
+      assert.equal((await recordOf(store, request('m1')))?.result, undefined)
+    },
+  },
+  {
     name: 'record: one update changes many, each in its own way, and no others',
     async run({ store }) {
       const text = JSON.stringify({ quote: `'"\\%_`, emoji: '😀', nul: '\0', lone: '\ud800', big: 'x'.repeat(10_000) })

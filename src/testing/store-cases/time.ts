@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { claim, parkedMessage, recordOf, request } from '../sample-records.ts'
+import { claim, parkedMessage, present, recordOf, request } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
 import { again, anHour, change, dead } from './parked-rows.ts'
 
 /** Wide enough for any two clocks that are set at all, narrow enough to detect a wrong time zone or unit. */
@@ -17,6 +18,26 @@ export const timeCases: readonly StoreCase[] = [
       const seen = await rival.transaction((tx) => claim(rival, tx, 'm1'))
       assert.ok(isAboutNow(found?.processedAt), String(found?.processedAt))
       assert.deepEqual(seen?.processedAt, found?.processedAt)
+    },
+  },
+  {
+    name: 'time: processedAt is the time of the last update, whatever the update changes',
+    async run({ store }) {
+      await store.transaction((tx) => claim(store, tx, 'm1'))
+      const changes = [{ result: '1' }, { state: 'parked' }, { state: 'parked' }, {}, { state: 'discarded' }] as const
+      for (const change of changes) {
+        const before = present(await recordOf(store, request('m1')), 'the record').processedAt
+        await eventually(
+          async () => {
+            const update = { ...request('m1'), state: 'processed', ...change } as const
+            await store.transaction((tx) => store.inbox.update(tx, [update]))
+            const { processedAt } = present(await recordOf(store, request('m1')), 'the record')
+            return processedAt > before ? processedAt : undefined
+          },
+          `a later processedAt after the update ${JSON.stringify(change)}`,
+        )
+      }
+      assert.ok(isAboutNow((await recordOf(store, request('m1')))?.processedAt))
     },
   },
   {

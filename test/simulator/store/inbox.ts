@@ -29,9 +29,7 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
     },
     update: (client, changes) =>
       changeAll(client, 'update', changes, (row, { state, result }, processedAt) =>
-        row === undefined || state === 'unclaimed'
-          ? undefined
-          : { ...row, state, processedAt, ...(result === undefined ? {} : { result }) },
+        row === undefined || state === 'unclaimed' ? undefined : { ...row, state, processedAt, result },
       ),
     find: (keys) =>
       context.read(async (client) => {

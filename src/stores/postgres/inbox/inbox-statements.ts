@@ -93,9 +93,7 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
   const keys = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (handler, key, place)'
   const bornKeys =
     'unnest($1::text[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS given (handler, key, born, place)'
-  const set = `SET state = given.state::"char", result = given.result,
-    processed_at = CASE WHEN known.state = '${stateLetters.parked}' AND given.state <> '${stateLetters.parked}' THEN statement_timestamp()
-                        ELSE known.processed_at END`
+  const set = `SET state = given.state::"char", result = given.result, processed_at = statement_timestamp()`
   const changed = 'RETURNING known.handler, known.key'
 
   return {
