@@ -3,10 +3,10 @@ import { checkPlainName, longestPrefix } from '../sql/plain-name.ts'
 /** The names of everything in the database, quoted and ready for a statement. */
 export interface Tables {
   readonly inbox: string
-  /** The part of the inbox for ids without a time. */
+  /** The partition of the inbox for ids without a time. */
   readonly timeless: string
-  /** The part of the inbox with this name. */
-  part(name: string): string
+  /** The partition of the inbox with this name. */
+  partition(name: string): string
   readonly parked: string
   readonly queue: string
   readonly facts: string
@@ -18,8 +18,8 @@ export interface Tables {
   /** Without quotes, as in the catalog. */
   readonly schemaName: string | undefined
   readonly metaName: string
-  /** The prefix of the names of all parts of the inbox. */
-  readonly partPrefix: string
+  /** The prefix of the names of all partitions of the inbox. */
+  readonly partitionPrefix: string
   /** The channel of NOTIFY, as plain text. */
   readonly channel: string
   /** For an advisory lock; the same for everyone who installs the same tables. */
@@ -35,7 +35,7 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
   return {
     inbox: table('inbox'),
     timeless: table('inbox_timeless'),
-    part: (name) => table(`inbox_${name}`),
+    partition: (name) => table(`inbox_${name}`),
     parked: table('parked'),
     queue: table('queue'),
     facts: table('facts'),
@@ -45,7 +45,7 @@ export function tableNames(prefix: string, schema: string | undefined, home = sc
     schema: home === undefined ? undefined : place,
     schemaName: home,
     metaName: `${prefix}meta`,
-    partPrefix: `${prefix}inbox_`,
+    partitionPrefix: `${prefix}inbox_`,
     channel: `${schema === undefined ? '' : `${schema}.`}${prefix}queue`.slice(0, 63),
     lockName: `justonce ${schema ?? ''} ${prefix}`,
   }

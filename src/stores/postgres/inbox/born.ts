@@ -19,7 +19,7 @@ export function bornText(born: Date | undefined): string {
   return born === undefined ? timelessBorn : new Date(bornMs(born)).toISOString()
 }
 
-/** The first and the last of these times. A statement with this range touches only the inbox parts in between. */
+/** The first and the last of these times. A statement with this range touches only the partitions in between. */
 export function bornRange(borns: readonly (Date | undefined)[]): [string, string] {
   let first = latest
   let last = earliest

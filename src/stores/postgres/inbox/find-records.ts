@@ -36,10 +36,10 @@ export function runAmong(
   return runner.run(ways.born, [...values, textArray(borns.map(bornText)), ...bornRange(borns)])
 }
 
-/** Few enough that the planner, faced with hundreds of parts, does not consider the statement huge and JIT-compile it. */
+/** Few enough that the planner, faced with hundreds of partitions, does not consider the statement huge and JIT-compile it. */
 const keysAtOnce = 20
 
-/** Finds when those keys were born that have a record with a time, searching every part of the inbox. */
+/** Finds when those keys were born that have a record with a time, searching every partition of the inbox. */
 export async function locate<Key extends RecordKey>(
   runner: CanRun,
   { locate: statement }: InboxStatements,

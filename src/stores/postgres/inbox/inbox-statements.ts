@@ -44,13 +44,13 @@ export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStateme
   const epoch = `(SELECT epoch FROM ${meta})`
   const record = `state, encode(fingerprint, 'hex'), floor(date_part('epoch', processed_at) * 1000), result`
   const isSame = 'known.handler = given.handler AND known.key = given.key'
-  // The first and last time, given as values, let the planner skip the parts outside.
+  // The first and last time, given as values, let the planner skip the partitions outside.
   const isSameBorn = (at: number) =>
     `${isSame} AND known.born = given.born
      AND known.born >= $${at}::timestamptz AND known.born <= $${at + 1}::timestamptz`
 
   // A single row needs no arrays, which cost more than the row itself, and no answer, because it is counted. A message born
-  // before the horizon is not even tried, because its part of the inbox may be gone.
+  // before the horizon is not even tried, because its partition of the inbox may be gone.
   const isKnowable = `(born = '${timelessBorn}' OR born >= coalesce((SELECT horizon FROM ${meta}), '${timelessBorn}'))`
   const claims = (label: string, { where = 'true', also = '' }): ClaimStatements => {
     const answer = also === '' ? '' : `RETURNING handler, key${also}`

@@ -96,7 +96,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
     } catch (error) {
       if (sqlState(error) !== '23514') throw error
       partitions.forget()
-      // The retry creates the missing part.
+      // The retry creates the missing partition.
       throw new JustonceError('STORE_BUSY', {
         message: `A partition of the inbox was there and is gone: ${messageOf(error)}.`,
         cause: error,
@@ -105,7 +105,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
   }
 }
 
-/** A key given without a time mostly has none. Only if no timeless record matches is it searched in all parts. */
+/** A key given without a time mostly has none. Only if no timeless record matches is it searched in all partitions. */
 async function changeAll<Key extends InboxKey>(
   runner: Runner,
   statements: InboxStatements,

@@ -2,7 +2,7 @@ import { stateLetters } from '../../shared/state-letters.ts'
 import type { Connections } from '../connection.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
-import type { Removed } from './remove-parts.ts'
+import type { Removed } from './remove-partitions.ts'
 
 /** How long one statement should take: a claim of a key whose record is being removed waits for it. */
 const statementMs = 20

@@ -5,10 +5,10 @@ import { inMs } from '../parking/parked-columns.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { type Cell, dateIn } from '../values-as-text.ts'
-import { partsBetween } from './inbox-parts.ts'
+import { partitionsBetween } from './inbox-partitions.ts'
 import type { Partitions } from './partitions.ts'
 import { raiseStatement } from './raise-horizon.ts'
-import { partRemoval } from './remove-parts.ts'
+import { partitionRemoval } from './remove-partitions.ts'
 import { timelessRemoval } from './remove-timeless.ts'
 
 /** Keeps a wrong number from filling the database with empty tables. */
@@ -20,7 +20,7 @@ export function postgresRetention<Tx>(
   tables: Tables,
 ): Retention {
   const { meta } = tables
-  const removeParts = partRemoval(connections, tables)
+  const removePartitions = partitionRemoval(connections, tables)
   const removeTimeless = timelessRemoval(connections, tables)
   const now = statement(`SELECT ${inMs('statement_timestamp()')}`)
   const horizon = statement(`SELECT ${inMs('horizon')} FROM ${meta}`)
@@ -51,17 +51,17 @@ export function postgresRetention<Tx>(
     async prepare(aheadMs, since) {
       const today = dateIn((await connections.runAlone(now, [])).rows[0]?.[0])
       const last = new Date(today.getTime() + Math.min(aheadMs, longestAheadMs))
-      await partitions.make(partsBetween(since !== undefined && since < today ? since : today, last))
+      await partitions.make(partitionsBetween(since !== undefined && since < today ? since : today, last))
     },
     async remove({ bornBefore, timelessBefore, budgetMs }) {
       const endsAt = performance.now() + budgetMs
       const oldest = await readHorizon()
       // Regardless of the request, records that the horizon does not yet refuse must stay.
       const before = oldest !== undefined && oldest < bornBefore ? oldest : bornBefore
-      const parts = oldest === undefined ? { removed: 0, more: false } : await removeParts(before, endsAt)
-      if (timelessBefore === undefined) return parts
+      const dated = oldest === undefined ? { removed: 0, more: false } : await removePartitions(before, endsAt)
+      if (timelessBefore === undefined) return dated
       const timeless = await removeTimeless(timelessBefore, endsAt)
-      return { removed: parts.removed + timeless.removed, more: parts.more || timeless.more }
+      return { removed: dated.removed + timeless.removed, more: dated.more || timeless.more }
     },
   }
 }

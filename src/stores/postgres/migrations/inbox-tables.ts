@@ -2,9 +2,9 @@ import { timelessBorn, timelessUntil } from '../inbox/born.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * The inbox has a part for each day on which messages were born, so that old records are removed by the day and leave
- * nothing behind. Parts are created when they are needed. There is no default part: it would receive the records of removed
- * days, and Postgres could not remove a day without making claims wait.
+ * The inbox has a partition for each day on which messages were born, so that old records are removed by the day and leave
+ * nothing behind. Partitions are created when they are needed. There is no default partition: it would receive the records
+ * of removed days, and Postgres could not remove a day without making claims wait.
  */
 export function createInbox({ inbox, timeless }: Tables): string {
   return `

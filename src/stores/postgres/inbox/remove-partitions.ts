@@ -3,14 +3,14 @@ import { sqlState } from '../errors.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { type Cell, textIn } from '../values-as-text.ts'
-import { type Part, partNamed } from './inbox-parts.ts'
+import { type InboxPartition, partitionNamed } from './inbox-partitions.ts'
 
 export interface Removed {
   readonly removed: number
   readonly more: boolean
 }
 
-interface FoundPart extends Part {
+interface FoundPartition extends InboxPartition {
   /** `pending`: a process has begun to detach it, and may have died. `detached`: it only needs to be dropped. */
   readonly state: 'attached' | 'pending' | 'detached'
   readonly pages: number
@@ -26,19 +26,19 @@ const pagesToCount = 10_000
 const overtaken = new Set(['42P01', '55000', '42809', '55006'])
 
 /**
- * Removes the parts that lie entirely before a time, oldest first. Each is removed in two steps, neither of which blocks a
+ * Removes the partitions that lie entirely before a time, oldest first. Each is removed in two steps, neither of which blocks a
  * claim. After a crash in between, the next run continues with what it finds.
  */
-export function partRemoval<Tx>(
+export function partitionRemoval<Tx>(
   connections: Pick<Connections<Tx>, 'checkOut' | 'runAlone'>,
-  { inbox, part, partPrefix, meta }: Tables,
+  { inbox, partition, partitionPrefix, meta }: Tables,
 ): (before: Date, endsAt: number) => Promise<Removed> {
   const list = statement(
-    `SELECT substr(relname, ${partPrefix.length + 1}),
+    `SELECT substr(relname, ${partitionPrefix.length + 1}),
             CASE WHEN inhdetachpending THEN 'pending' WHEN inhrelid IS NULL THEN 'detached' ELSE 'attached' END,
             relpages, reltuples
      FROM pg_class LEFT JOIN pg_inherits ON inhrelid = pg_class.oid
-     WHERE relkind = 'r' AND relname ~ '^${partPrefix}[0-9]{8}_[0-9]{8}$'
+     WHERE relkind = 'r' AND relname ~ '^${partitionPrefix}[0-9]{8}_[0-9]{8}$'
        AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = '${inbox}'::regclass)
      ORDER BY 1`,
   )
@@ -48,47 +48,53 @@ export function partRemoval<Tx>(
     `UPDATE ${meta} SET removed_until = greatest(removed_until, $1::timestamptz) WHERE horizon >= $1::timestamptz`,
   )
 
-  /** Keeps the empty parts after the last filled one: they hold no records, so the horizon can still be lowered. */
-  async function removable(before: Date): Promise<FoundPart[]> {
+  /** Keeps the empty partitions after the last filled one: they hold no records, so the horizon can still be lowered. */
+  async function removable(before: Date): Promise<FoundPartition[]> {
     const { rows } = await connections.runAlone(list, [])
-    const parts = rows.map(foundPart).filter((found) => found !== undefined && found.until <= before) as FoundPart[]
-    const last = await lastFilled(parts.filter(({ state }) => state !== 'detached'))
+    const partitions = rows
+      .map(foundPartition)
+      .filter((found) => found !== undefined && found.until <= before) as FoundPartition[]
+    const last = await lastFilled(partitions.filter(({ state }) => state !== 'detached'))
     const mayGo = last !== undefined && (await connections.runAlone(mark, [last.until.toISOString()])).count === 1
-    return parts.filter(({ state, until }) => state === 'detached' || (mayGo && until <= last.until))
+    return partitions.filter(({ state, until }) => state === 'detached' || (mayGo && until <= last.until))
   }
 
-  async function lastFilled(parts: readonly FoundPart[]): Promise<FoundPart | undefined> {
-    for (const found of parts.toReversed()) {
-      const { rows } = await connections.runAlone(statement(`SELECT EXISTS (SELECT FROM ${part(found.name)})`), [])
+  async function lastFilled(partitions: readonly FoundPartition[]): Promise<FoundPartition | undefined> {
+    for (const found of partitions.toReversed()) {
+      const { rows } = await connections.runAlone(statement(`SELECT EXISTS (SELECT FROM ${partition(found.name)})`), [])
       if (rows[0]?.[0] === 't') return found
     }
     return undefined
   }
 
-  async function detach({ name, state }: FoundPart, endsAt: number): Promise<boolean> {
+  async function detach({ name, state }: FoundPartition, endsAt: number): Promise<boolean> {
     const how = state === 'pending' ? 'FINALIZE' : 'CONCURRENTLY'
     const patienceMs = Math.max(leastPatienceMs, endsAt - performance.now())
-    return await runPatiently(connections, `ALTER TABLE ${inbox} DETACH PARTITION ${part(name)} ${how}`, patienceMs)
+    return await runPatiently(
+      connections,
+      `ALTER TABLE ${inbox} DETACH PARTITION ${partition(name)} ${how}`,
+      patienceMs,
+    )
   }
 
-  async function drop(found: FoundPart): Promise<number> {
-    const count = statement(`SELECT count(*) FROM ${part(found.name)}`)
+  async function drop(found: FoundPartition): Promise<number> {
+    const count = statement(`SELECT count(*) FROM ${partition(found.name)}`)
     const isSmall = found.pages < pagesToCount
     const rows = isSmall
       ? Number((await connections.runAlone(count, [])).rows[0]?.[0])
       : Math.max(0, found.estimatedRows)
-    await runPatiently(connections, `DROP TABLE ${part(found.name)}`, leastPatienceMs)
+    await runPatiently(connections, `DROP TABLE ${partition(found.name)}`, leastPatienceMs)
     return rows
   }
 
   return async (before, endsAt) => {
     let removed = 0
-    const parts = await removable(before).catch((error: unknown) => {
+    const partitions = await removable(before).catch((error: unknown) => {
       if (isOvertaken(error)) return undefined
       throw error
     })
-    if (parts === undefined) return { removed, more: true }
-    for (const [index, found] of parts.entries()) {
+    if (partitions === undefined) return { removed, more: true }
+    for (const [index, found] of partitions.entries()) {
       if (index > 0 && performance.now() >= endsAt) return { removed, more: true }
       try {
         if (found.state !== 'detached' && !(await detach(found, endsAt))) return { removed, more: true }
@@ -107,9 +113,11 @@ function isOvertaken(error: unknown): boolean {
   return overtaken.has(sqlState(error) ?? sqlState(cause) ?? '')
 }
 
-function foundPart([name, state, pages, rows]: readonly Cell[]): FoundPart | undefined {
-  const known = partNamed(textIn(name))
-  return known && { ...known, state: state as FoundPart['state'], pages: Number(pages), estimatedRows: Number(rows) }
+function foundPartition([name, state, pages, rows]: readonly Cell[]): FoundPartition | undefined {
+  const known = partitionNamed(textIn(name))
+  return (
+    known && { ...known, state: state as FoundPartition['state'], pages: Number(pages), estimatedRows: Number(rows) }
+  )
 }
 
 /**
