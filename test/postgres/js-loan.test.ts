@@ -5,9 +5,11 @@ import postgres, { type ReservedSql, type Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Loan } from '../../src/contracts/index.ts'
 import { isJustonceError } from '../../src/errors/index.ts'
+import { justonce } from '../../src/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StoreCaseContext } from '../../src/testing/index.ts'
 import { recordOf } from '../../src/testing/sample-records.ts'
+import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newSql, openJsContext } from './js-context.ts'
@@ -81,6 +83,55 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
       expect([...(await tx.file(join(folder, 'six.sql')))]).toEqual([{ n: 6 }])
       expect(settled()).toBeUndefined()
     })
+  })
+
+  test('a COPY works and is counted until the server has finished it', async () => {
+    await lent(async ({ tx, settled }) => {
+      await tx`CREATE TEMP TABLE notes (id text) ON COMMIT DROP`
+      const rows = await tx`COPY notes FROM STDIN`.writable()
+      expect(settled()).toBeDefined()
+      // Nobody waits for it but the loan.
+      rows.end('a\nb\n')
+      await settled()
+      const read: string[] = []
+      for await (const chunk of await tx`COPY notes TO STDOUT`.readable()) read.push(String(chunk))
+      await settled()
+      expect(read.join('')).toBe('a\nb\n')
+      expect(settled()).toBeUndefined()
+    })
+  })
+
+  test.each([
+    ['FROM STDIN', 'throws', 'HANDLER_FAILED'],
+    ['FROM STDIN', 'returns', 'HANDLER_TIMEOUT'],
+    ['TO STDOUT', 'throws', 'HANDLER_FAILED'],
+    ['TO STDOUT', 'returns', 'HANDLER_TIMEOUT'],
+  ])('a handler that begins a COPY %s and %s fails, and nothing else', async (direction, how, reason) => {
+    const sql = newSql({ url })
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    const name = `${direction} ${how}`.replaceAll(' ', '_').toLowerCase()
+    const store = postgresStore({ sql, prefix: `${name}_`, listen: false })
+    await store.schema.install()
+    await sql.unsafe(`CREATE TABLE ${name} AS SELECT repeat('x', 1000) AS id FROM generate_series(1, 1000)`)
+    const transport = memoryTransport()
+    const app = justonce({ store, transport })
+    onTestFinished(() => app.stop())
+    const options = { timeoutMs: how === 'returns' ? 2_000 : 30_000, retry: { backoff: () => 3_600_000 } }
+    app.on('note.created', { name: 'tag-note', ...options }, async ({ id }, { tx }) => {
+      await tx.unsafe(`INSERT INTO ${name} VALUES ($1)`, [id])
+      if (id !== 'm2') return
+      const copy = tx.unsafe(`COPY ${name} ${direction}`)
+      await (direction === 'TO STDOUT' ? copy.readable() : copy.writable())
+      if (how === 'throws') throw new Error('the other side of the stream failed')
+    })
+    await app.start()
+    transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body: {} })))
+    await transport.idle()
+    expect([...(await sql`SELECT id FROM ${sql(name)} WHERE id LIKE 'm%' ORDER BY id`)]).toEqual([
+      { id: 'm1' },
+      { id: 'm3' },
+    ])
+    expect(await store.parking.list()).toMatchObject([{ key: 'm2', attempts: 1, reason }])
   })
 
   test('a query that was made before the end and is awaited after it is refused', async () => {

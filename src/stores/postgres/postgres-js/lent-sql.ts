@@ -1,3 +1,4 @@
+import { Stream } from 'node:stream'
 import { CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { LendOptions } from '../connection.ts'
@@ -38,7 +39,9 @@ export function lentSql<Sql extends PostgresJsShape>(
     const stop = connection?.watch(query, (error) => query.reject(error))
     connection?.watchSending(query)
     // Cursors replace these functions as they proceed.
-    intercept(query, 'resolve', () => {
+    intercept(query, 'resolve', (value) => {
+      // Of a COPY the stream comes first, and the result when the server is ready for something else.
+      if (value instanceof Stream) return void value.on('error', () => {})
       stop?.()
       call.succeeded()
     })

@@ -9,8 +9,11 @@ const aboutAll = new Set(['SET', 'RESET', 'DECLARE', 'PREPARE', 'DEALLOCATE', 'D
 /** Functions that return what the session did last, whoever did it. */
 const ofTheSession = /\b(lastval|currval|setval)\s*\(/i
 const isTemporary = new RegExp(temporary, 'i')
-/** While the server reads the rows, it takes whatever is sent behind the statement for a part of them. */
-const readsRows = /\bcopy\b[^;]*\bfrom\s+stdin\b/i
+/**
+ * While the server reads rows, it takes whatever is sent behind the statement for a part of them. While it sends rows, postgres.js
+ * refuses other queries.
+ */
+const copies = /\bcopy\b[^;]*\b(?:from\s+stdin|to\s+stdout)\b/i
 const mayBeAboutAll = /\b(?:set|reset|declare|prepare|deallocate|do)\b/i
 
 /** What messages that interleave in one transaction would notice of each other. */
@@ -20,7 +23,7 @@ export function sharedIn(sql: string): string | undefined {
   if (verb !== undefined) return verb
   if (findSessionChange(sql) !== undefined) return 'set_config()'
   if (isTemporary.test(sql)) return 'a temporary table'
-  if (readsRows.test(sql)) return 'COPY FROM STDIN'
+  if (copies.test(sql)) return 'COPY'
   const named = ofTheSession.exec(sql)?.[1]
   return named && `${named}()`
 }
