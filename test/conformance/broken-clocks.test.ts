@@ -1,8 +1,8 @@
 import type { Raised } from '../../src/contracts/index.ts'
 import { bindBrokenStores, leases, retention } from './break-store.ts'
 
-const jumped = 'clock: one that jumps ahead does not raise the horizon, and when it is back all is as it was'
-const repaired = 'horizon: a repair lowers it to where records were removed up to, and not below'
+const jumped = 'clock: one that jumps ahead does not raise the horizon, and nothing has changed when it is right again'
+const repaired = 'horizon: a repair lowers it to the point up to which records were removed, and not below'
 /** What a store that does not ask its database might remember. */
 let isTaken = false
 const believing = ({ doubt, ...raised }: Raised): Raised => raised
@@ -22,7 +22,7 @@ bindBrokenStores([
   },
   {
     name: 'never believes its clock again',
-    caught: 'clock: one that stays ahead is believed when it has gone on from there for a while',
+    caught: 'clock: one that stays ahead is believed after it has run on from there for a while',
     break: retention(({ raise }) => {
       let doubt: Raised['doubt']
       return {
@@ -36,7 +36,7 @@ bindBrokenStores([
   },
   {
     name: 'believes its clock the second time it is asked',
-    caught: 'clock: two jumps with nothing between them are not a clock that has gone on',
+    caught: 'clock: two jumps in a row do not count as a clock that has run on',
     break: retention(({ raise }) => {
       let doubts = 0
       return {
@@ -49,7 +49,7 @@ bindBrokenStores([
   },
   {
     name: 'does not listen to whoever has seen the time pass',
-    caught: 'clock: a jump is believed at once if whoever raises has seen that much time pass',
+    caught: 'clock: a jump is believed at once if the process that raises the horizon has seen that much time pass',
     break: retention(({ raise }) => ({ raise: (keepMs) => raise(keepMs) })),
   },
   {

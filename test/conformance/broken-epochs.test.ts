@@ -1,8 +1,8 @@
 import { bindBrokenStores, inbox } from './break-store.ts'
 
 const restored =
-  'restored: a database that was put back to an earlier state has another epoch, whether a store was opened since or before'
-const renewed = 'epoch: an operator can have a new one, which everybody sees, and nothing else changes'
+  'restored: a database restored to an earlier state has another epoch, for stores opened before and since'
+const renewed = 'epoch: an operator can request a new one, which every process sees, and nothing else changes'
 
 bindBrokenStores([
   {

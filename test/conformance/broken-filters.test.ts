@@ -16,7 +16,7 @@ const errorTexts = 'filter: errorText is found as it is spelled, whatever it mea
 bindBrokenStores([
   {
     name: 'lists whatever fits the limit, however large',
-    caught: 'paging: so many bytes come at once, and one row whatever its size',
+    caught: 'paging: the bytes of a page are limited, but one row is always returned',
     break: parking(({ list }) => ({
       list: (filter, { maxBytes: _, ...page } = {}) => list(filter, page),
     })),
@@ -40,7 +40,7 @@ bindBrokenStores([
   },
   {
     name: 'leaves out the moment itself from since',
-    caught: 'filter: since includes its moment and before does not, by what changed last',
+    caught: 'filter: since is inclusive and before is exclusive, by changedAt',
     break: parking(({ list }) => ({
       list: ({ since, ...filter } = {}, page) =>
         list({ ...filter, since: since && new Date(since.getTime() + 1) }, page),
@@ -48,14 +48,14 @@ bindBrokenStores([
   },
   {
     name: 'finds everything when told to find none of it',
-    caught: 'filter: of given keys exactly those are found that fit the rest, and of none none',
+    caught: 'filter: of the given keys, exactly those that match the rest are found, and an empty list finds nothing',
     break: parking(({ list }) => ({
       list: (filter = {}, page) => list({ ...filter, keys: filter.keys?.length ? filter.keys : undefined }, page),
     })),
   },
   {
     name: 'counts rows where the place of a row is asked for',
-    caught: 'paging: page by page everything comes once, in the order of parking, also when rows vanish between',
+    caught: 'paging: page by page, every row comes once, in the order of parking, even if rows disappear in between',
     break: parking(({ list }) => ({
       async list(filter, page = {}) {
         const { limit = 1_000, after } = page

@@ -7,17 +7,17 @@ const anHour = 3_600_000
 bindBrokenStores([
   {
     name: 'gives a lease to everybody',
-    caught: 'leases: whoever has one keeps the others out until it is released',
+    caught: 'leases: the holder keeps others out until the lease is released',
     break: leases(({ acquire }) => ({ acquire: async (name, ms) => (await acquire(name, ms)) ?? { fence: 1 } })),
   },
   {
     name: 'takes leases for each other when their names differ by case',
-    caught: 'leases: one name has nothing to do with another, to the last character and by case',
+    caught: 'leases: names are compared in full and case-sensitively',
     break: leases(({ acquire }) => ({ acquire: (name, ms) => acquire(name.toLowerCase(), ms) })),
   },
   {
     name: 'looks whether a lease is free before it takes it',
-    caught: 'leases: of many who ask at once exactly one gets it',
+    caught: 'leases: of many processes that ask at once, exactly one gets it',
     break: leases(({ renew }) => ({
       async acquire(name, ms) {
         const known = held.get(name)
@@ -35,7 +35,7 @@ bindBrokenStores([
   },
   {
     name: 'begins to count fences anew',
-    caught: 'leases: the fence only grows, across releases and ends, whoever asks',
+    caught: 'leases: the fence only grows, across releases and expiries, in every process',
     break: leases(({ acquire, release }) => {
       const real = new Map<string, number>()
       return {
@@ -51,7 +51,7 @@ bindBrokenStores([
   },
   {
     name: 'counts fences from one, and so again from one when a backup was restored',
-    caught: 'leases: a fence is at least the time, in microseconds, so that it goes on growing when its row was lost',
+    caught: 'leases: a fence is at least the time, in microseconds, so that it keeps growing after its row was lost',
     break: leases(({ acquire }) => {
       let fence = 0
       return { acquire: async (name, ms) => ((await acquire(name, ms)) === undefined ? undefined : { fence: ++fence }) }
@@ -59,7 +59,7 @@ bindBrokenStores([
   },
   {
     name: 'lets whoever comes late free the lease of another',
-    caught: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
+    caught: 'leases: a lease that is not renewed expires, and its holder has lost it',
     break: leases(({ release }) => ({
       async release(name, fence) {
         return (await release(name, fence)) || !(await release(name, fence + 1))
@@ -68,19 +68,19 @@ bindBrokenStores([
   },
   {
     name: 'renews what has ended',
-    caught: 'leases: one that has ended is lost, although nobody has taken it since',
+    caught: 'leases: an expired lease is lost, even if nobody has taken it since',
     break: leases(({ renew }) => ({
       renew: async (name, fence, ms) => (await renew(name, fence, ms)) || ms === anHour,
     })),
   },
   {
     name: 'does not renew for longer',
-    caught: 'leases: a renewal counts from now, whether it makes it longer or shorter',
+    caught: 'leases: a renewal counts from now, whether it extends or shortens the lease',
     break: leases(({ renew }) => ({ renew: (name, fence, ms) => renew(name, fence, Math.min(ms, 200)) })),
   },
   {
     name: 'releases by name alone',
-    caught: 'leases: nothing is renewed or released by a fence that was never given, or twice',
+    caught: 'leases: a fence that was never issued, or was already released, renews and releases nothing',
     break: leases(({ release }) => ({
       release: async (name, fence) => (await release(name, fence - 1)) || release(name, fence),
     })),

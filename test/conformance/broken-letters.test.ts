@@ -6,12 +6,12 @@ const replaced = new Map<string, Uint8Array>()
 bindBrokenStores([
   {
     name: 'edits without a limit',
-    caught: 'letters: discard removes the oldest that fit, up to the limit, and tells which they were',
+    caught: 'letters: discard removes the oldest that match, up to the limit, and returns their keys',
     break: parking(({ edit }) => ({ edit: (tx, filter, what) => edit(tx, filter, what, 1_000) })),
   },
   {
     name: 'discards what waits',
-    caught: 'letters: what waits is never discarded, and where nothing fits nothing is',
+    caught: 'letters: waiting rows are never discarded, and if nothing matches, nothing is discarded',
     break: parking(({ edit }) => ({
       edit: (tx, { state: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
     })),
@@ -33,14 +33,14 @@ bindBrokenStores([
   },
   {
     name: 'edits what waits',
-    caught: 'letters: what waits, is gone or belongs to another handler is not edited',
+    caught: 'letters: rows that wait, are gone or belong to another handler are not edited',
     break: parking(({ edit }) => ({
       edit: (tx, { state: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
     })),
   },
   {
     name: 'edits in a transaction of its own',
-    caught: 'letters: what was edited in a transaction that is undone is as it was',
+    caught: 'letters: an edit in a transaction that is rolled back changes nothing',
     on: 'simulated',
     break: parking(({ edit }, { transaction }) => ({
       edit: (_, filter, what, limit) => transaction((tx) => edit(tx, filter, what, limit)),
@@ -48,14 +48,15 @@ bindBrokenStores([
   },
   {
     name: 'marks what it has marked before',
-    caught: 'letters: what a transaction has marked itself is marked for its next edit',
+    caught: 'letters: a transaction sees its own marks in its next edit',
     break: parking(({ edit }) => ({
       edit: (tx, { notInRedrives: _, ...filter }, what, limit) => edit(tx, filter, what, limit),
     })),
   },
   {
     name: 'names the smallest groups first',
-    caught: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
+    caught:
+      'groups: dead letters with the same handler, reason and shape form one group; the largest come first, up to the limit',
     break: parking(({ tally }) => ({
       tally: async (filter, by, limit) => (await tally(filter, by, limit)).toReversed(),
     })),
@@ -68,7 +69,7 @@ bindBrokenStores([
   },
   {
     name: 'loses a note with the letters',
-    caught: 'groups: a note outlives its letters and is there when others die of the same',
+    caught: 'groups: a note outlives its letters and is still there when others fail in the same way',
     break: parking(({ edit }, { facts }) => ({
       async edit(tx, filter, what, limit) {
         const notes = await facts.list('note', 10)

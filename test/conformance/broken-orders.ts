@@ -40,7 +40,7 @@ function looseTwinOf(shared: MemoryTransport): MemoryTransport {
 export const brokenOrders: readonly BrokenTransport[] = [
   {
     name: 'spreads a key over consumers',
-    caught: 'order: two consumers never hold one key at a time, and every key is done in order',
+    caught: 'order: two consumers never hold the same key at a time, and every key is handled in order',
     break: (_, shared) => ({ ...looseTwinOf(shared).connect(), capabilities: shared.capabilities }),
     patienceMs: 1_000,
   },
@@ -52,13 +52,13 @@ export const brokenOrders: readonly BrokenTransport[] = [
   },
   {
     name: 'puts what a closed connection held at the end',
-    caught: 'order: what a closed connection held comes again to others before the later ones of its key',
+    caught: 'order: what a closed connection held is delivered to others before the later messages of its key',
     break: sendsAnewAtTheEnd,
     patienceMs: 1_000,
   },
   {
     name: 'puts what a dead consumer held at the end',
-    caught: 'order: what a dead consumer held comes again to others before the later ones of its key',
+    caught: 'order: what a dead consumer held is delivered to others before the later messages of its key',
     break: sendsAnewAtTheEnd,
     patienceMs: 1_000,
   },

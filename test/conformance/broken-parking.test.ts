@@ -7,7 +7,7 @@ const isOf = (ticket: RecordKey, row: RecordKey) => ticket.handler === row.handl
 bindBrokenStores([
   {
     name: 'parks a second time over the first',
-    caught: 'parking: a message that is parked already stays as it is, whoever parks it again',
+    caught: 'parking: a message that is already parked stays as it is when it is parked again',
     break: parking(({ park, change }) => ({
       async park(tx, messages) {
         await change(
@@ -20,7 +20,7 @@ bindBrokenStores([
   },
   {
     name: 'keeps parked messages as text',
-    caught: 'parking: messages survive byte for byte, among them what no text column takes',
+    caught: 'parking: messages are kept byte for byte, even what no text column takes',
     break: parking(({ park }) => ({
       park: (tx, messages) =>
         park(
@@ -57,7 +57,7 @@ bindBrokenStores([
   {
     name: 'lets a row be taken that is not what it was',
     caught:
-      'parking: taken is what is still as it was read: not what has changed, and not what is gone; one answer each',
+      'parking: a row is taken only if it has not changed since it was read and is not gone, with one answer each',
     break: parking(() => ({ take: async (_, tickets) => tickets.map(() => true) })),
   },
   {
@@ -76,7 +76,7 @@ bindBrokenStores([
   },
   {
     name: 'lets a row be taken that another holds',
-    caught: 'parking: what another holds is not taken and not waited for, and the rest is',
+    caught: 'parking: a row that another transaction holds is neither taken nor waited for, and the others are taken',
     on: 'simulated',
     break: parking(({ list }) => ({
       async take(_, tickets) {
@@ -89,7 +89,7 @@ bindBrokenStores([
   },
   {
     name: 'only looks for what is due',
-    caught: 'parking: rivals that reserve at the same time get different messages, and together all',
+    caught: 'parking: rivals that reserve at the same time get different messages, and together all of them',
     break: parking(({ reserve, rebook }) => ({
       async reserve(options) {
         const rows = await reserve(options)
@@ -100,14 +100,14 @@ bindBrokenStores([
   },
   {
     name: 'does not count what has begun and never ended',
-    caught: 'reservation: what has begun and never ended says so when it is reserved again',
+    caught: 'reservation: an attempt that began and never ended is visible when the row is reserved again',
     break: parking(({ reserve }) => ({
       reserve: async (options) => (await reserve(options)).map((row) => ({ ...row, begun: 0 })),
     })),
   },
   {
     name: 'counts a reservation as an attempt that has begun',
-    caught: 'reservation: when it has run out the message is due again, and nothing is held against it',
+    caught: 'reservation: when it has run out, the message is due again, with no attempt begun',
     break: parking(({ reserve, rebook }) => ({
       async reserve(options) {
         const rows = await reserve(options)
@@ -119,7 +119,7 @@ bindBrokenStores([
   },
   {
     name: 'reserves any number of bytes',
-    caught: 'reservation: so many bytes are reserved at once, and one message whatever its size',
+    caught: 'reservation: the bytes reserved at once are limited, but one message is always reserved',
     break: parking(({ reserve }) => ({
       reserve: (options) => reserve({ ...options, maxBytes: Number.MAX_SAFE_INTEGER }),
     })),
@@ -133,14 +133,14 @@ bindBrokenStores([
   },
   {
     name: 'lets others follow past a dead letter',
-    caught: 'following: a dead letter between them ends it, unless its handler goes on past dead letters',
+    caught: 'following: a dead letter in between ends the run, unless its handler continues past dead letters',
     break: parking(({ reserve }) => ({
       reserve: (options) => reserve(options.behind === undefined ? options : { ...options, pastDead: true }),
     })),
   },
   {
     name: 'lets others follow on a row that is no longer reserved',
-    caught: 'following: nothing follows on a row that has changed since it was reserved',
+    caught: 'following: nothing is reserved behind a row that has changed since it was reserved',
     break: parking(({ reserve, list }) => ({
       async reserve(options) {
         if (options.behind === undefined) return await reserve(options)
@@ -151,7 +151,7 @@ bindBrokenStores([
   },
   {
     name: 'gives back in the name of others',
-    caught: 'reservation: whoever gives back late changes nothing',
+    caught: 'reservation: giving back late changes nothing',
     break: parking(({ rebook, list }) => ({
       async rebook(bookings, forMs) {
         const rows = await list()
@@ -164,7 +164,7 @@ bindBrokenStores([
   },
   {
     name: 'pays no heed to order keys',
-    caught: 'order: of one handler and order key only the message that was parked first is due, and then the next',
+    caught: 'order: for one handler and order key, only the message that was parked first is due, then the next',
     break: parking(({ park }) => ({
       park: (tx, messages) =>
         park(
@@ -175,7 +175,7 @@ bindBrokenStores([
   },
   {
     name: 'takes an order key of one handler for that of another',
-    caught: 'order: the same order key of another handler, or one that is spelled otherwise, is another',
+    caught: 'order: the same order key of another handler, or one spelled differently, is a different key',
     break: parking(({ reserve }) => ({
       async reserve(options) {
         const rows = await reserve(options)
@@ -186,7 +186,7 @@ bindBrokenStores([
   {
     name: 'puts a message that has failed again behind the others of its key',
     caught:
-      'order: those behind wait also while the first is not due, and a further attempt does not cost it its place',
+      'order: later messages wait even while the first is not due, and another attempt does not cost it its place',
     break: parking(({ park, change, list }) => ({
       async change(tx, changes) {
         for (const each of changes) {
@@ -204,7 +204,7 @@ bindBrokenStores([
   },
   {
     name: 'reserves messages of any type',
-    caught: 'parking: of a handler only messages of a wanted type are due, and others do not use up the limit',
+    caught: 'parking: only messages of a wanted type are due for a handler, and others do not use up the limit',
     break: parking(({ reserve }) => ({
       reserve: (options) =>
         reserve(
@@ -216,7 +216,7 @@ bindBrokenStores([
   },
   {
     name: 'goes past every dead letter',
-    caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    caught: 'order: a dead letter blocks what is behind it, unless its handler continues past dead letters',
     break: parking(({ reserve }) => ({
       reserve: (options) =>
         reserve(
@@ -228,19 +228,19 @@ bindBrokenStores([
   },
   {
     name: 'goes past no dead letter',
-    caught: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    caught: 'order: a dead letter blocks what is behind it, unless its handler continues past dead letters',
     break: parking(({ reserve }) => ({
       reserve: (options) => reserve(options.behind === undefined ? { ...options, pastDead: [] } : options),
     })),
   },
   {
     name: 'finds every scope free',
-    caught: 'order: of many that ask and park at the same time one finds the scope free',
+    caught: 'order: of many transactions that check and park at the same time, one finds the scope free',
     break: parking(() => ({ blocked: async (_, scopes) => scopes.map(() => false) })),
   },
   {
     name: 'looks at a scope without holding it',
-    caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
+    caught: 'order: a check waits while a rival holds the scope, and then sees what the rival has parked',
     on: 'simulated',
     break: parking((_, store) => ({
       blocked: (_, scopes) =>
@@ -249,7 +249,7 @@ bindBrokenStores([
   },
   {
     name: 'looks at a scope and only then waits for it',
-    caught: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
+    caught: 'order: a check waits while a rival holds the scope, and then sees what the rival has parked',
     on: 'simulated',
     break: parking(({ blocked }, store) => ({
       async blocked(tx, scopes) {
@@ -263,7 +263,7 @@ bindBrokenStores([
   },
   {
     name: 'has one lock for all scopes',
-    caught: 'order: a held scope does not hold up another key, or the same key of another handler',
+    caught: 'order: a held scope does not block another key, or the same key of another handler',
     on: 'simulated',
     break: (store) => ({
       transaction: (work, options) => store.transaction(work, { lockTimeoutMs: 200, ...options }),

@@ -82,7 +82,7 @@ bindBrokenStores([
   {
     name: 'hides what was taken once more by the clock of the process',
     caught:
-      'time: what is hidden once more stays hidden as long as was asked for, whatever the clock of the process says',
+      'time: a message hidden again stays hidden as long as was asked for, whatever the clock of the process says',
     break: queue(({ hide }) => ({ hide: (name, taken, ms, options) => hide(name, taken, ms + aheadMs(), options) })),
   },
   {
@@ -145,7 +145,7 @@ bindBrokenStores([
   {
     name: 'dates what is sent to the queue by the clock of the process',
     caught:
-      'time: how long a message has waited in the queue is told by the database, whatever the clock of the process says',
+      'time: the database says how long a message has waited in the queue, whatever the clock of the process says',
     break: queue(({ send, count }) => ({
       send(tx, name, messages) {
         sentAt.set(name, Date.now())

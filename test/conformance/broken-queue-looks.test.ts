@@ -28,7 +28,7 @@ function aged({ count }: Queue<unknown>, age: (name: string, oldestMs: number) =
 bindBrokenStores([
   {
     name: 'names only queues of which something can be taken',
-    caught: 'queue names: every queue that has messages is named once, also when all of them are hidden',
+    caught: 'queue names: every queue that has messages is named once, even when all of them are hidden',
     break: queue(({ queues, count }) => ({
       async queues() {
         const names = await queues()
@@ -39,7 +39,7 @@ bindBrokenStores([
   },
   {
     name: 'names a queue once for each message',
-    caught: 'queue names: every queue that has messages is named once, also when all of them are hidden',
+    caught: 'queue names: every queue that has messages is named once, even when all of them are hidden',
     break: queue(({ queues, count }) => ({
       async queues() {
         const names: string[] = []
@@ -63,7 +63,7 @@ bindBrokenStores([
   },
   {
     name: 'does not tell the names of queues apart',
-    caught: 'queue names: they are told as they were spelled, and those that look alike are told apart',
+    caught: 'queue names: names are returned as they were spelled, and similar names are kept apart',
     break: queue(({ queues }) => ({
       queues: async () => [...new Set((await queues()).map((name) => name.toLowerCase().trim()))],
     })),

@@ -49,7 +49,7 @@ bindBrokenStores([
   },
   {
     name: 'wakes listeners although the transaction was undone',
-    caught: 'queue: what is announced inside a transaction that is undone wakes nobody',
+    caught: 'queue: what is announced inside a transaction that is rolled back wakes nobody',
     break: (store) => {
       const announced = new Set<string>()
       return {

@@ -2,9 +2,9 @@ import type { Queue, QueuedMessage, QueueTicket } from '../../src/contracts/inde
 import { textOf } from '../../src/testing/sample-records.ts'
 import { bindBrokenStores, queue } from './break-store.ts'
 
-const uncounted = 'queue: what is released can be taken again at once, and the taking is not counted'
+const uncounted = 'queue: a released message can be taken again at once, and that delivery is not counted'
 const forLater =
-  'queue: what is released for later is hidden until then with what stands behind it, and the taking is not counted'
+  'queue: a message released for later is hidden until then, with those behind it, and that delivery is not counted'
 
 type Release = (name: string, taken: readonly QueueTicket[], visibilityMs: number) => Promise<void>
 const untaken = { untaken: true } as const
@@ -51,12 +51,12 @@ bindBrokenStores([
   },
   {
     name: 'puts what was released at the end',
-    caught: 'queue: what is released stands in its old place, in whichever order it was given back',
+    caught: 'queue: released messages keep their places, in whatever order they are given back',
     break: sendingAgain,
   },
   {
     name: 'does not release what was hidden once more',
-    caught: 'queue: what was hidden for longer is released all the same',
+    caught: 'queue: a message that was hidden for longer can still be released',
     break: queue(({ hide }) => {
       const hidden = new Set<string>()
       return {
@@ -88,13 +88,12 @@ bindBrokenStores([
   },
   {
     name: 'removes what another has taken by now',
-    caught:
-      'queue: what must still be taken as before is removed only then, and otherwise nothing of the transaction stands',
+    caught: 'queue: a message that must still be held is removed only if it is; otherwise the transaction fails',
     break: queue(({ remove }) => ({ remove: (tx, name, tickets) => remove(tx, name, tickets) })),
   },
   {
     name: 'releases what another has taken by now',
-    caught: 'queue: whoever comes back late cannot release what another holds now',
+    caught: 'queue: a late holder cannot release what another holds now',
     break: releasing(
       ({ hide }) =>
         (name, taken) =>
@@ -108,7 +107,7 @@ bindBrokenStores([
   },
   {
     name: 'releases all or nothing',
-    caught: 'queue: one release gives back what is still held, and leaves alone what is gone or with another',
+    caught: 'queue: one release gives back what is still held, and leaves alone what is gone or held by another',
     break: queue(({ remove, hide }) => {
       const removed = new Set<string>()
       return {

@@ -19,12 +19,12 @@ bindBrokenStores([
   },
   {
     name: 'takes as many as it is asked for, however large they are',
-    caught: 'queue: what is taken is bounded by bytes too, and one message is always taken',
+    caught: 'queue: the bytes taken at once are limited, but one message is always taken',
     break: queue(({ take }) => ({ take: (name, { limit, visibilityMs }) => take(name, { limit, visibilityMs }) })),
   },
   {
     name: 'hides what was taken for no time at all',
-    caught: 'queue: taken messages are hidden, and each taking is counted',
+    caught: 'queue: taken messages are hidden, and each delivery is counted',
     break: queue(({ take }) => ({ take: (name, options) => take(name, { ...options, visibilityMs: 0 }) })),
   },
   {
@@ -39,7 +39,7 @@ bindBrokenStores([
   },
   {
     name: 'keeps one of several messages that are the same',
-    caught: 'queue: messages that are the same to the last byte are messages of their own',
+    caught: 'queue: identical messages are separate messages',
     break: queue(({ send }) => ({
       send: (tx, name, messages) =>
         send(tx, name, [...new Map(messages.map((each) => [textOf(each.message), each])).values()]),
@@ -59,7 +59,7 @@ bindBrokenStores([
   },
   {
     name: 'lets a former holder give a message back',
-    caught: 'queue: whoever comes back late cannot hide what another holds now',
+    caught: 'queue: a late holder cannot hide what another holds now',
     break: queue(({ hide }) => ({
       hide: (name, taken, visibilityMs) =>
         hide(
@@ -71,7 +71,8 @@ bindBrokenStores([
   },
   {
     name: 'pays no heed to the keys of messages',
-    caught: 'queue order: nothing is taken behind a hidden message of its key; other keys and those without are',
+    caught:
+      'queue order: nothing is taken behind a hidden message of its key; messages of other keys and without a key are',
     break: queue(({ send }) => ({
       send: (tx, name, messages) =>
         send(
@@ -83,7 +84,8 @@ bindBrokenStores([
   },
   {
     name: 'takes all messages without a key for those of one',
-    caught: 'queue order: nothing is taken behind a hidden message of its key; other keys and those without are',
+    caught:
+      'queue order: nothing is taken behind a hidden message of its key; messages of other keys and without a key are',
     break: queue(({ send }) => ({
       send: (tx, name, messages) =>
         send(
@@ -95,7 +97,7 @@ bindBrokenStores([
   },
   {
     name: 'does not tell the keys of messages apart',
-    caught: 'queue order: keys are told apart as they are spelled, and each queue has its own',
+    caught: 'queue order: keys are compared exactly, and each queue has its own',
     break: queue(({ send }) => ({
       send: (tx, name, messages) =>
         send(
@@ -107,7 +109,7 @@ bindBrokenStores([
   },
   {
     name: 'forgets the key of a message that comes back',
-    caught: 'queue order: removed or given back, the first frees what is behind it',
+    caught: 'queue order: when the first is removed or given back, what is behind it can be taken',
     break: queue(({ hide, remove, send }) => ({
       async hide(name, taken, visibilityMs) {
         await hide(name, taken, visibilityMs)
@@ -125,7 +127,7 @@ bindBrokenStores([
   },
   {
     name: 'lets a key go on past a message that waits',
-    caught: 'queue order: one that was refused and waits holds back its key, and no other',
+    caught: 'queue order: a refused message that waits holds back its key, and no other',
     break: queue(({ remove, send }) => ({
       async hide(name, taken) {
         const waiting = taken as readonly QueuedMessage[]
@@ -144,7 +146,7 @@ bindBrokenStores([
   },
   {
     name: 'looks only among the oldest for what can be taken',
-    caught: 'queue order: a pile of 300 behind a hidden message does not hide others',
+    caught: 'queue order: a backlog of 300 behind a hidden message does not hide others',
     break: queue(({ take, hide }) => ({
       async take(name, options) {
         const taken = await take(name, options)

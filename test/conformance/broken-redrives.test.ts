@@ -32,7 +32,7 @@ bindBrokenStores([
   },
   {
     name: 'changes the revision of what it marks',
-    caught: 'redrive: its mark leaves the revision of a letter alone, and its release does not',
+    caught: 'redrive: marking a letter keeps its revision, and releasing it does not',
     break: parking(({ edit, list, change }) => ({
       async edit(tx, filter, what, limit) {
         const edited = await edit(tx, filter, what, limit)
@@ -48,31 +48,31 @@ bindBrokenStores([
   },
   {
     name: 'lets one who has not seen a release release as well',
-    caught: 'redrive: whoever has looked before something was released, or it ended, releases nothing',
+    caught: 'redrive: a driver that looked before something was released, or before it ended, releases nothing',
     break: comparesWithWhatItSees,
   },
   {
     name: 'tells of the oldest first',
-    caught: 'audit: everything about what was done comes back, the latest first, up to the limit',
+    caught: 'audit: entries are listed completely, the latest first, up to the limit',
     break: facts(({ list }) => ({ list: async (kind, limit) => (await list(kind, limit)).toReversed() })),
   },
   {
     name: 'lists facts of another kind whose name begins alike',
-    caught: 'facts: those of a kind are listed, the latest first, up to the limit, without those whose time is over',
+    caught: 'facts: those of a kind are listed, the latest first, up to the limit, without those that have expired',
     break: facts(({ list }) => ({
       list: async (kind, limit) => [...(await list(`${kind}s`, limit)), ...(await list(kind, limit))],
     })),
   },
   {
     name: 'changes facts in a transaction of its own',
-    caught: 'facts: what is changed in a transaction is seen when that has committed, and not at all when it is undone',
+    caught: 'facts: a change is visible once its transaction has committed, and never if it is rolled back',
     on: 'simulated',
     break: facts(({ change }) => ({ change: (_, changes) => change(undefined, changes) })),
   },
   {
     name: 'lets two transactions change a fact from the same revision',
     caught:
-      'facts: of two transactions that change a fact from the same revision one has its way, and the other changes nothing',
+      'facts: of two transactions that change a fact from the same revision, one succeeds and the other changes nothing',
     break: facts(({ read, change }) => ({
       async change(tx, changes) {
         if (tx === undefined) return await change(tx, changes)
@@ -83,7 +83,7 @@ bindBrokenStores([
   },
   {
     name: 'writes its audit in a transaction of its own',
-    caught: 'audit: an entry lives and dies with what it tells of',
+    caught: 'audit: an entry commits or rolls back with the action it describes',
     on: 'simulated',
     break: facts(({ change }) => ({ change: (_, changes) => change(undefined, changes) })),
   },

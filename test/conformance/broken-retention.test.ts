@@ -7,7 +7,7 @@ const farAhead = new Date('2999-01-01')
 bindBrokenStores([
   {
     name: 'claims whatever it has no record of, horizon or not',
-    caught: 'horizon: a claim born before it is too old and leaves nothing, however often it comes',
+    caught: 'horizon: a message born before it is too old to claim and leaves no record, however often it comes',
     break: inbox(({ claim }) => ({
       claim: (tx, requests) =>
         claim(
@@ -18,7 +18,7 @@ bindBrokenStores([
   },
   {
     name: 'calls a claim too old and makes a record all the same',
-    caught: 'horizon: a claim born before it is too old and leaves nothing, however often it comes',
+    caught: 'horizon: a message born before it is too old to claim and leaves no record, however often it comes',
     break: inbox(({ claim }) => ({
       async claim(tx, requests) {
         const answer = await claim(tx, requests)
@@ -29,7 +29,7 @@ bindBrokenStores([
   },
   {
     name: 'calls everything too old that was born before the horizon',
-    caught: 'horizon: a claim born before it that has its record is a duplicate, in whatever state',
+    caught: 'horizon: a message born before it that has a record is a duplicate, whatever its state',
     break: inbox(({ claim }, store) => ({
       async claim(tx, requests) {
         const answer = await claim(tx, requests)
@@ -57,7 +57,7 @@ bindBrokenStores([
   },
   {
     name: 'names too old ones by a place of its own',
-    caught: 'horizon: old, new, known and timeless ones in one claim are answered each in its place',
+    caught: 'horizon: one claim with old, new, known and timeless messages answers each in its place',
     break: inbox(({ claim }) => ({
       async claim(tx, requests) {
         const answer = await claim(tx, requests)
@@ -67,7 +67,7 @@ bindBrokenStores([
   },
   {
     name: 'lowers the horizon when somebody wants to keep more',
-    caught: 'horizon: it only grows, whoever wants to keep more',
+    caught: 'horizon: it only moves forward, even if another process wants to keep more',
     break: retention(({ raise }) => {
       let last: Date | undefined
       return {
@@ -82,7 +82,8 @@ bindBrokenStores([
   },
   {
     name: 'keeps the horizon to itself',
-    caught: 'horizon: there is none until it is raised, then everybody sees it, and it lies where the database says',
+    caught:
+      'horizon: there is none until it is raised; then every process sees it, and it follows the clock of the database',
     break: retention(() => {
       let own: Date | undefined
       return {
@@ -118,7 +119,7 @@ bindBrokenStores([
   },
   {
     name: 'removes what was born later, too',
-    caught: 'retention: remove removes what was born before, of every state, and nothing else',
+    caught: 'retention: remove removes what was born before, whatever its state, and nothing else',
     break: retention(({ raise, remove }) => ({
       async remove(options) {
         await raise(0)
@@ -128,7 +129,7 @@ bindBrokenStores([
   },
   {
     name: 'removes by the day',
-    caught: 'retention: remove keeps to the moment within a day',
+    caught: 'retention: remove is exact within a day',
     break: retention(({ remove }) => ({
       remove: (options) => remove({ ...options, bornBefore: new Date(options.bornBefore.getTime() + 43_200_000) }),
     })),
@@ -143,7 +144,7 @@ bindBrokenStores([
   {
     name: 'removes parked records without a time',
     caught:
-      'retention: where it is said so, records without a time go by when they were processed, but never parked ones',
+      'retention: if asked to, remove also removes records without a time, by when they were processed, but never parked ones',
     break: retention(({ remove }, { inbox: { update }, transaction }) => ({
       async remove(options) {
         if (options.timelessBefore !== undefined)
@@ -180,7 +181,8 @@ bindBrokenStores([
   },
   {
     name: 'makes a record for each of two rivals with the same time',
-    caught: 'retention: equal keys with equal times are one record, also of rivals; other handlers and keys are others',
+    caught:
+      'retention: equal keys with equal times are one record, also for rivals; other handlers and keys are separate',
     break: inbox(({ claim }) => ({
       claim: (tx, requests) =>
         claim(
@@ -191,7 +193,7 @@ bindBrokenStores([
   },
   {
     name: 'cannot prepare twice',
-    caught: 'retention: to prepare twice, at once, and again later is no error, and claims go on meanwhile',
+    caught: 'retention: preparing twice at once, and again later, is no error, and claims continue meanwhile',
     break: retention(({ prepare }) => {
       let isPrepared = false
       return {
@@ -205,7 +207,7 @@ bindBrokenStores([
   },
   {
     name: 'keeps the scheme that was pinned last',
-    caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
+    caught: 'retention: a handler keeps the scheme that was pinned first, even when two pin at once',
     break: facts(({ read, change }) => ({
       read: async (names) => names.map(() => undefined),
       async change(tx, changes) {
@@ -219,7 +221,7 @@ bindBrokenStores([
   },
   {
     name: 'looks which scheme is pinned before it pins one',
-    caught: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
+    caught: 'retention: a handler keeps the scheme that was pinned first, even when two pin at once',
     break: facts(({ read, change }) => ({
       async change(tx, changes) {
         for (;;) {

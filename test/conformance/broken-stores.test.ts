@@ -10,7 +10,7 @@ bindBrokenStores([
   },
   {
     name: 'answers in an order of its own',
-    caught: 'claim: answers stand in the order of the requests, known and new ones mixed',
+    caught: 'claim: answers come in the order of the requests, with known and new ones mixed',
     break: inbox(({ claim }) => ({
       async claim(tx, requests) {
         const answer = await claim(tx, requests)
@@ -67,7 +67,7 @@ bindBrokenStores([
   },
   {
     name: 'forgets without changing the epoch',
-    caught: 'record: forget lets it run again and tells every cache, in every process',
+    caught: 'record: forget lets a message run again, and every cache in every process notices',
     break: inbox(({ claim }) => ({
       claim: async (tx, requests) => ({ ...(await claim(tx, requests)), epoch: 'always the same' }),
     })),
@@ -162,7 +162,8 @@ bindBrokenStores([
   },
   {
     name: 'lets all borrowers share the names of their savepoints',
-    caught: 'loan savepoints: what an earlier borrower left open cannot be gone back to, and its effect stays',
+    caught:
+      'loan savepoints: a savepoint that an earlier borrower left open cannot be rolled back to, and its effect stays',
     break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
   },
   {
@@ -172,32 +173,32 @@ bindBrokenStores([
   },
   {
     name: 'undoes no part',
-    caught: 'parts: undo takes back its own part, the earlier and the later ones stay',
+    caught: 'parts: undo rolls back its own part; the earlier and later ones stay',
     break: parts(() => ({ undo: async () => {} })),
   },
   {
     name: 'lets the work inside a joined transaction stand although it has failed',
-    caught: 'within: work that fails is undone, and the transaction of the caller goes on',
+    caught: 'within: work that fails is rolled back, and the transaction of the caller continues',
     break: (store) => ({ within: (tx) => ({ ...store.within(tx), savepoint: (work) => work() }) }),
   },
   {
     name: 'joins a transaction that is over',
-    caught: 'within: a tx that is in no transaction any more is refused before anything is done',
+    caught: 'within: a tx whose transaction has ended is refused before anything is done',
     break: () => ({ within: () => ({ savepoint: <T>(work: () => Promise<T>) => work() }) as never }),
   },
   {
     name: 'takes every error for a conflict',
-    caught: 'basics: errors that are not of the store are no trouble of it',
+    caught: 'basics: errors that did not come from the store are classified as none',
     break: () => ({ classify: () => 'conflict' }),
   },
   {
     name: 'never says that a conflict is one',
-    caught: 'locks: a claim that another holds for too long is a conflict, and all works afterwards',
+    caught: 'locks: a claim that another transaction holds for too long is a conflict, and the store works afterwards',
     break: () => ({ classify: () => 'none' }),
   },
   ...[
     'identity: two processes whose handlers want the same rows in different order lose and double nothing',
-    'identity: a row that another holds for long is waited for again and again, and no failure of the handler',
+    'identity: waiting again and again for a row that another holds for long is no failure of the handler',
   ].map(
     (caught): BrokenStore => ({
       name: `blames a handler for a row that another holds, under the engine (${caught})`,
@@ -208,12 +209,14 @@ bindBrokenStores([
   ),
   {
     name: 'lends the native client, under the engine',
-    caught: 'handler misuse: what a failed handler left running does not write into its neighbour',
+    caught:
+      'handler misuse: a call that a failed handler left running does not write into the transaction of its neighbour',
     break: (store) => ({ lend: (tx, options) => ({ ...store.lend(tx, options), tx }) }),
   },
   {
     name: 'keeps its epoch, under the engine',
-    caught: 'identity: what an operator has made forgotten runs again, although this process remembers it',
+    caught:
+      'identity: a message that an operator has made the store forget runs again, although this process remembers it',
     break: inbox(({ claim }) => ({
       claim: async (tx, requests) => ({ ...(await claim(tx, requests)), epoch: 'always the same' }),
     })),

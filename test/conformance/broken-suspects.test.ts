@@ -5,12 +5,12 @@ const looks = new Map<string, number>()
 bindBrokenStores([
   {
     name: 'answers about facts in an order of its own',
-    caught: 'suspects: each beginning is counted, for every process, one answer each in the order asked',
+    caught: 'suspects: each start is counted, across processes, with one answer each, in order',
     break: facts(({ read }) => ({ read: (names) => read(names.toSorted()) })),
   },
   {
     name: 'counts whoever reads a fact',
-    caught: 'suspects: to look changes nothing',
+    caught: 'suspects: reading changes nothing',
     break: facts(({ read }) => ({
       async read(names) {
         const found = await read(names)
@@ -25,7 +25,7 @@ bindBrokenStores([
   },
   {
     name: 'takes one fact for another',
-    caught: 'suspects: ids are told apart to the last of 100 characters, and by case',
+    caught: 'suspects: ids of 100 characters are compared in full and case-sensitively',
     break: facts(({ remove }) => ({
       remove: (tx, which) =>
         remove(tx, 'expiredOf' in which ? which : [...which, ...which.map((name) => name.toLowerCase())]),
@@ -33,7 +33,7 @@ bindBrokenStores([
   },
   {
     name: 'sweeps away what still stands',
-    caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    caught: 'suspects: those whose last start was long ago are forgotten, and no others',
     break: facts(({ read, remove }) => {
       let isSwept = false
       return {
@@ -47,7 +47,7 @@ bindBrokenStores([
   },
   {
     name: 'reads facts whose time is over',
-    caught: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    caught: 'suspects: those whose last start was long ago are forgotten, and no others',
     break: facts(({ change }) => ({
       change: (tx, changes) =>
         change(
@@ -58,13 +58,13 @@ bindBrokenStores([
   },
   {
     name: 'removes facts in a transaction of its own',
-    caught: 'suspects: when the transaction that cleared them is undone their beginnings still count',
+    caught: 'suspects: if the transaction that cleared them is rolled back, their starts still count',
     on: 'simulated',
     break: facts(({ remove }) => ({ remove: (_, which) => remove(undefined, which) })),
   },
   {
     name: 'ends what was to become less',
-    caught: 'suspects: one beginning that is forgiven does not count, and none is left over for later',
+    caught: 'suspects: a start that is forgiven does not count, and forgiving too often gives no credit',
     break: facts(({ change }) => ({
       change: (tx, changes) =>
         change(
@@ -76,7 +76,7 @@ bindBrokenStores([
   {
     name: 'compares a fact with what it sees, and not with what was expected',
     caught:
-      'suspects: processes that begin the same ones in opposite order do not stop each other, and all are counted',
+      'suspects: processes that start the same ones in opposite order do not block each other, and all are counted',
     break: comparesWithWhatItSees,
   },
 ])

@@ -25,7 +25,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'says nothing of the broker before it has something to deliver',
-    caught: 'deliver: says that the broker was reached, also while there is nothing to deliver',
+    caught: 'deliver: reports that the broker was reached, even while there is nothing to deliver',
     break: (connection) => ({
       ...connection,
       deliveries: (options) => connection.deliveries({ ...options, connected: undefined }),
@@ -49,7 +49,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'answers a bulk with one result',
-    caught: 'deliver: publish answers one result for each message',
+    caught: 'deliver: publish returns one result for each message',
     break: (connection) => ({
       ...connection,
       publish: async (messages) => (await connection.publish(messages)).slice(0, 1),
@@ -65,7 +65,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'loses the last of every bulk',
-    caught: 'deliver: of 1,000 messages with 300 duplicates none is missing',
+    caught: 'deliver: of 1,000 messages with 300 duplicates, none is missing',
     break: (connection) => ({
       ...connection,
       publish: async (messages) => {
@@ -118,12 +118,12 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'loses what is released',
-    caught: 'settle: what is released comes again, to the same reader too',
+    caught: 'settle: what is released is delivered again, also to the same reader',
     break: (connection) => ({ ...connection, settle: (deliveries) => connection.settle(deliveries, { kind: 'done' }) }),
   },
   {
     name: 'always calls it the first delivery',
-    caught: 'end: what a dead consumer held comes again, and says so',
+    caught: 'end: what a dead consumer held is delivered again, marked as a redelivery',
     break: (connection) => ({
       ...connection,
       async *deliveries(options) {
@@ -150,7 +150,7 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'brings the last first',
-    caught: 'order: messages of one key come in the order in which they were published',
+    caught: 'order: messages of one key are delivered in the order in which they were published',
     break: (connection) => ({ ...connection, publish: (messages) => connection.publish(messages.toReversed()) }),
   },
   {
@@ -163,12 +163,12 @@ const broken: readonly BrokenTransport[] = [
   },
   {
     name: 'keeps what a dead consumer held',
-    caught: 'end: what a dead consumer held comes again, and says so',
+    caught: 'end: what a dead consumer held is delivered again, marked as a redelivery',
     break: (connection) => ({ ...connection, close: async () => {} }),
   },
   {
     name: 'forgets when a message expires',
-    caught: 'content: the moment from which nobody wants it arrives, and only where there is one',
+    caught: 'content: the expiry of a message arrives, and only if it has one',
     break: changing(() => ({ expiresAt: undefined })),
   },
 ]

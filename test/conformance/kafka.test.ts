@@ -21,7 +21,7 @@ describe.skipIf(!kafka.available)('Kafka', () => {
       { case: 'settle: settles in bulk, in any order, and only what it was given', reason: onePosition },
       { case: 'order: while one consumer holds a key, no other gets later messages of it', reason: wholePartitions },
       { case: 'share: what one consumer holds is not given to another', reason: wholePartitions },
-      { case: 'end: after an abort others get the rest at once', reason: wholePartitions },
+      { case: 'end: after an abort, others get the rest at once', reason: wholePartitions },
     ],
   })
 })

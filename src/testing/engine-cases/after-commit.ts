@@ -49,7 +49,7 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'after commit: a hook of a retried message that does not end holds up no other retry',
+    name: 'after commit: a hook of a retried message that never ends does not delay other retries',
     async run({ store, effects, app }) {
       const { promise: hanging, resolve: end } = Promise.withResolvers<void>()
       const failed = new Set<string>()
@@ -74,7 +74,7 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'after commit: a hook that fails harms nobody',
+    name: 'after commit: a hook that fails affects no other message',
     async run({ store, effects, app }) {
       const { app: notes, handle, stop, events } = app()
       notes.on('note.created', 'tag-note', async ({ id }, { tx, afterCommit }) => {
@@ -91,7 +91,7 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'after commit: what a processed handler has published is handled once, what a failed one has is never sent',
+    name: 'after commit: what a processed handler has published is handled once; what a failed one has published is never sent',
     needs: ['queue'],
     async run({ store, effects, app }) {
       const { app: notes, handle, transport } = app()
@@ -137,7 +137,7 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'after commit: what the messages of one batch publish leaves in the order in which they have run',
+    name: 'after commit: what the messages of one batch publish is sent in the order in which they ran',
     needs: ['queue'],
     async run({ app }) {
       const [calls, sent]: [string[], string[]] = [[], []]
@@ -184,7 +184,7 @@ export const afterCommitCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'after commit: what the application publishes in its own transaction leaves with it or not at all',
+    name: 'after commit: what the application publishes in its own transaction is sent if that commits, and otherwise never',
     needs: ['queue', 'native-transaction'],
     async run({ store, app, transaction }) {
       const { app: notes } = app()

@@ -12,7 +12,7 @@ function stoppedBy(store: Pick<BenchStore, 'parking'>): Promise<number> {
 /** When everything fails, and where failed messages wait. */
 export const breakerCases: readonly StoreCase[] = [
   engineCase({
-    name: 'breaker: after so many failures in a row a handler is given no more, and goes on by itself when it is mended',
+    name: 'breaker: after enough failures in a row a handler is paused, and it resumes by itself when it is fixed',
     async run({ store, effects, app }) {
       const { app: notes, transport, events } = app()
       let isBroken = true
@@ -41,7 +41,7 @@ export const breakerCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'breaker: a handler that fails on everything stops neither other types nor other handlers of its messages',
+    name: 'breaker: a handler that fails on everything blocks neither other types nor other handlers of its messages',
     async run({ store, effects, app }) {
       const { app: notes, handle, transport } = app({ transport: memoryTransport({ order: 'none' }) })
       let isBroken = true
@@ -104,7 +104,7 @@ export const breakerCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'policy: ten processes share the attempts of a message: five attempts are five',
+    name: 'policy: ten processes share the attempts of a message, so five attempts are five',
     async run({ store, rival, effects, app }) {
       const apps = Array.from({ length: 10 }, (_, index) => app({ store: index % 2 === 0 ? store : rival, pollMs: 1 }))
       for (const { app: notes } of apps) {

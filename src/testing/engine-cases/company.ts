@@ -30,7 +30,7 @@ function parkedEvents(events: readonly JustonceEvent[]): readonly unknown[] {
 /** A message that fails together with others counts as failed only after it has failed alone. */
 export const companyCases: readonly StoreCase[] = [
   engineCase({
-    name: 'company: a handler that fails only beside others is run alone, and has not failed',
+    name: 'company: a handler that fails only together with others is run alone, and that is no failure',
     needs: ['revocable'],
     async run({ store, effects, app }) {
       const { stumble, ...watched } = leftovers(store)
@@ -47,7 +47,7 @@ export const companyCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'company: the same goes for the calls of a batch handler',
+    name: 'company: the same holds for the calls of a batch handler',
     needs: ['revocable'],
     async run({ store, effects, app }) {
       const { stumble, ...watched } = leftovers(store)
@@ -65,7 +65,7 @@ export const companyCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'company: the same goes for retries that share a transaction',
+    name: 'company: the same holds for retries that share a transaction',
     needs: ['revocable'],
     async run({ store, effects, app }) {
       const { stumble, ...watched } = leftovers(store)
@@ -86,7 +86,7 @@ export const companyCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'company: what fails beside others and alone has failed once, and its neighbours keep their effects',
+    name: 'company: what fails with others and then alone has failed once, and its neighbours keep their effects',
     async run({ store, effects, app }) {
       const { app: notes, handle, events, stop } = app()
       notes.on('note.created', 'first', ({ id }, { tx }) => effects.write(tx, `first ${id}`))

@@ -11,7 +11,7 @@ const inAnHour = (): Date => new Date(Date.now() + anHour)
 /** Messages that are no longer wanted: skipped or kept, but never without a trace. */
 export const expiryCases: readonly StoreCase[] = [
   engineCase({
-    name: 'expiry: a message past its expiresAt is skipped and recorded so, its neighbours are processed',
+    name: 'expiry: a message past its expiresAt is skipped and recorded as expired, and its neighbours are processed',
     async run({ store, effects, app }) {
       const { app: notes, handle, events, transport } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -29,7 +29,7 @@ export const expiryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'expiry: each handler has its own window, and one may want a dead letter',
+    name: 'expiry: each handler has its own window, and may ask for a dead letter',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       const sentAt = new Date(Date.now() - 60_000)
@@ -65,7 +65,7 @@ export const expiryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'expiry: what is published with an expiry has it when it arrives',
+    name: 'expiry: a message published with an expiry still has it when it arrives',
     needs: ['queue'],
     async run({ effects, app }) {
       const { app: notes, handle, transport } = app()

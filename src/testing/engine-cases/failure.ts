@@ -19,7 +19,7 @@ const odd: readonly unknown[] = [
 
 export const failureCases: readonly StoreCase[] = [
   engineCase({
-    name: 'failure: ids, types and keys that are no text, or none a database takes, hide no dead letter',
+    name: 'failure: ids, types and keys that are not text, or that no database takes, hide no dead letter',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { name: 'tag-note', retry: { attempts: 1 }, breaker: false }, async ({ id }, { tx }) => {
@@ -41,7 +41,7 @@ export const failureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'failure: keys, sources, times and headers that a lax transport lets through stop no other message',
+    name: 'failure: keys, sources, times and headers that a lax transport lets through affect no other message',
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
       notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' } }, ({ id }, { tx }) => effects.write(tx, id))
@@ -160,7 +160,7 @@ export const failureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'failure: a swallowed database error is that message alone, in a batch of five',
+    name: 'failure: a swallowed database error affects only its own message in a batch of five',
     needs: ['bad-write', 'poisoning'],
     async run({ store, effects, app }) {
       const { app: notes, handle, events, stop } = app()
@@ -196,7 +196,7 @@ export const failureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'failure: text that databases refuse, in a body, an error or a header, harms no neighbour',
+    name: 'failure: text that databases refuse, in a body, an error or a header, affects no neighbour',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { name: 'tag-note', ...later }, async ({ id, body }, { tx }) => {
@@ -212,7 +212,7 @@ export const failureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'failure: a batch handler is split until the culprit stands alone',
+    name: 'failure: a batch handler is split until the culprit is alone',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.onBatch('note.created', { name: 'tag-note', ...later }, async (messages, { tx }) => {
@@ -228,7 +228,7 @@ export const failureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'failure: what cannot be encoded, a result or a published body, is that message alone',
+    name: 'failure: a result or a published body that cannot be encoded affects only its own message',
     needs: ['queue'],
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()

@@ -15,7 +15,7 @@ const whenItsTimeHasCome = { ...timed, clock: clockAhead(5 * aDay) }
 /** Ids that claim to be from the future: a clock is wrong, here or there. */
 export const futureCases: readonly StoreCase[] = [
   engineCase({
-    name: 'future: an id of tomorrow waits for its time, and copies add nothing',
+    name: 'future: a message whose id is from tomorrow waits until then, and copies add nothing',
     needs: ['retention'],
     async run({ store, effects, app }) {
       const id = fromTheFuture()
@@ -44,7 +44,7 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'future: every content under one id is kept, and of them only the first runs when its time has come',
+    name: 'future: all different contents of one id are kept, and only the first of them runs when its time has come',
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
@@ -72,7 +72,7 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'future: what has died after its time had come is discarded with its record',
+    name: 'future: a message that becomes a dead letter after its time has come is discarded with its record',
     needs: ['retention'],
     async run(bench) {
       const { store, app } = bench
@@ -97,7 +97,7 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'future: who discards a copy that was parked without a claim does not give up the message that is parked with one',
+    name: 'future: discarding a copy that was parked without a claim does not discard the message that was parked with one',
     needs: ['retention'],
     async run({ store, app }) {
       const { app: notes, handle } = app()
@@ -137,7 +137,7 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'future: each of its handlers runs once and in order, although a copy comes before the rows are due',
+    name: 'future: each of its handlers runs once and in order, even if a copy comes before the rows are due',
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
@@ -167,7 +167,7 @@ export const futureCases: readonly StoreCase[] = [
       copies: 0,
     },
     {
-      name: 'future: it keeps its place in the order of its key, although a copy was parked behind a later message',
+      name: 'future: it keeps its place in the order of its key, even if a copy was parked behind a later message',
       copies: 1,
     },
   ].map(({ name, copies }) =>
@@ -198,7 +198,7 @@ export const futureCases: readonly StoreCase[] = [
     }),
   ),
   engineCase({
-    name: 'future: a copy that has to wait, or fails, before the row is due leaves everything to the row',
+    name: 'future: a copy that waits or fails before the row is due leaves everything to the row',
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
@@ -230,7 +230,7 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: "future: what is too old when its row is taken at last is a dead letter, with tooOld 'skip' as well",
+    name: "future: what is too old when its row is finally taken is a dead letter, also with tooOld 'skip'",
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench

@@ -9,7 +9,7 @@ import { limitsByHand } from './limits-by-hand.ts'
 /** One message's misuse of its transaction must never affect its neighbours. */
 export const handlerMisuseCases: readonly StoreCase[] = [
   engineCase({
-    name: 'handler misuse: what a failed handler left running does not write into its neighbour',
+    name: 'handler misuse: a call that a failed handler left running does not write into the transaction of its neighbour',
     needs: ['revocable'],
     async run({ store, effects, app }) {
       const { app: notes, handle, events, stop } = app()
@@ -46,7 +46,7 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'handler misuse: a handler that fails while a call of its is under way takes nobody with it',
+    name: 'handler misuse: a handler that fails while one of its calls is still open affects no other message',
     needs: ['revocable'],
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
@@ -67,7 +67,7 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'handler misuse: what a handler started and did not await belongs to it or to nobody',
+    name: 'handler misuse: a call that a handler started and did not await counts as its own or not at all',
     needs: ['revocable'],
     async run({ effects, app }) {
       const { app: notes, handle } = app()
@@ -111,7 +111,7 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'handler misuse: going back to a savepoint of a neighbour is refused, and costs that neighbour nothing',
+    name: 'handler misuse: rolling back to a savepoint of a neighbour is refused, and the neighbour loses nothing',
     needs: ['revocable', 'savepoint-names'],
     async run({ store, effects, app }) {
       const { app: notes, handle, events, stop } = app()
@@ -137,7 +137,7 @@ export const handlerMisuseCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'handler misuse: an error that ends the whole transaction is that message alone, swallowed or not',
+    name: 'handler misuse: an error that ends the whole transaction fails only its own message, swallowed or not',
     needs: ['revocable', 'ruinous-write'],
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()

@@ -24,7 +24,7 @@ const hostile = [
 /** Whatever a message contains, it ends up somewhere and holds up no others. */
 export const hostileCases: readonly StoreCase[] = [
   engineCase({
-    name: 'hostile: a message that nobody can take is a dead letter, whatever its id, its type and its headers are',
+    name: 'hostile: a message that no handler can take is a dead letter, whatever its id, type and headers are',
     async run({ store, effects, app }) {
       const { app: notes, handle, transport } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -56,7 +56,7 @@ export const hostileCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'hostile: an order is kept for every key, and no two keys are one',
+    name: 'hostile: order is kept for every key, and no two keys are confused',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       let isBroken = true
@@ -91,7 +91,7 @@ export const hostileCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'hostile: a key that differs from another one only where a database would cut or clean it is another key',
+    name: 'hostile: a key that differs from another only where a database would cut or clean it is a different key',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { name: 'tag-note', ordered: { by: 'key' }, ...later }, async ({ id }, { tx }) => {

@@ -66,7 +66,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: a row that another holds for long is waited for again and again, and no failure of the handler',
+    name: 'identity: waiting again and again for a row that another holds for long is no failure of the handler',
     needs: ['row-locks', 'concurrent'],
     async run({ store, rival, effects, app }) {
       const holder = await hold(rival, async (tx) => {
@@ -93,7 +93,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: numbers that JavaScript cannot tell apart are other content all the same',
+    name: 'identity: numbers that JavaScript cannot tell apart are still different content',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -116,7 +116,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: the same id with other content is a dead letter, in this process and in another',
+    name: 'identity: the same id with different content is a dead letter, in this process and in another',
     async run({ store, rival, effects, app }) {
       const first = app()
       const second = app({ store: rival })
@@ -139,7 +139,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: what an operator has made forgotten runs again, although this process remembers it',
+    name: 'identity: a message that an operator has made the store forget runs again, although this process remembers it',
     async run({ rival, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', 'tag-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -179,7 +179,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: an at-most-once handler runs once, also when it fails',
+    name: 'identity: an at-most-once handler runs once, even when it fails',
     async run({ store, effects, app }) {
       let runs = 0
       const { app: notes, handle, stop } = app()
@@ -197,7 +197,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: in a batch messages run in the order of their keys, those of one key as they came',
+    name: 'identity: in a batch, messages run in the order of their keys, and those of one key in the order of arrival',
     async run({ app }) {
       const { app: notes, handle, events, stop } = app()
       const order: string[] = []
@@ -209,7 +209,7 @@ export const identityCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'identity: what no handler can take becomes a dead letter once, and its neighbours are processed',
+    name: 'identity: a message that no handler can take becomes one dead letter, and its neighbours are processed',
     async run({ store, effects, app }) {
       const { app: notes, handle, transport } = app()
       notes.on('note.created', { name: 'tag-note', ...later }, ({ id }, { tx }) => effects.write(tx, id))

@@ -9,7 +9,7 @@ import { type BenchStore, countsOf, engineCase, later } from './bench.ts'
 /** The database as the broker: settling and publishing are part of the transaction of the effects. */
 export const insideCases: readonly StoreCase[] = [
   engineCase({
-    name: 'inside: what comes from the queue of the store takes effect once and is gone from it, failed or not',
+    name: 'inside: a message from the queue of the store takes effect once and leaves the queue, failed or not',
     needs: ['queue'],
     async run({ store, rival, effects }) {
       const apps = [store, rival].map((own) => {

@@ -71,7 +71,7 @@ export const interleaveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'interleave: a handler that does not say so runs one after the other, and so do messages that it shares',
+    name: 'interleave: messages of a handler without the option run one after the other, and so do messages that it shares',
     needs: ['interleaves'],
     async run({ effects, app }) {
       const { app: notes, handle, stop } = app()
@@ -138,7 +138,7 @@ export const interleaveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'interleave: a message that hangs is given up alone, and the others take effect once',
+    name: 'interleave: only the message that hangs is given up, and the others take effect once',
     needs: ['interleaves'],
     async run({ store, effects, app }) {
       const { app: notes, handle, stop } = app()
@@ -179,7 +179,7 @@ export const interleaveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'interleave: a handler that uses savepoints runs one after the other instead, and a warning says so once',
+    name: 'interleave: messages of a handler that uses savepoints run one after the other instead, and one warning says so',
     needs: ['interleaves', 'savepoint-names'],
     async run({ store, effects, app }) {
       const { app: notes, handle, events, stop } = app()
@@ -200,7 +200,7 @@ export const interleaveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'interleave: what the batch publishes leaves in the order of its messages, whoever was faster',
+    name: 'interleave: what the batch publishes is sent in the order of its messages, whichever was faster',
     needs: ['interleaves', 'queue'],
     async run({ effects, app }) {
       const { app: notes, handle, stop } = app()

@@ -31,7 +31,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'order: what comes later joins the row behind a waiting message, in whichever process it arrives',
+    name: 'order: later messages queue up behind a waiting message, in whichever process they arrive',
     async run(bench) {
       const transport = memoryTransport()
       const apps = [bench.app({ transport }), bench.app({ store: bench.rival, transport: memoryTransport() })] as const
@@ -59,7 +59,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'order: a pile behind a message that has failed is worked off in runs, not one by one',
+    name: 'order: a backlog behind a failed message is worked off in runs, not one by one',
     async run({ store, effects, app }) {
       let transactions = 0
       const take: typeof store.parking.take = (tx, tickets) => {
@@ -87,7 +87,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'order: of a run the first that fails leaves the others behind it, and nothing is held against them',
+    name: 'order: when a message of a run fails, those behind it stay behind it, and no attempt of theirs is counted',
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
       let failures = 0
@@ -113,7 +113,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: "order: a dead letter blocks its key, with whenDead: 'continue' it does not",
+    name: "order: a dead letter blocks its key, except with whenDead: 'continue'",
     async run({ store, effects, app }) {
       for (const whenDead of ['block', 'continue'] as const) {
         const { app: notes, handle } = app()
@@ -150,7 +150,7 @@ export const keyOrderCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'order: two processes and many failures, and the order of every key is exact',
+    name: 'order: with two processes and many failures, the order of every key is exact',
     async run({ store, rival, effects, app }) {
       const transport = memoryTransport()
       const second = { ...transport, ...transport.connect() }

@@ -32,7 +32,7 @@ export const looksAwayCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'away: a connection that is lost now and then costs no attempt',
+    name: 'away: a connection that is lost now and then does not cost an attempt',
     needs: ['cut'],
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()

@@ -28,7 +28,7 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'once: of ten calls at the same time one works, and all have its value',
+    name: 'once: of ten calls at the same time, one does the work, and all get its value',
     async run({ store, rival, effects }) {
       let runs = 0
       const call = (self: typeof store) =>
@@ -102,7 +102,7 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'once: the same key with other content is refused',
+    name: 'once: the same key with different content is refused',
     async run({ store, effects }) {
       const call = (content: unknown) => once(store, { ...charge, content }, (tx) => effects.write(tx, 'e1'))
       await call({ amount: 12, to: 'a' })
@@ -112,7 +112,7 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'once: what the work left running lands nowhere',
+    name: 'once: what the work left running is not stored',
     needs: ['revocable'],
     async run({ store, effects }) {
       const goOn = gate()
@@ -195,7 +195,7 @@ export const onceCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'once within: work that throws leaves the transaction of the caller usable, and no record',
+    name: 'once within: work that throws leaves no record, and the caller can still use its transaction',
     needs: ['native-transaction', 'bad-write'],
     async run({ store, effects, transaction }) {
       await transaction(async (tx) => {

@@ -12,7 +12,7 @@ const ana = { by: 'ana', why: 'it is repaired' } as const
 /** Operators who have only the store, while the handlers are in another process. */
 export const operationsCases: readonly StoreCase[] = [
   engineCase({
-    name: 'operations: what waits is seen and made due by one who has no handlers, and runs once',
+    name: 'operations: without handlers, waiting messages can be listed and made due, and they run once',
     async run({ store, rival, effects, app }) {
       let isBroken = true
       const { app: notes, handle } = app()
@@ -44,7 +44,7 @@ export const operationsCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'operations: what several operators do at the same time is all done',
+    name: 'operations: everything that several operators do at the same time is done',
     async run({ store, rival }) {
       const keys = Array.from({ length: 8 }, (_, index) => `m${index}`)
       await bury(store, ...keys)

@@ -46,7 +46,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: what was too old to know is looked up, and does not run again if its record is there after all',
+    name: 'redrive: a letter that was too old to know is looked up, and does not run again if its record exists after all',
     async run({ store, effects, app }) {
       const { app: notes, handle, events } = app()
       notes.on('note.created', { name: 'tag-note', ...atOnce }, ({ id }, { tx }) => effects.write(tx, id))
@@ -74,7 +74,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: what a handler throws is its own failure, also under a code that only the engine gives',
+    name: 'redrive: what a handler throws is its own failure, even with a code that belongs to the engine',
     async run({ store, effects, app }) {
       let isBroken = true
       const { app: notes, handle } = app()
@@ -92,7 +92,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: a letter of a type that is not handled here is left to whoever handles it, also where such types are ignored',
+    name: 'redrive: a letter of a type that is not handled here is left to an app that handles it, even if such types are ignored',
     async run({ store, app }) {
       const before = app()
       before.app.on('note.changed', 'tag-note', () => {})
@@ -113,7 +113,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: what dies after it was started is not in it',
+    name: 'redrive: messages that become dead letters after its start are not in it',
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2', 'late'], ['m1', 'm2'])
       await stop()
@@ -163,7 +163,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: it stops by itself when more have failed than it may',
+    name: 'redrive: it stops by itself when more letters have failed than allowed',
     async run(bench) {
       const { notes, ended } = await buried(bench, ['m1', 'm2', 'm3'])
       const { id } = await notes.operations.letters.redrive('all', { ...ana, stopAfterFailures: 1 })
@@ -257,7 +257,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'redrive: what cannot be had whole is not begun',
+    name: 'redrive: a selection that cannot be redriven as a whole is not started',
     async run(bench) {
       const { notes, stop } = await buried(bench, ['m1', 'm2'])
       await stop()
@@ -277,7 +277,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'discard: the letter is gone, its record says so, its copies are duplicates and others go on',
+    name: 'discard: the letter is gone, its record says so, its copies are duplicates, and others continue',
     async run(bench) {
       const { store, effects } = bench
       const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])

@@ -44,7 +44,7 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'renames: what fails under the new name is parked under the old one, too, and then processed under both',
+    name: 'renames: a message that fails under the new name is parked under the old one, too, and then processed under both',
     async run({ store, rival, effects, app }) {
       let isBroken = true
       const before = app()
@@ -66,7 +66,7 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'renames: what is given up or comes too late is so under both names',
+    name: 'renames: a message that is discarded or expired is so under both names',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { ...renamed, retry: { attempts: 1 } }, async ({ id }, { tx }) => {
@@ -80,7 +80,7 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'renames: what is forgotten under one name runs again, whatever name it was recorded under',
+    name: 'renames: a message that is forgotten under one name runs again, whatever name it was recorded under',
     async run({ rival, effects, app }) {
       const before = app()
       before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -128,7 +128,7 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'renames: another content under a key of the old name takes nothing from the message that was there first',
+    name: 'renames: different content under a key of the old name leaves the message that was there first alone',
     async run({ store, rival, effects, app }) {
       const before = app()
       before.app.on('note.created', 'label-note', ({ id }, { tx }) => effects.write(tx, id))
@@ -146,7 +146,7 @@ export const renameCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'renames: what is too old to know under the new name is not processed under the old one, and can be redriven',
+    name: 'renames: a message that is too old to know under the new name is not processed under the old one, and can be redriven',
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench

@@ -32,7 +32,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: "too old: with tooOld 'skip' it is recorded nowhere, and an event says that it has expired",
+    name: "too old: with tooOld 'skip' nothing is recorded, and an event says that it has expired",
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
@@ -93,7 +93,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'too old: every content under one id is kept, and copies add nothing',
+    name: 'too old: all different contents of one id are kept, and copies add nothing',
     needs: ['retention'],
     async run(bench) {
       const { store, effects, app } = bench
@@ -175,7 +175,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retention: what may surprise later is told at the start',
+    name: 'retention: what may be a surprise later is reported at the start',
     needs: ['retention'],
     async run({ app }) {
       const memory = memoryTransport()

@@ -12,7 +12,7 @@ const twiceSoon = { retry: { attempts: 9, backoff: (failed: number) => (failed =
 /** A later attempt is rolled back, counted and isolated exactly as the first one is. */
 export const retryCases: readonly StoreCase[] = [
   engineCase({
-    name: 'retry: a later attempt that fails leaves nothing and is counted',
+    name: 'retry: a later attempt that fails leaves nothing behind and is counted',
     async run(bench) {
       const { effects, app } = bench
       const { app: notes, handle } = app()
@@ -28,7 +28,7 @@ export const retryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retry: a later attempt that never ends is cut off and counted, and others go on',
+    name: 'retry: a later attempt that never ends is cut off and counted, and others continue',
     needs: ['revocable'],
     async run(bench) {
       const { effects, app } = bench
@@ -84,7 +84,7 @@ export const retryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retry: several processes share the due messages out, each runs once',
+    name: 'retry: several processes share the due messages, and each message runs once',
     async run({ store, rival, effects, app }) {
       let parking = true
       const apps = [app({ pollMs: 1 }), app({ store: rival, pollMs: 1 })]
@@ -110,7 +110,7 @@ export const retryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retry: as many run at once as the app has lanes, and a slow one holds up nobody',
+    name: 'retry: as many run at once as the app has lanes, and a slow one delays no other',
     needs: ['concurrent'],
     async run({ store, effects, app }) {
       const { promise: othersAreDone, resolve: goOn } = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ export const retryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retry: what was reserved and never begun is not blamed for the death of whoever reserved it',
+    name: 'retry: a message that was reserved and never begun is not blamed when the process that reserved it dies',
     async run({ store, rival, effects, app }) {
       let isBroken = true
       const open = () => {
@@ -171,7 +171,7 @@ export const retryCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'retry: a row that somebody else holds for a moment, without changing it, is tried at once afterwards, and not blamed',
+    name: 'retry: a row that another transaction holds for a moment, without changing it, is tried right afterwards, and no attempt is counted',
     needs: ['concurrent'],
     async run(bench) {
       const { store, effects, app } = bench

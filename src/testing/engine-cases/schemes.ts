@@ -70,7 +70,7 @@ export const schemeCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'schemes: a former name keeps its own time, another one is refused',
+    name: 'schemes: a former name keeps its own time, and another one is refused',
     needs: ['retention'],
     async run({ effects, app }) {
       const before = app(timed)

@@ -46,7 +46,7 @@ export const stepCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'steps: one that runs at most once follows an earlier handler that has failed, as any other does',
+    name: 'steps: an at-most-once handler waits for an earlier handler that has failed, as any other does',
     async run({ store, effects, app }) {
       const { app: notes, handle, stop } = app()
       let isBroken = true
@@ -78,7 +78,7 @@ export const stepCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
-    name: 'steps: a handler in transactions of its own keeps the promise, too',
+    name: 'steps: a handler with its own transactions keeps the guarantee, too',
     async run({ store, effects, app }) {
       const { app: notes, handle } = app()
       notes.on('note.created', { name: 'tag-note', transaction: 'own', ...later }, async ({ id }, { tx }) => {

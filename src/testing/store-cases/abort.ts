@@ -6,7 +6,7 @@ import { failureOf, gate, hold, staysPending } from '../waiting.ts'
 /** A handler that ignores its signal runs forever. Its transaction must not. */
 export const abortCases: readonly StoreCase[] = [
   {
-    name: 'abort: a transaction whose work never ends is undone when its signal says so',
+    name: 'abort: a transaction whose work never ends is rolled back when its signal is aborted',
     async run(context) {
       const { store, effects } = context
       const abort = new AbortController()
@@ -30,7 +30,7 @@ export const abortCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'abort: what the work writes through its loan after that lands nowhere',
+    name: 'abort: what the work writes through its loan after the abort is not stored',
     needs: ['revocable'],
     async run(context) {
       const { store, effects } = context
@@ -80,7 +80,7 @@ export const abortCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'abort: a signal that was aborted before leaves nothing',
+    name: 'abort: with a signal that was aborted before the start, nothing is written',
     async run(context) {
       const { store, effects } = context
       const work = store.transaction(

@@ -9,7 +9,7 @@ import { dead, park, rowOf } from './parked-rows.ts'
 
 export const auditCases: readonly StoreCase[] = [
   {
-    name: 'audit: everything about what was done comes back, the latest first, up to the limit',
+    name: 'audit: entries are listed completely, the latest first, up to the limit',
     async run({ store, rival }) {
       const subject = { text: `'"\\%_ 😀`, nul: '\0', lone: '\ud800', many: 'x'.repeat(10_000) }
       const actions = ['redrive', 'stop-redrive', 'discard', 'edit', 'annotate', 'forget'] as const
@@ -26,7 +26,7 @@ export const auditCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'audit: an entry lives and dies with what it tells of',
+    name: 'audit: an entry commits or rolls back with the action it describes',
     async run({ store }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'))
       const giveUp = (key: string, fails: boolean) =>

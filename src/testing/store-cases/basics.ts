@@ -23,7 +23,7 @@ export const basicCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'basics: a closed store handles nothing, and its rival goes on',
+    name: 'basics: a closed store does no work, and its rival keeps working',
     async run(context) {
       const { store, rival, effects } = context
       await claimAndWrite(context, rival, 'm1')
@@ -43,7 +43,7 @@ export const basicCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'basics: errors that are not of the store are no trouble of it',
+    name: 'basics: errors that did not come from the store are classified as none',
     async run({ store }) {
       const strange = [new Error('deadlock'), new TypeError('x is undefined'), undefined, null, 'ECONNRESET', 40001, {}]
       const ours = [

@@ -7,7 +7,7 @@ const fingerprint = Uint8Array.of(0, 1, 2, 127, 128, 254, 255, 0)
 
 export const claimCases: readonly StoreCase[] = [
   {
-    name: 'claim: the first is ours and leaves a record',
+    name: 'claim: the first claim succeeds and leaves a record',
     async run({ store }) {
       const answer = await store.transaction((tx) => store.inbox.claim(tx, [request('m1', fingerprint)]))
       assert.deepEqual(answer.existing, [undefined])
@@ -43,7 +43,7 @@ export const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: when the first is undone, the one who waited gets the claim',
+    name: 'claim: when the first transaction is rolled back, the one that waited gets the claim',
     async run(context) {
       const { store, rival, effects } = context
       const first = await hold(store, async (tx) => {
@@ -58,7 +58,7 @@ export const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: of many who wait for one that is undone, exactly one gets the claim',
+    name: 'claim: of many transactions that wait for one that is rolled back, exactly one gets the claim',
     needs: ['concurrent'],
     async run(context) {
       const { store, rival, effects } = context
@@ -82,7 +82,7 @@ export const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: answers stand in the order of the requests, known and new ones mixed',
+    name: 'claim: answers come in the order of the requests, with known and new ones mixed',
     async run({ store }) {
       const known = ['b', 'd', 'e'].map((key) => request(key, new TextEncoder().encode(key)))
       await store.transaction((tx) => store.inbox.claim(tx, known))
@@ -130,7 +130,7 @@ export const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: the same key is another one for another handler',
+    name: 'claim: the same key of another handler is a different record',
     async run({ store }) {
       const requests = ['Tag-note', handler, 'tag-note ', 'tag-note2']
         .sort()

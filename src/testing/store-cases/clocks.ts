@@ -14,7 +14,7 @@ const ageOf = ({ horizon, now }: { horizon: Date | undefined; now: Date }) =>
 /** The database's own clock is wrong for a while. That must not cause anything irreversible. */
 export const clockCases: readonly StoreCase[] = [
   {
-    name: 'clock: one that jumps ahead does not raise the horizon, and when it is back all is as it was',
+    name: 'clock: one that jumps ahead does not raise the horizon, and nothing has changed when it is right again',
     needs: ['retention', 'clock'],
     async run({ store, rival, moveClock }) {
       assert.equal((await retentionOf(store).raise(keepMs)).doubt, undefined)
@@ -32,7 +32,7 @@ export const clockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'clock: one that stays ahead is believed when it has gone on from there for a while',
+    name: 'clock: one that stays ahead is believed after it has run on from there for a while',
     needs: ['retention', 'clock'],
     async run({ store, moveClock }) {
       await retentionOf(store).raise(keepMs)
@@ -47,7 +47,7 @@ export const clockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'clock: two jumps with nothing between them are not a clock that has gone on',
+    name: 'clock: two jumps in a row do not count as a clock that has run on',
     needs: ['retention', 'clock'],
     async run({ store, moveClock }) {
       await retentionOf(store).raise(keepMs)
@@ -58,7 +58,7 @@ export const clockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'clock: a jump is believed at once if whoever raises has seen that much time pass',
+    name: 'clock: a jump is believed at once if the process that raises the horizon has seen that much time pass',
     needs: ['retention', 'clock'],
     async run({ store, moveClock }) {
       await retentionOf(store).raise(keepMs)
@@ -82,7 +82,7 @@ export const clockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: a repair lowers it to where records were removed up to, and not below',
+    name: 'horizon: a repair lowers it to the point up to which records were removed, and not below',
     needs: ['retention'],
     async run({ store, rival }) {
       const { now } = await retentionOf(store).raise(100 * aDay)
@@ -107,7 +107,7 @@ export const clockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: where nothing was removed a repair leaves none, and whoever was about to remove finds nothing to do',
+    name: 'horizon: if nothing was removed, a repair leaves none, and a process that was about to remove finds nothing to do',
     needs: ['retention'],
     async run({ store, rival }) {
       const { now } = await retentionOf(store).raise(100 * aDay)

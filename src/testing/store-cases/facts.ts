@@ -21,7 +21,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: a change is refused where another has come first, and leaves everything as it is',
+    name: 'facts: a change is refused if another came first, and then nothing changes',
     async run({ store, rival }) {
       const first = present(await change(store, { name: 'a', value: 'first' }), 'the revision')
       assert.equal(await change(rival, { name: 'a', value: 'other' }), undefined)
@@ -33,7 +33,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: of several changes each is decided by itself, one answer each in the order asked',
+    name: 'facts: each of several changes is decided by itself, with one answer each, in order',
     async run({ store, rival }) {
       const known = present(await change(store, { name: 'b', value: '1' }), 'the revision')
       const answers = await rival.facts.change(undefined, [
@@ -65,7 +65,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: what is removed is gone with the transaction, and not before',
+    name: 'facts: a removal takes effect when its transaction commits, and not before',
     async run({ store, rival }) {
       for (const name of ['a', 'b']) await change(store, { name, value: name })
       await store.transaction((tx) => store.facts.remove(tx, ['a', 'unknown']))
@@ -77,7 +77,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: those of a kind are listed, the latest first, up to the limit, without those whose time is over',
+    name: 'facts: those of a kind are listed, the latest first, up to the limit, without those that have expired',
     async run({ store, rival }) {
       for (const name of ['note 2', 'note 1', 'notes 1', 'note', 'lease note 1', 'note 3'])
         await change(store, { name, value: `of ${name}` })
@@ -102,7 +102,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: what is changed in a transaction is seen when that has committed, and not at all when it is undone',
+    name: 'facts: a change is visible once its transaction has committed, and never if it is rolled back',
     async run({ store, rival }) {
       const first = present(await change(store, { name: 'a', value: 'first' }), 'the revision')
       const changeBoth = (value: string, fails: boolean) =>
@@ -125,7 +125,7 @@ export const factCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'facts: of two transactions that change a fact from the same revision one has its way, and the other changes nothing',
+    name: 'facts: of two transactions that change a fact from the same revision, one succeeds and the other changes nothing',
     async run({ store, rival }) {
       const from = present(await change(store, { name: 'a', value: 'first' }), 'the revision')
       const race = (on: typeof store, value: string) =>

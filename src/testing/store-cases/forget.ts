@@ -6,7 +6,7 @@ import { failureOf } from '../waiting.ts'
 
 export const forgetCases: readonly StoreCase[] = [
   {
-    name: 'record: forget lets it run again and tells every cache, in every process',
+    name: 'record: forget lets a message run again, and every cache in every process notices',
     async run({ store, rival }) {
       await store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
       // The first claim of a store may set a new epoch.
@@ -24,7 +24,7 @@ export const forgetCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: to forget what is not there resolves to 0, and of several those are counted that were there',
+    name: 'record: forget counts only the records that existed',
     async run({ store }) {
       await store.transaction((tx) => claim(store, tx, 'm1'))
       assert.equal(await store.transaction((tx) => store.inbox.forget(tx, [{ handler: 'another', key: 'm1' }])), 0)
@@ -36,7 +36,7 @@ export const forgetCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: every forget brings an epoch that was never there before',
+    name: 'record: every forget makes an epoch that never existed before',
     async run({ store }) {
       const seen = new Set<string>()
       for (let turn = 0; turn < 4; turn++) {
@@ -48,7 +48,7 @@ export const forgetCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: what is parked is not forgotten, what has expired or was discarded is',
+    name: 'record: a parked one is not forgotten; an expired or discarded one is',
     async run({ store }) {
       const states = ['discarded', 'expired', 'parked'] as const
       await store.transaction(async (tx) => {
@@ -70,7 +70,7 @@ export const forgetCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: a forget whose transaction is undone has forgotten nothing',
+    name: 'record: a forget whose transaction is rolled back has forgotten nothing',
     async run({ store }) {
       await store.transaction((tx) => store.inbox.claim(tx, [request('m1'), request('m2')]))
       const before = await epochs(store)

@@ -7,7 +7,7 @@ import { aDay, born, claimAll, daysFromNow, found, raised, retentionOf, verdicts
 /** Until when records may have existed that are gone now, and what that means for a claim. */
 export const horizonCases: readonly StoreCase[] = [
   {
-    name: 'horizon: there is none until it is raised, then everybody sees it, and it lies where the database says',
+    name: 'horizon: there is none until it is raised; then every process sees it, and it follows the clock of the database',
     needs: ['retention'],
     async run({ store, rival }) {
       assert.equal(await retentionOf(store).horizon(), undefined)
@@ -19,7 +19,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: it only grows, whoever wants to keep more',
+    name: 'horizon: it only moves forward, even if another process wants to keep more',
     needs: ['retention'],
     async run({ store, rival }) {
       const first = await raised(store, 3 * aDay)
@@ -35,7 +35,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: a claim born before it is too old and leaves nothing, however often it comes',
+    name: 'horizon: a message born before it is too old to claim and leaves no record, however often it comes',
     needs: ['retention'],
     async run({ store, rival }) {
       await retentionOf(store).raise(10 * aDay)
@@ -45,7 +45,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: a claim born before it that has its record is a duplicate, in whatever state',
+    name: 'horizon: a message born before it that has a record is a duplicate, whatever its state',
     needs: ['retention'],
     async run({ store, rival }) {
       const keys = ['m1', 'm2']
@@ -70,7 +70,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: old, new, known and timeless ones in one claim are answered each in its place',
+    name: 'horizon: one claim with old, new, known and timeless messages answers each in its place',
     needs: ['retention'],
     async run({ store }) {
       const requests = [
@@ -120,7 +120,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: a claim whose transaction is undone has left no record, whatever its time',
+    name: 'horizon: a claim whose transaction is rolled back leaves no record, whatever its time',
     needs: ['retention'],
     async run({ store }) {
       const requests = [born('m1', daysFromNow(-500)), born('m2', daysFromNow(0))]
@@ -133,7 +133,7 @@ export const horizonCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'horizon: to raise it waits for nobody, and a claim that was made before stands',
+    name: 'horizon: raising it waits for nobody, and a claim that was made before is kept',
     needs: ['retention', 'concurrent'],
     async run({ store, rival }) {
       const m1 = born('m1', daysFromNow(-11))

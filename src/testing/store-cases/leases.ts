@@ -7,7 +7,7 @@ import { anHour } from './parked-rows.ts'
 
 export const leaseCases: readonly StoreCase[] = [
   {
-    name: 'leases: whoever has one keeps the others out until it is released',
+    name: 'leases: the holder keeps others out until the lease is released',
     async run({ store, rival }) {
       const { fence } = present(await leasesOf(store).acquire('tidying', anHour), 'the lease')
       assert.equal(await leasesOf(rival).acquire('tidying', anHour), undefined)
@@ -17,7 +17,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: one name has nothing to do with another, to the last character and by case',
+    name: 'leases: names are compared in full and case-sensitively',
     async run({ store, rival }) {
       const names = ['tidying', 'Tidying', 'tidying ', `${'x'.repeat(199)}a`, `${'x'.repeat(199)}b`, 'größe 🙂']
       for (const name of names) assert.ok(await leasesOf(store).acquire(name, anHour), name)
@@ -25,7 +25,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: of many who ask at once exactly one gets it',
+    name: 'leases: of many processes that ask at once, exactly one gets it',
     async run({ store, rival }) {
       for (const name of ['new', 'new', 'another'])
         for (const turn of [1, 2]) {
@@ -38,7 +38,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: the fence only grows, across releases and ends, whoever asks',
+    name: 'leases: the fence only grows, across releases and expiries, in every process',
     async run({ store, rival }) {
       const fences: number[] = []
       for (let turn = 0; turn < 6; turn++) {
@@ -55,7 +55,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: a fence is at least the time, in microseconds, so that it goes on growing when its row was lost',
+    name: 'leases: a fence is at least the time, in microseconds, so that it keeps growing after its row was lost',
     async run({ store }) {
       for (const name of ['tidying', 'another']) {
         const { fence } = present(await leasesOf(store).acquire(name, anHour), 'the lease')
@@ -65,7 +65,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: one that is not renewed ends by itself, and then its holder has lost it',
+    name: 'leases: a lease that is not renewed expires, and its holder has lost it',
     async run({ store, rival }) {
       const lost = await soonAcquired(leasesOf(store), 'tidying', 30)
       const fence = await soonAcquired(leasesOf(rival), 'tidying', anHour)
@@ -81,7 +81,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: one that has ended is lost, although nobody has taken it since',
+    name: 'leases: an expired lease is lost, even if nobody has taken it since',
     async run({ store }) {
       const fence = await soonAcquired(leasesOf(store), 'tidying', 30)
       // Each renewal is short. Once the lease has ended, it stays ended.
@@ -92,7 +92,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: a renewal counts from now, whether it makes it longer or shorter',
+    name: 'leases: a renewal counts from now, whether it extends or shortens the lease',
     async run({ store, rival }) {
       const short = 200
       await eventually(async () => {
@@ -108,7 +108,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: nothing is renewed or released by a fence that was never given, or twice',
+    name: 'leases: a fence that was never issued, or was already released, renews and releases nothing',
     async run({ store, rival }) {
       assert.equal(await leasesOf(store).renew('unknown', 1, anHour), false)
       assert.equal(await leasesOf(store).release('unknown', 1), false)
@@ -124,7 +124,7 @@ export const leaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'leases: one that was taken beside a transaction stays when that is undone',
+    name: 'leases: a lease that was taken beside a transaction stays when that is rolled back',
     needs: ['concurrent'],
     async run({ store, rival, effects }) {
       const beside = await hold(store, (tx) => effects.write(tx, 'm1'))

@@ -12,7 +12,7 @@ const ofShape = (key: string, shape: string, reason = 'HANDLER_FAILED') =>
 
 export const letterGroupCases: readonly StoreCase[] = [
   {
-    name: 'groups: dead letters of one handler, reason and shape are one, the largest first, up to the limit',
+    name: 'groups: dead letters with the same handler, reason and shape form one group; the largest come first, up to the limit',
     async run({ store }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b'), ofShape('m4', 'b'))
       await park(store, ofShape('m5', 'a'), ofShape('m6', 'b', 'HANDLER_TIMEOUT'), parkedMessage('m7', { shape: 'a' }))
@@ -48,7 +48,7 @@ export const letterGroupCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'groups: a note is of one group, a later one takes its place, an empty one removes it',
+    name: 'groups: a note belongs to one group; a later one replaces it, and an empty one removes it',
     async run({ store, rival }) {
       await park(store, ofShape('m1', 'a'), ofShape('m2', 'b'), ofShape('m3', 'b', 'HANDLER_TIMEOUT'))
       await park(store, { ...ofShape('m4', 'b'), handler: 'another' })
@@ -65,7 +65,7 @@ export const letterGroupCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'groups: a note outlives its letters and is there when others die of the same',
+    name: 'groups: a note outlives its letters and is still there when others fail in the same way',
     async run({ store }) {
       await bury(store, 'm1')
       await annotate(store, group('no'), 'known')

@@ -8,7 +8,7 @@ import { bury } from './redrive-steps.ts'
 
 export const letterCases: readonly StoreCase[] = [
   {
-    name: 'letters: discard removes the oldest that fit, up to the limit, and tells which they were',
+    name: 'letters: discard removes the oldest that match, up to the limit, and returns their keys',
     async run({ store }) {
       await bury(store, 'm3', 'm1')
       await park(store, parkedMessage('waiting'), parkedMessage('other', { state: 'dead', shape: 'other' }))
@@ -27,7 +27,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what waits is never discarded, and where nothing fits nothing is',
+    name: 'letters: waiting rows are never discarded, and if nothing matches, nothing is discarded',
     async run({ store }) {
       await park(store, parkedMessage('m1'))
       await bury(store, 'm2')
@@ -41,7 +41,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what was edited in a transaction that is undone is as it was',
+    name: 'letters: an edit in a transaction that is rolled back changes nothing',
     async run({ store }) {
       await bury(store, 'm1', 'm2', 'm3', 'm4')
       const before = await store.parking.list()
@@ -91,7 +91,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what waits, is gone or belongs to another handler is not edited',
+    name: 'letters: rows that wait, are gone or belong to another handler are not edited',
     async run({ store }) {
       await bury(store, 'm1', 'm2')
       await change(store, again('m1'))
@@ -105,7 +105,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what another transaction holds is left out, whatever is to be done with it, without waiting',
+    name: 'letters: every kind of edit skips rows that another transaction holds, without waiting',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await bury(store, 'm1', 'm2')
@@ -122,7 +122,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what a transaction has marked itself is marked for its next edit',
+    name: 'letters: a transaction sees its own marks in its next edit',
     async run({ store }) {
       await bury(store, 'm1', 'm2', 'm3')
       const mark = { kind: 'mark', redrive: 'r1' } as const
@@ -137,7 +137,7 @@ export const letterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'letters: what another holds is not edited',
+    name: 'letters: a row that another transaction holds is not edited',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await bury(store, 'm1')

@@ -8,7 +8,7 @@ import { failureOf } from '../waiting.ts'
 /** What a store declares that it can hold, and what it does with more. */
 export const limitCases: readonly StoreCase[] = [
   {
-    name: 'limits: a message that is as large as they allow is kept, byte for byte',
+    name: 'limits: a message of exactly the allowed size is kept, byte for byte',
     needs: ['limits'],
     async run({ store }) {
       const message = messageOf((await store.limits?.()) as StoreLimits, 0)
@@ -23,7 +23,7 @@ export const limitCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'limits: a larger one is refused with STORE_CANNOT, and the store is as well as before',
+    name: 'limits: a larger message is refused with STORE_CANNOT, and the store still works',
     needs: ['limits'],
     async run(context) {
       const { store } = context

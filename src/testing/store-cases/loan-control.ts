@@ -34,7 +34,7 @@ export const loanControlCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan control: a helper that swallows the refusal and goes on has broken the loan all the same',
+    name: 'loan control: a helper that swallows the refusal and continues has still broken the loan',
     needs: ['revocable', 'commit'],
     async run({ store, effects }) {
       const work = store.transaction(async (tx) => {

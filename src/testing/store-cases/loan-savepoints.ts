@@ -10,7 +10,7 @@ const quietly = { borrower: 'tag-note', onLateCall: () => {} }
 /** A transaction has a single stack of savepoints, but each name belongs to whoever created it. */
 export const loanSavepointCases: readonly StoreCase[] = [
   {
-    name: 'loan savepoints: what an earlier borrower left open cannot be gone back to, and its effect stays',
+    name: 'loan savepoints: a savepoint that an earlier borrower left open cannot be rolled back to, and its effect stays',
     needs: ['revocable', 'savepoint-names'],
     async run({ store, effects }) {
       const savepoints = present(effects.savepoints, 'effects.savepoints')
@@ -32,7 +32,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan savepoints: what is left open is released with the loan, and the next can use the name',
+    name: 'loan savepoints: what is left open is released with the loan, and the next borrower can use the name',
     needs: ['revocable', 'savepoint-names'],
     async run({ store, effects }) {
       const savepoints = present(effects.savepoints, 'effects.savepoints')
@@ -59,7 +59,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan savepoints: nothing of a loan that has ended is to be found in the transaction',
+    name: 'loan savepoints: no savepoint of a loan that has ended is left in the transaction',
     needs: ['revocable', 'savepoint-names'],
     async run({ store, effects }) {
       const savepoints = present(effects.savepoints, 'effects.savepoints')
@@ -77,7 +77,7 @@ export const loanSavepointCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan savepoints: the part that the borrower is in is not its own',
+    name: 'loan savepoints: a borrower can neither roll back nor release the part it runs in',
     needs: ['revocable', 'savepoint-names', 'parts'],
     async run({ store, effects }) {
       const savepoints = present(effects.savepoints, 'effects.savepoints')

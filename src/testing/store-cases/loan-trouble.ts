@@ -8,7 +8,7 @@ import { failureOf, hold } from '../waiting.ts'
 /** What the failed calls of a borrower meant, whether or not it let the errors propagate. */
 export const loanTroubleCases: readonly StoreCase[] = [
   {
-    name: 'loan trouble: none while all goes well, whatever else the borrower meets',
+    name: 'loan trouble: none while every call succeeds, whatever other errors the borrower gets',
     needs: ['revocable'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -21,7 +21,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan trouble: none after a bad statement, which waiting would not mend',
+    name: 'loan trouble: none after a bad statement, because waiting would not help',
     needs: ['revocable', 'bad-write'],
     async run({ store, effects }) {
       const work = store.transaction(async (tx) => {
@@ -34,7 +34,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan trouble: the error of a failed call shows no value that was given with it',
+    name: 'loan trouble: the error of a failed call contains none of the values passed to it',
     needs: ['revocable', 'bad-write'],
     async run({ store, effects }) {
       const secret = 'card 4000 0012 3456 7899'
@@ -49,7 +49,7 @@ export const loanTroubleCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan trouble: conflict after a row that another holds for too long, swallowed or not',
+    name: 'loan trouble: conflict if another transaction holds a row for too long, whether or not the error is swallowed',
     needs: ['revocable', 'row-locks', 'concurrent'],
     async run({ store, rival, effects }) {
       const holder = await hold(rival, async (tx) => {

@@ -45,7 +45,7 @@ export const loanCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan: what an earlier borrower left running does not land with a later one',
+    name: 'loan: a call that an earlier borrower left running does not write into a later loan',
     needs: ['revocable'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -65,7 +65,7 @@ export const loanCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan: a write that was made ready before the end is refused after it',
+    name: 'loan: a write that was prepared before the end is refused after it',
     needs: ['revocable', 'prepared-write'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -111,7 +111,7 @@ export const loanCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan: it is settled but for open calls, and its end counts those',
+    name: 'loan: it is settled unless calls are open, and its end counts those',
     needs: ['revocable', 'async-calls'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -145,7 +145,7 @@ export const loanCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'loan: a failed call that was awaited is the affair of the borrower',
+    name: 'loan: a failed call that was awaited is left to the borrower',
     needs: ['revocable', 'bad-write', 'own-savepoint'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {

@@ -5,7 +5,7 @@ import { eventually, failureOf, gate, hold, staysPending } from '../waiting.ts'
 
 export const lockCases: readonly StoreCase[] = [
   {
-    name: 'locks: a claim that another holds for too long is a conflict, and all works afterwards',
+    name: 'locks: a claim that another transaction holds for too long is a conflict, and the store works afterwards',
     async run(context) {
       const { store, rival, effects } = context
       const holder = await hold(store, async (tx) => {
@@ -23,7 +23,7 @@ export const lockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'locks: lockTimeoutMs of one transaction is not that of the next',
+    name: 'locks: lockTimeoutMs of one transaction does not affect the next',
     needs: ['concurrent'],
     async run({ store, rival }) {
       const holder = await hold(store, (tx) => claim(store, tx, 'm1'))
@@ -76,7 +76,7 @@ export const lockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'locks: a deadlock is a conflict for its victim and leaves nothing of it',
+    name: 'locks: a deadlock is a conflict for its victim, of which nothing remains',
     needs: ['concurrent'],
     async run({ store, rival, effects }) {
       const bothHold = [gate(), gate()] as const

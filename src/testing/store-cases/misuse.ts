@@ -41,7 +41,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: whatever ends or begins a transaction from inside, it is all or nothing',
+    name: 'misuse: however the work ends or begins a transaction, all or nothing is committed',
     needs: ['controls', 'atomic'],
     async run(context) {
       const { store, effects } = context
@@ -63,7 +63,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: a swallowed database error leaves all or nothing, and the answer is true',
+    name: 'misuse: after a swallowed database error all or nothing is committed, and the answer says which',
     needs: ['bad-write', 'atomic'],
     async run(context) {
       const { store, effects } = context
@@ -81,7 +81,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: where a swallowed database error spoils the transaction, it rejects and says so',
+    name: 'misuse: if a swallowed database error has aborted the transaction, it rejects and says so',
     needs: ['bad-write', 'poisoning', 'atomic'],
     async run({ store, effects }) {
       const work = store.transaction(async (tx) => {
@@ -97,7 +97,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: an error that ends the whole transaction leaves nothing, however long the work goes on',
+    name: 'misuse: an error that ends the whole transaction leaves nothing behind, however long the work continues',
     needs: ['ruinous-write', 'revocable', 'atomic'],
     async run(context) {
       const { store, effects } = context
@@ -116,7 +116,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: a lost connection leaves nothing, is told as unavailable or unknown, and the next one works',
+    name: 'misuse: a lost connection leaves nothing behind, is reported as unavailable or unknown, and the next one works',
     needs: ['cut', 'atomic'],
     async run(context) {
       const { store, effects } = context
@@ -134,7 +134,7 @@ export const misuseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'misuse: a connection lost just before the commit is never told as a success',
+    name: 'misuse: a connection lost just before the commit is never reported as a success',
     needs: ['cut', 'atomic'],
     async run(context) {
       const { store, effects } = context

@@ -6,7 +6,7 @@ import { again, anHour, change, dead, done, dueKeys, keysOf, park, reserve, rowO
 
 export const parkingBegunCases: readonly StoreCase[] = [
   {
-    name: 'reservation: it puts the next attempt off, counts none as begun, and answers the row as it is then',
+    name: 'reservation: it postpones the next attempt, counts none as begun, and returns the row as it is then',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2', { delayMs: anHour }))
       const before = await rowOf(store, 'm1')
@@ -20,7 +20,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: when it has run out the message is due again, and nothing is held against it',
+    name: 'reservation: when it has run out, the message is due again, with no attempt begun',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'))
       const [first] = await reserve(store, { forMs: 1 })
@@ -31,7 +31,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: what has begun and never ended says so when it is reserved again',
+    name: 'reservation: an attempt that began and never ended is visible when the row is reserved again',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'))
       const reserved = await reserve(store)
@@ -45,7 +45,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: what is booked again can be taken by its new revision, and nobody else gets it meanwhile',
+    name: 'reservation: a rebooked row can be taken by its new revision, and nobody else gets it meanwhile',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'))
       const reserved = await reserve(store, { forMs: 1 })
@@ -61,7 +61,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: an attempt that has ended leaves nothing begun, whatever its end',
+    name: 'reservation: after an attempt has ended, however it ended, none counts as begun',
     async run({ store }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'))
       await store.parking.rebook(
@@ -73,7 +73,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: when it is given back the message is due at once, with as many begun as told',
+    name: 'reservation: a message that is given back is due at once, with the given number of attempts begun',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'), parkedMessage('m3'))
       const reserved = await reserve(store)
@@ -89,7 +89,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: whoever gives back late changes nothing',
+    name: 'reservation: giving back late changes nothing',
     async run({ store, rival }) {
       await park(store, parkedMessage('again'), parkedMessage('gone'), parkedMessage('twice'))
       const reserved = await reserve(store)
@@ -107,7 +107,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: what another transaction holds is not booked again, and nobody waits for it',
+    name: 'reservation: a row that another transaction holds is not rebooked, and nobody waits for it',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'))
@@ -119,7 +119,7 @@ export const parkingBegunCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'reservation: so many bytes are reserved at once, and one message whatever its size',
+    name: 'reservation: the bytes reserved at once are limited, but one message is always reserved',
     async run({ store, rival }) {
       const sized = (key: string, bytes: number) => parkedMessage(key, { message: packed('x'.repeat(bytes)) })
       await park(store, sized('m1', 20_000), sized('m2', 20_000), sized('m3', 20_000), sized('m4', 1))

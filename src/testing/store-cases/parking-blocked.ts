@@ -20,7 +20,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: dead letters block a scope, unless it goes past dead ones',
+    name: 'order: dead letters block a scope, unless it continues past dead letters',
     async run({ store }) {
       await park(store, parkedMessage('m1', { orderKey: 'a' }))
       const past = { ...scope('a'), pastDead: true }
@@ -30,7 +30,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: what the same transaction has parked blocks, and what it has done does not',
+    name: 'order: a message parked by the same transaction blocks, and one that it has done does not',
     async run({ store }) {
       await park(store, parkedMessage('m1', { orderKey: 'a' }))
       await store.transaction(async (tx) => {
@@ -41,7 +41,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: whoever asks while a rival holds the scope waits, and then sees what that has parked',
+    name: 'order: a check waits while a rival holds the scope, and then sees what the rival has parked',
     needs: ['concurrent'],
     async run({ store, rival }) {
       const holder = await hold(store, async (tx) => {
@@ -55,7 +55,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: whoever waited for a rival that was undone is free',
+    name: 'order: after a rival was rolled back, the scope is free for those that waited',
     needs: ['concurrent'],
     async run({ store, rival }) {
       const holder = await hold(store, async (tx) => {
@@ -69,7 +69,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: a held scope does not hold up another key, or the same key of another handler',
+    name: 'order: a held scope does not block another key, or the same key of another handler',
     needs: ['concurrent'],
     async run({ store, rival }) {
       const holder = await hold(store, (tx) => store.parking.blocked(tx, [scope('a'), scope('c')]))
@@ -80,7 +80,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: a scope that another holds for too long is a conflict',
+    name: 'order: a scope that another transaction holds for too long is a conflict',
     async run({ store, rival }) {
       const holder = await hold(store, (tx) => store.parking.blocked(tx, [scope('a')]))
       const late = rival.transaction((tx) => rival.parking.blocked(tx, [scope('a')]), {
@@ -93,7 +93,7 @@ export const parkingBlockedCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: of many that ask and park at the same time one finds the scope free',
+    name: 'order: of many transactions that check and park at the same time, one finds the scope free',
     async run({ store, rival }) {
       const askAndPark = (self: typeof store, key: string) =>
         self.transaction(async (tx) => {

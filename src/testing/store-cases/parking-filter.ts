@@ -9,7 +9,7 @@ import { release, start } from './redrive-steps.ts'
 
 export const parkingFilterCases: readonly StoreCase[] = [
   {
-    name: 'filter: each thing to look for finds what has it, in the order of parking, and all together what fits all',
+    name: 'filter: each field finds the rows that match it, in the order of parking, and all fields together those that match all',
     async run({ store }) {
       const another = { messageId: 'id 2', type: 'note.deleted', source: 'hooks', shape: 'other', orderKey: 'b' }
       await park(
@@ -74,7 +74,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'filter: since includes its moment and before does not, by what changed last',
+    name: 'filter: since is inclusive and before is exclusive, by changedAt',
     async run({ store }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'))
       const { changedAt: earlier } = await rowOf(store, 'm1')
@@ -92,7 +92,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'filter: of given keys exactly those are found that fit the rest, and of none none',
+    name: 'filter: of the given keys, exactly those that match the rest are found, and an empty list finds nothing',
     async run({ store }) {
       for (const key of ['m1', 'm2', 'm3']) await park(store, parkedMessage(key), ofAnother(key))
       const keys = [request('m3'), ofAnother('m1'), request('gone'), request('m2'), ofAnother('M2')]
@@ -174,7 +174,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'paging: page by page everything comes once, in the order of parking, also when rows vanish between',
+    name: 'paging: page by page, every row comes once, in the order of parking, even if rows disappear in between',
     async run({ store }) {
       for (const key of ['m5', 'm1', 'm4', 'm2', 'm3']) await park(store, parkedMessage(key), ofAnother(key))
       const first = await store.parking.list({ handler }, { limit: 2 })
@@ -186,7 +186,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'paging: so many bytes come at once, and one row whatever its size',
+    name: 'paging: the bytes of a page are limited, but one row is always returned',
     async run({ store }) {
       const sized = (key: string, bytes: number) => parkedMessage(key, { message: packed('x'.repeat(bytes)) })
       await park(store, sized('m1', 20_000), ofAnother('m1'), sized('m2', 20_000), sized('m3', 20_000), sized('m4', 1))
@@ -205,7 +205,7 @@ export const parkingFilterCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'paging: a list has 1,000 rows unless told, and count counts all',
+    name: 'paging: a list has at most 1,000 rows by default, and a tally counts all',
     async run({ store }) {
       const rows = Array.from({ length: 1_001 }, (_, index) => parkedMessage(`m${index}`))
       await park(store, ...rows)

@@ -24,7 +24,7 @@ async function following<Tx>(store: Store<Tx>, head: ParkedTicket, changes: Part
 
 export const parkingFollowCases: readonly StoreCase[] = [
   {
-    name: 'following: those behind a reserved one of its order key are reserved in their order, as many as are wanted',
+    name: 'following: the rows behind a reserved one of the same order key are reserved in order, up to the limit',
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('b1', 'b'), ofKey('a3', 'a'), ofKey('a4', 'a'))
       await park(store, ofKey('free', undefined), ofKey('theirs', 'a', { handler: 'theirs' }))
@@ -38,7 +38,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'following: nothing follows on a row that has changed since it was reserved',
+    name: 'following: nothing is reserved behind a row that has changed since it was reserved',
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'))
       const head = await headOf(store, 'a1')
@@ -48,7 +48,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'following: it ends before the first that is not due yet, or waits for an earlier step',
+    name: 'following: the run ends before the first row that is not due yet or waits for an earlier step',
     async run({ store }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('a3', 'a', { delayMs: anHour }), ofKey('a4', 'a'))
       const step = ofKey('b3', 'b', { messageId: 'two steps', step: 1 })
@@ -65,7 +65,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'following: a dead letter between them ends it, unless its handler goes on past dead letters',
+    name: 'following: a dead letter in between ends the run, unless its handler continues past dead letters',
     async run({ store }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('a3', 'a'), ofKey('a4', 'a'))
       await change(store, dead('a3'))
@@ -76,7 +76,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'following: it ends before one that another transaction holds, and does not wait for it',
+    name: 'following: the run ends before a row that another transaction holds, without waiting for it',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('a3', 'a'), ofKey('a4', 'a'))
@@ -88,7 +88,7 @@ export const parkingFollowCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'following: so many bytes follow at once',
+    name: 'following: the bytes reserved at once are limited',
     async run({ store }) {
       const message = packed('x'.repeat(20_000))
       await park(store, ...['a1', 'a2', 'a3', 'a4'].map((key) => ofKey(key, 'a', { message })))

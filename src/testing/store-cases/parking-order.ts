@@ -10,7 +10,7 @@ const ofKey = (key: string, orderKey: string | undefined, changes: Partial<NewPa
 
 export const parkingOrderCases: readonly StoreCase[] = [
   {
-    name: 'order: a message of a type that is not wanted holds up what is behind it',
+    name: 'order: a message of a type that is not wanted blocks what is behind it',
     async run({ store }) {
       await park(
         store,
@@ -28,7 +28,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: of one handler and order key only the message that was parked first is due, and then the next',
+    name: 'order: for one handler and order key, only the message that was parked first is due, then the next',
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'), ofKey('b1', 'b'))
       await park(rival, ofKey('a3', 'a'), ofKey('free', undefined), ofKey('free too', undefined))
@@ -40,7 +40,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: a bulk is parked in the order in which it was given',
+    name: 'order: messages parked together keep the order in which they were given',
     async run({ store }) {
       const keys = Array.from({ length: 40 }, (_, index) => `m${(index * 7) % 40}`)
       await park(store, ...keys.map((key) => ofKey(key, 'a')))
@@ -54,7 +54,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: the same order key of another handler, or one that is spelled otherwise, is another',
+    name: 'order: the same order key of another handler, or one spelled differently, is a different key',
     async run({ store }) {
       const names = ['a', 'A', 'a ', 'ä', 'a%']
       for (const [index, orderKey] of names.entries()) await park(store, ofKey(`m${index}`, orderKey))
@@ -64,7 +64,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: those behind wait also while the first is not due, and a further attempt does not cost it its place',
+    name: 'order: later messages wait even while the first is not due, and another attempt does not cost it its place',
     async run({ store }) {
       await park(store, ofKey('a1', 'a', { delayMs: anHour }), ofKey('a2', 'a'), ofKey('b1', 'b'), ofKey('b2', 'b'))
       await change(store, again('b1'))
@@ -76,7 +76,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: a dead letter holds up what is behind it, unless its handler goes past dead ones',
+    name: 'order: a dead letter blocks what is behind it, unless its handler continues past dead letters',
     async run({ store }) {
       const theirs = { handler: 'theirs' }
       await park(store, ofKey('a1', 'a', { state: 'dead' }), ofKey('a2', 'a'), ofKey('a3', 'a'))
@@ -92,7 +92,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: a long pile behind one that waits does not hide others',
+    name: 'order: a long backlog behind a waiting message does not hide others',
     async run({ store }) {
       const pile = Array.from({ length: 300 }, (_, index) => ofKey(`a${index}`, 'a'))
       await park(store, ofKey('head', 'a', { delayMs: anHour }), ...pile, ofKey('b1', 'b'))
@@ -100,7 +100,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: what is behind is not due while another holds the first, and is when that has committed',
+    name: 'order: later messages are not due while another transaction holds the first, and are once that has committed',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(store, ofKey('a1', 'a'), ofKey('a2', 'a'))
@@ -115,7 +115,7 @@ export const parkingOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'order: what is parked while others look for work is overtaken by none behind it',
+    name: 'order: a message parked while others look for work is not overtaken by later ones',
     needs: ['concurrent'],
     async run({ store, rival }) {
       // Enough rows to make the search take a while.

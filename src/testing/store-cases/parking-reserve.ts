@@ -16,7 +16,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: what becomes due is reserved then',
+    name: 'parking: a message is reserved once it becomes due',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1', { delayMs: 150 }))
       const found = await eventually(async () => {
@@ -36,7 +36,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: those that are due longest come first, up to the limit',
+    name: 'parking: the messages due longest come first, up to the limit',
     async run({ store }) {
       for (const key of ['m3', 'm1', 'm2']) await park(store, parkedMessage(key))
       assert.deepEqual(keysOf(await reserve(store, { limit: 2 })), ['m3', 'm1'])
@@ -55,7 +55,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: of a handler only messages of a wanted type are due, and others do not use up the limit',
+    name: 'parking: only messages of a wanted type are due for a handler, and others do not use up the limit',
     async run({ store }) {
       const types = ['theirs', 'theirs', 'ours', 'Ours', 'ours']
       for (const [index, type] of types.entries()) await park(store, parkedMessage(`m${index}`, { type }))
@@ -72,7 +72,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: rivals that reserve at the same time get different messages, and together all',
+    name: 'parking: rivals that reserve at the same time get different messages, and together all of them',
     async run({ store, rival }) {
       const keys = Array.from({ length: 40 }, (_, index) => `m${String(index).padStart(2, '0')}`)
       await park(store, ...keys.map((key) => parkedMessage(key)))
@@ -84,7 +84,7 @@ export const parkingReserveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: what is taken in one open transaction is not reserved by another, which does not wait for it',
+    name: 'parking: a row that an open transaction has taken is not reserved by another, which does not wait',
     needs: ['concurrent'],
     async run({ store, rival }) {
       for (const key of ['m1', 'm2', 'm3', 'm4']) await park(store, parkedMessage(key))

@@ -66,7 +66,7 @@ export const parkingStepCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: a later step does not run beside the earlier one that another has just taken',
+    name: 'parking: a later step is not due while another transaction has taken the earlier one',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(

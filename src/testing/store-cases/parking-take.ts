@@ -8,7 +8,7 @@ import { again, anHour, change, dead, done, dueKeys, keysOf, park, reserve, rowO
 
 export const parkingTakeCases: readonly StoreCase[] = [
   {
-    name: 'parking: taken is what is still as it was read: not what has changed, and not what is gone; one answer each',
+    name: 'parking: a row is taken only if it has not changed since it was read and is not gone, with one answer each',
     async run({ store, rival }) {
       const keys = ['again', 'dead', 'done', 'edited', 'released', 'reserved', 'same', 'too']
       const buried = new Set(['edited', 'released'])
@@ -29,7 +29,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: a change that alters nothing but the row itself is a change all the same',
+    name: 'parking: a change to the same values is still a change',
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'))
       const first = await rowOf(store, 'm1')
@@ -64,7 +64,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: a given row is taken due or not, dead or not; nothing given, nothing taken',
+    name: 'parking: a given row is taken whether or not it is due or dead, and without tickets nothing is taken',
     async run({ store }) {
       await park(store, parkedMessage('later', { delayMs: anHour }), parkedMessage('dead', { state: 'dead' }))
       const { revision } = await rowOf(store, 'dead')
@@ -74,7 +74,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: what another holds is not taken and not waited for, and the rest is',
+    name: 'parking: a row that another transaction holds is neither taken nor waited for, and the others are taken',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'), parkedMessage('m2'), parkedMessage('m3'))
@@ -86,7 +86,7 @@ export const parkingTakeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: whoever comes after the holder has changed the row finds it changed',
+    name: 'parking: a take after the holder has changed the row finds it changed',
     needs: ['concurrent'],
     async run({ store, rival }) {
       await park(store, parkedMessage('m1'))

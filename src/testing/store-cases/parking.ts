@@ -6,7 +6,7 @@ import { again, anHour, dead, done, dueKeys, reserve } from './parked-rows.ts'
 
 export const parkingCases: readonly StoreCase[] = [
   {
-    name: 'parking: everything about a parked message comes back',
+    name: 'parking: every field of a parked message is returned',
     async run({ store, rival }) {
       const { delayMs, ...message } = parkedMessage('m1', {
         handler: 'count-notes',
@@ -34,7 +34,7 @@ export const parkingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: messages survive byte for byte, among them what no text column takes',
+    name: 'parking: messages are kept byte for byte, even what no text column takes',
     async run({ store }) {
       await store.transaction((tx) =>
         store.parking.park(
@@ -51,7 +51,7 @@ export const parkingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: the texts of errors survive',
+    name: 'parking: error texts are kept exactly',
     async run({ store }) {
       const errors = JSON.stringify([
         { at: '2030-01-01T00:00:00.000Z', message: `it's "quoted", \\ slashed, % and _ and $1 and ?, 😀 and \u2400` },
@@ -63,7 +63,7 @@ export const parkingCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parking: a message that is parked already stays as it is, whoever parks it again',
+    name: 'parking: a message that is already parked stays as it is when it is parked again',
     async run({ store, rival }) {
       await store.transaction((tx) =>
         store.parking.park(tx, [parkedMessage('m1', { attempts: 3, reason: 'HANDLER_TIMEOUT' })]),

@@ -7,7 +7,7 @@ import { failureOf } from '../waiting.ts'
 
 export const partsCases: readonly StoreCase[] = [
   {
-    name: 'parts: undo takes back its own part, the earlier and the later ones stay',
+    name: 'parts: undo rolls back its own part; the earlier and later ones stay',
     needs: ['parts'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -27,7 +27,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: an undone part stays open: it can be done again, and undone again',
+    name: 'parts: a part that was rolled back stays open: it can run again, and be rolled back again',
     needs: ['parts'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -45,7 +45,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: undo takes back what the store itself wrote in the part',
+    name: 'parts: undo rolls back what the store itself wrote in the part',
     needs: ['parts'],
     async run({ store }) {
       await store.transaction(async (tx) => {
@@ -67,7 +67,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: sixty of them, every third undone, leave exactly the others',
+    name: 'parts: of sixty parts with every third rolled back, exactly the others remain',
     needs: ['parts'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
@@ -83,7 +83,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: work that throws undoes all of them',
+    name: 'parts: work that throws rolls back all of them',
     needs: ['parts'],
     async run({ store, effects }) {
       const sorry = new Error('the work failed')
@@ -102,7 +102,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: a database error in one is undone with it, the earlier ones stay and the next can be done',
+    name: 'parts: a database error in one is rolled back with it; the earlier ones stay, and the next can run',
     needs: ['parts', 'bad-write'],
     async run(context) {
       const { store, effects } = context
@@ -144,7 +144,7 @@ export const partsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'parts: the borrower of one is undone with it',
+    name: 'parts: what a borrower did in a part is rolled back with it',
     needs: ['parts', 'revocable'],
     async run({ store, effects }) {
       await store.transaction(async (tx) => {

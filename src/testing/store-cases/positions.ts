@@ -10,7 +10,7 @@ const partition = (name: string) => ({ source: 'notes', partition: name })
 /** One row for each partition, moved by compare-and-set. */
 export const positionCases: readonly StoreCase[] = [
   {
-    name: 'positions: nothing is stored until it is moved, and then everybody sees where it goes on',
+    name: 'positions: nothing is stored until a position is moved, and then every process sees where to continue',
     needs: ['positions'],
     async run({ store, rival }) {
       assert.deepEqual(await positionsOf(store).load(group, [partition('0'), partition('1')]), [undefined, undefined])
@@ -21,7 +21,7 @@ export const positionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'positions: one that is not where it was expected stays, and says where it is',
+    name: 'positions: one that is not where it was expected stays, and the answer says where it is',
     needs: ['positions'],
     async run({ store, rival }) {
       await move(store, { ...partition('0'), expected: undefined, to: at('7') })
@@ -54,7 +54,7 @@ export const positionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'positions: what is undone was not moved',
+    name: 'positions: a move that is rolled back has not happened',
     needs: ['positions'],
     async run({ store }) {
       const work = store.transaction(async (tx) => {
@@ -66,7 +66,7 @@ export const positionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'positions: of two rivals who expect the same one moves it, and the other waits and then sees where it is',
+    name: 'positions: of two rivals that expect the same position, one moves it, and the other waits and then sees where it is',
     needs: ['positions', 'concurrent'],
     async run({ store, rival }) {
       for (const expected of [undefined, at('7')]) {

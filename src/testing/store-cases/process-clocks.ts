@@ -118,7 +118,7 @@ export const processClockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: what is hidden once more stays hidden as long as was asked for, whatever the clock of the process says',
+    name: 'time: a message hidden again stays hidden as long as was asked for, whatever the clock of the process says',
     needs: ['queue'],
     async run({ store, rival }) {
       for (const [text, aheadMs] of clocks) {
@@ -134,7 +134,7 @@ export const processClockCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: how long a message has waited in the queue is told by the database, whatever the clock of the process says',
+    name: 'time: the database says how long a message has waited in the queue, whatever the clock of the process says',
     needs: ['queue'],
     async run({ store, rival }) {
       await withProcessClock(aDay, () => send(store, 'q1'))

@@ -8,7 +8,7 @@ import { aMinute, queueOf } from './queue-steps.ts'
 /** The names by which messages that nobody sends any more can be found. */
 export const queueNameCases: readonly StoreCase[] = [
   {
-    name: 'queue names: every queue that has messages is named once, also when all of them are hidden',
+    name: 'queue names: every queue that has messages is named once, even when all of them are hidden',
     needs: ['queue'],
     async run({ store, rival }) {
       assert.deepEqual(await queueOf(store).queues(), [])
@@ -51,7 +51,7 @@ export const queueNameCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue names: they are told as they were spelled, and those that look alike are told apart',
+    name: 'queue names: names are returned as they were spelled, and similar names are kept apart',
     needs: ['queue'],
     async run({ store }) {
       const names = ['notes', '>notes', '>Notes', '>notes ', '>nötes', '>kafka://a:9092,b:9092/%_*?[x]{y}"\'\\', '>😀']

@@ -39,7 +39,7 @@ export const queueNewsCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what is announced inside a transaction that is undone wakes nobody',
+    name: 'queue: what is announced inside a transaction that is rolled back wakes nobody',
     needs: ['queue', 'queue-listen', 'queue-announce'],
     async run({ store, rival }) {
       const ear = await listening(rival)

@@ -20,7 +20,7 @@ const anHour = 3_600_000
 
 export const queueOrderCases: readonly StoreCase[] = [
   {
-    name: 'queue order: nothing is taken behind a hidden message of its key; other keys and those without are',
+    name: 'queue order: nothing is taken behind a hidden message of its key; messages of other keys and without a key are',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'free')
@@ -34,7 +34,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: an unbroken row of one key is taken together, as far as the limit reaches, in the order sent',
+    name: 'queue order: consecutive messages of one key are taken together, up to the limit, in the order sent',
     needs: ['queue'],
     async run({ store }) {
       await sendKeyed(store, 'a1', 'b1', 'a2', 'a3', 'b2')
@@ -46,7 +46,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: removed or given back, the first frees what is behind it',
+    name: 'queue order: when the first is removed or given back, what is behind it can be taken',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2')
@@ -59,7 +59,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: a row with a hidden one in the middle is taken up to there',
+    name: 'queue order: a run of messages with a hidden one in the middle is taken up to there',
     needs: ['queue'],
     async run({ store }) {
       await sendKeyed(store, 'a1', 'a2', 'a3')
@@ -69,7 +69,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: one that was refused and waits holds back its key, and no other',
+    name: 'queue order: a refused message that waits holds back its key, and no other',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2', 'b1')
@@ -86,7 +86,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: when the visibility of the first runs out the row is taken from it on',
+    name: 'queue order: when the visibility of the first runs out, the run is taken from there',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2')
@@ -97,7 +97,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: keys are told apart as they are spelled, and each queue has its own',
+    name: 'queue order: keys are compared exactly, and each queue has its own',
     needs: ['queue'],
     async run({ store }) {
       const keys = ['k', 'K', 'k ', 'ķ', 'k%', '', '\0', '\0\0', '😀', '\ud800', 'k'.repeat(255), 'k'.repeat(20_000)]
@@ -109,7 +109,7 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue order: a pile of 300 behind a hidden message does not hide others',
+    name: 'queue order: a backlog of 300 behind a hidden message does not hide others',
     needs: ['queue'],
     async run({ store }) {
       await sendKeyed(store, ...Array.from({ length: 301 }, (_, index) => `a${index}`), 'b1')

@@ -16,7 +16,7 @@ import {
 /** Releasing messages that were taken in vain: a publisher that could not send, a consumer that stops. */
 export const queueReleaseCases: readonly StoreCase[] = [
   {
-    name: 'queue: what is released can be taken again at once, and the taking is not counted',
+    name: 'queue: a released message can be taken again at once, and that delivery is not counted',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1', 'q2')
@@ -33,7 +33,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what is released stands in its old place, in whichever order it was given back',
+    name: 'queue: released messages keep their places, in whatever order they are given back',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2', 'b1', 'a3', 'b2')
@@ -43,7 +43,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what was hidden for longer is released all the same',
+    name: 'queue: a message that was hidden for longer can still be released',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')
@@ -54,7 +54,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what is released for later is hidden until then with what stands behind it, and the taking is not counted',
+    name: 'queue: a message released for later is hidden until then, with those behind it, and that delivery is not counted',
     needs: ['queue'],
     async run({ store, rival }) {
       await sendKeyed(store, 'a1', 'a2', 'b1')
@@ -68,7 +68,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: whoever comes back late cannot release what another holds now',
+    name: 'queue: a late holder cannot release what another holds now',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')
@@ -83,7 +83,7 @@ export const queueReleaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: one release gives back what is still held, and leaves alone what is gone or with another',
+    name: 'queue: one release gives back what is still held, and leaves alone what is gone or held by another',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1', 'q2', 'q3')

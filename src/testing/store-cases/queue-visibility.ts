@@ -4,7 +4,7 @@ import { countsOf, deliveriesOf, queueOf, send, take, takenAgain, textsOf } from
 
 export const queueVisibilityCases: readonly StoreCase[] = [
   {
-    name: 'queue: taken messages are hidden, and each taking is counted',
+    name: 'queue: taken messages are hidden, and each delivery is counted',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')
@@ -14,7 +14,7 @@ export const queueVisibilityCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: hidden for 0 ms a message is given back at once, its deliveries counted on',
+    name: 'queue: a message hidden for 0 ms is given back at once, and its deliveries keep counting',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1', 'q2')
@@ -28,7 +28,7 @@ export const queueVisibilityCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what was given back stands in its old place',
+    name: 'queue: a message that was given back keeps its place',
     needs: ['queue'],
     async run({ store }) {
       await send(store, 'q1', 'q2', 'q3')
@@ -37,7 +37,7 @@ export const queueVisibilityCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: when its visibility runs out a message is delivered again, the second time',
+    name: 'queue: when its visibility runs out, a message is delivered a second time',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')
@@ -59,7 +59,7 @@ export const queueVisibilityCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: whoever comes back late cannot hide what another holds now',
+    name: 'queue: a late holder cannot hide what another holds now',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')

@@ -8,7 +8,7 @@ import { aMinute, countsOf, queueOf, remove, send, take, takenAgain, textsOf } f
 
 export const queueCases: readonly StoreCase[] = [
   {
-    name: 'queue: what was sent is taken once, first in first out, up to the limit',
+    name: 'queue: each message is taken once, first in, first out, up to the limit',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1', 'q2')
@@ -21,7 +21,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: a bulk keeps its order',
+    name: 'queue: messages sent together keep their order',
     needs: ['queue'],
     async run({ store }) {
       const texts = Array.from({ length: 300 }, (_, index) => `q${index}`)
@@ -30,7 +30,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what was sent inside a transaction is taken only after its commit, and vanishes with it',
+    name: 'queue: what was sent inside a transaction can be taken only after its commit, and never if it is rolled back',
     needs: ['queue', 'concurrent'],
     async run({ store, rival }) {
       const committing = await hold(store, (tx) => queueOf(store).send(tx, 'notes', [toQueue('committed')]))
@@ -59,7 +59,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what must still be taken as before is removed only then, and otherwise nothing of the transaction stands',
+    name: 'queue: a message that must still be held is removed only if it is; otherwise the transaction fails',
     needs: ['queue'],
     async run({ store, rival }) {
       await send(store, 'q1')
@@ -81,7 +81,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: messages survive byte for byte',
+    name: 'queue: messages are kept byte for byte',
     needs: ['queue'],
     async run({ store }) {
       await queueOf(store).send(
@@ -97,7 +97,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: messages that are the same to the last byte are messages of their own',
+    name: 'queue: identical messages are separate messages',
     needs: ['queue'],
     async run({ store }) {
       // This is not a mistake: a repeated at-least-once run publishes under the same id.
@@ -112,7 +112,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: what is taken is bounded by bytes too, and one message is always taken',
+    name: 'queue: the bytes taken at once are limited, but one message is always taken',
     needs: ['queue'],
     async run({ store }) {
       const large = (text: string, key?: string) => ({
@@ -132,7 +132,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: one queue knows nothing of another, not even of one with almost the same name',
+    name: 'queue: queues are separate, even if their names are almost the same',
     needs: ['queue'],
     async run({ store }) {
       const names = ['notes', 'Notes', 'notes ', 'notes2', 'nötes']
@@ -189,7 +189,7 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'queue: nothing to send, to remove, to hide or to give back is no error',
+    name: 'queue: sending, removing, hiding or giving back nothing is no error',
     needs: ['queue'],
     async run({ store }) {
       await queueOf(store).send(undefined, 'notes', [])

@@ -5,13 +5,13 @@ import type { StoreCase } from '../store-case.ts'
 
 export const recordCases: readonly StoreCase[] = [
   {
-    name: 'record: what nobody claimed is not found',
+    name: 'record: what was never claimed is not found',
     async run({ store }) {
       assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {
-    name: 'record: without a fingerprint there is none',
+    name: 'record: a claim without a fingerprint stores none',
     async run({ store }) {
       await store.transaction((tx) => claim(store, tx, 'm1'))
       assert.equal((await recordOf(store, request('m1')))?.fingerprint, undefined)
@@ -41,7 +41,7 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: marked parked it is seen as parked, its fingerprint unchanged, by claims and by find',
+    name: 'record: one that is marked as parked is seen as parked by claims and by find, with its fingerprint unchanged',
     async run({ store, rival }) {
       const known = request('m1', Uint8Array.of(1, 0, 255))
       await store.transaction(async (tx) => {
@@ -104,14 +104,14 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: an update does not bring a record into being',
+    name: 'record: an update does not create a record',
     async run({ store }) {
       await store.transaction((tx) => store.inbox.update(tx, [{ ...request('m1'), state: 'processed' }]))
       assert.equal(await recordOf(store, request('m1')), undefined)
     },
   },
   {
-    name: 'record: nothing to update is no error',
+    name: 'record: updating nothing is no error',
     async run({ store }) {
       await store.transaction(async (tx) => {
         await claim(store, tx, 'm1')
@@ -121,7 +121,7 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: every state comes back, by a claim and by find',
+    name: 'record: every state is returned, by claim and by find',
     async run({ store, rival }) {
       const states: readonly RecordState[] = ['discarded', 'expired', 'parked', 'processed']
       await store.transaction(async (tx) => {
@@ -148,7 +148,7 @@ export const recordCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'record: find answers one for each, in the order asked, also where there is none',
+    name: 'record: find gives one answer per key, in order, even where there is no record',
     async run({ store, rival }) {
       const known = ['b', 'd', 'e'].map((key) => request(key, new TextEncoder().encode(key)))
       await store.transaction(async (tx) => {

@@ -10,7 +10,7 @@ import { bury, end, found, redriveSettings, release, releaseAsSeen, start } from
 /** Redrives built on facts and marks: what they require of a store. */
 export const redriveCases: readonly StoreCase[] = [
   {
-    name: 'redrive: everything about it comes back, and the dead letters that fit are its selection',
+    name: 'redrive: every field is returned, and the dead letters that match are its selection',
     async run({ store, rival }) {
       const settings = redriveSettings('r1', { by: 'bo "b"', why: `it's 100% ü`, canary: 3, perSecond: 0.5 })
       await bury(store, 'm1', 'm2', 'm3')
@@ -30,7 +30,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'redrive: its mark leaves the revision of a letter alone, and its release does not',
+    name: 'redrive: marking a letter keeps its revision, and releasing it does not',
     async run({ store, rival }) {
       await bury(store, 'm1')
       const { revision } = await rowOf(store, 'm1')
@@ -59,7 +59,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'redrive: of two that start at the same time each letter is in one',
+    name: 'redrive: if two start at the same time, each letter is in one of them',
     async run({ store, rival }) {
       const keys = Array.from({ length: 12 }, (_, index) => `m${index}`)
       await bury(store, ...keys)
@@ -204,7 +204,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'redrive: what is undone has neither started nor released nor ended',
+    name: 'redrive: if the transaction is rolled back, it has neither started nor released nor ended',
     async run({ store }) {
       await bury(store, 'm1')
       const failing = { ...store, transaction: undone }
@@ -241,7 +241,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'redrive: whoever has looked before something was released, or it ended, releases nothing',
+    name: 'redrive: a driver that looked before something was released, or before it ended, releases nothing',
     async run({ store, rival }) {
       await bury(store, 'm1', 'm2', 'm3')
       await start(store, 'r1')
@@ -267,7 +267,7 @@ export const redriveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'redrive: many that drive at the same time release each letter once',
+    name: 'redrive: many processes that drive it at the same time release each letter once',
     async run({ store, rival }) {
       const keys = Array.from({ length: 12 }, (_, index) => `m${index}`)
       await bury(store, ...keys)

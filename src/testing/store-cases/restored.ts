@@ -8,7 +8,7 @@ import { queueOf, send, take, textsOf } from './queue-steps.ts'
 /** Records that vanish unannounced. Every cache of them must notice, by the epoch. */
 export const restoredCases: readonly StoreCase[] = [
   {
-    name: 'restored: a database that was put back to an earlier state has another epoch, whether a store was opened since or before',
+    name: 'restored: a database restored to an earlier state has another epoch, for stores opened before and since',
     needs: ['backup'],
     async run({ store, rival, backUp }) {
       for (const each of [store, rival]) {
@@ -38,7 +38,7 @@ export const restoredCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'restored: what was taken from a queue before does not stand for what was sent since',
+    name: 'restored: a ticket from before the restore does not match a message sent since',
     needs: ['backup', 'queue'],
     async run({ store, backUp }) {
       const restore = await present(backUp, 'backUp')()
@@ -57,7 +57,7 @@ export const restoredCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'epoch: an operator can have a new one, which everybody sees, and nothing else changes',
+    name: 'epoch: an operator can request a new one, which every process sees, and nothing else changes',
     async run({ store, rival }) {
       for (const each of [store, rival, store]) await claimed(each, 'm1')
       const before = await claimed(rival, 'm1')

@@ -11,7 +11,7 @@ const states: readonly RecordState[] = ['discarded', 'expired', 'parked', 'proce
 /** Only records whose time has come are removed. Until then they are found, with or without their time. */
 export const retentionCases: readonly StoreCase[] = [
   {
-    name: 'retention: remove removes what was born before, of every state, and nothing else',
+    name: 'retention: remove removes what was born before, whatever its state, and nothing else',
     needs: ['retention'],
     async run({ store, rival }) {
       const old = states.map((state) => born(state, daysFromNow(-20)))
@@ -31,7 +31,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: remove keeps to the moment within a day',
+    name: 'retention: remove is exact within a day',
     needs: ['retention'],
     async run({ store }) {
       const moment = daysFromNow(-20)
@@ -65,7 +65,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: where it is said so, records without a time go by when they were processed, but never parked ones',
+    name: 'retention: if asked to, remove also removes records without a time, by when they were processed, but never parked ones',
     needs: ['retention'],
     async run({ store, rival }) {
       await claimAll(store, ...states.map((state) => request(state)), request('timeless'))
@@ -134,7 +134,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: equal keys with equal times are one record, also of rivals; other handlers and keys are others',
+    name: 'retention: equal keys with equal times are one record, also for rivals; other handlers and keys are separate',
     needs: ['retention'],
     async run({ store, rival }) {
       const moment = daysFromNow(-5)
@@ -145,7 +145,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: a claim that waits for its rival is told of the record, whatever its time',
+    name: 'retention: a claim that waits for its rival gets the record, whatever its time',
     needs: ['retention', 'concurrent'],
     async run({ store, rival }) {
       for (const [key, moment] of [
@@ -160,7 +160,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: to prepare twice, at once, and again later is no error, and claims go on meanwhile',
+    name: 'retention: preparing twice at once, and again later, is no error, and claims continue meanwhile',
     needs: ['retention'],
     async run({ store, rival }) {
       const moment = daysFromNow(3)
@@ -176,7 +176,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: removing neither waits for an open claim nor takes its record',
+    name: 'retention: removing neither waits for an open claim nor removes its record',
     needs: ['retention', 'concurrent'],
     async run({ store, rival }) {
       await claimAll(store, born('old', daysFromNow(-20)))
@@ -189,7 +189,7 @@ export const retentionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'retention: a handler keeps the scheme that was pinned first, also when two pin at once',
+    name: 'retention: a handler keeps the scheme that was pinned first, even when two pin at once',
     needs: ['retention'],
     async run({ store, rival }) {
       assert.equal(await pinScheme(store, 'tag-note', 'none'), 'none')

@@ -20,7 +20,7 @@ export const schemaCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'schema: several processes can install it at once where nothing is yet',
+    name: 'schema: several processes can install it at once in an empty database',
     needs: ['empty-database'],
     async run({ openEmpty }) {
       const [store, rival] = (await openEmpty?.()) ?? assert.fail()
@@ -32,7 +32,7 @@ export const schemaCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'schema: a claim without it is an error, never a first',
+    name: 'schema: a claim without tables is an error, never a success',
     needs: ['empty-database'],
     async run({ openEmpty }) {
       const [store] = (await openEmpty?.()) ?? assert.fail()
@@ -43,7 +43,7 @@ export const schemaCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'schema: it can be printed, each table of it',
+    name: 'schema: print prints every table',
     needs: ['tables'],
     async run({ store }) {
       const text = store.schema.print()

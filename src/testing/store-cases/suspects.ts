@@ -5,7 +5,7 @@ import { eventually, failureOf, hold } from '../waiting.ts'
 
 export const suspectCases: readonly StoreCase[] = [
   {
-    name: 'suspects: each beginning is counted, for every process, one answer each in the order asked',
+    name: 'suspects: each start is counted, across processes, with one answer each, in order',
     async run({ store, rival }) {
       assert.deepEqual(await suspectsOf(store).look(['b', 'a']), [0, 0])
       await suspectsOf(store).begin(['b', 'a'])
@@ -17,7 +17,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: to look changes nothing',
+    name: 'suspects: reading changes nothing',
     async run({ store, rival }) {
       await suspectsOf(store).begin(['a'])
       for (let turn = 0; turn < 3; turn++) await suspectsOf(rival).look(['a', 'b'])
@@ -25,7 +25,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: ids are told apart to the last of 100 characters, and by case',
+    name: 'suspects: ids of 100 characters are compared in full and case-sensitively',
     async run({ store }) {
       const long = 'x'.repeat(99)
       const ids = [`${long}a`, `${long}b`, 'm', 'M', 'm0', '0m']
@@ -35,7 +35,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: several hundred begin at once',
+    name: 'suspects: several hundred can start at once',
     async run({ store }) {
       const ids = Array.from({ length: 500 }, (_, index) => `m${(index * 7) % 500}`)
       await suspectsOf(store).begin(ids.slice(0, 100))
@@ -47,7 +47,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: what was counted stays counted when a transaction that ran beside it is undone',
+    name: 'suspects: what was counted stays counted when a transaction that ran beside it is rolled back',
     needs: ['concurrent'],
     async run({ store, rival, effects }) {
       const beside = await hold(store, (tx) => effects.write(tx, 'm1'))
@@ -58,7 +58,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: nothing is held against cleared ones, and unknown ones are no error',
+    name: 'suspects: cleared ones start from zero again, and clearing unknown ones is no error',
     async run({ store, rival }) {
       await suspectsOf(store).begin(['a', 'b'])
       await suspectsOf(store).begin(['a', 'b'])
@@ -72,7 +72,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: when the transaction that cleared them is undone their beginnings still count',
+    name: 'suspects: if the transaction that cleared them is rolled back, their starts still count',
     async run({ store }) {
       await suspectsOf(store).begin(['a'])
       const work = store.transaction(async (tx) => {
@@ -84,7 +84,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: one beginning that is forgiven does not count, and none is left over for later',
+    name: 'suspects: a start that is forgiven does not count, and forgiving too often gives no credit',
     async run({ store, rival }) {
       await suspectsOf(store).begin(['a', 'b'])
       await suspectsOf(rival).begin(['a'])
@@ -97,7 +97,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: those whose last beginning is long ago are forgotten, and no others',
+    name: 'suspects: those whose last start was long ago are forgotten, and no others',
     async run({ store, rival }) {
       await suspectsOf(store).begin(['a', 'b'])
       await suspectsOf(rival).begin(['b'])
@@ -110,7 +110,7 @@ export const suspectCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'suspects: processes that begin the same ones in opposite order do not stop each other, and all are counted',
+    name: 'suspects: processes that start the same ones in opposite order do not block each other, and all are counted',
     async run({ store, rival }) {
       const ids = Array.from({ length: 20 }, (_, index) => `m${index}`)
       const backwards = ids.toReversed()

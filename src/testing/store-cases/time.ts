@@ -41,7 +41,7 @@ export const timeCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'time: parkedAt, changedAt and nextAt are dates, again leaves parkedAt alone, and what died waits for nothing',
+    name: 'time: parkedAt, changedAt and nextAt are dates; again keeps parkedAt, and dead sets nextAt to now',
     async run({ store }) {
       await store.transaction((tx) => store.parking.park(tx, [parkedMessage('m1')]))
       const [before] = await store.parking.list()

@@ -69,7 +69,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: work that throws takes back its changes to what was there before',
+    name: 'transaction: work that throws also rolls back its changes to what was there before',
     async run({ store, effects }) {
       await store.transaction(async (tx) => {
         await claim(store, tx, 'm1')
@@ -117,7 +117,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: whatever is thrown, it is undone, and nobody has to wait for what it held',
+    name: 'transaction: whatever is thrown, it is rolled back, and nobody has to wait for what it held',
     async run({ store }) {
       for (const thrown of unreadable) {
         const work = store.transaction(async (tx) => {
@@ -135,7 +135,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: two of one store never mix: what one undoes is not the work of the other',
+    name: 'transaction: two of one store never mix: rolling one back keeps the work of the other',
     async run({ store, effects }) {
       const failingHasWritten = gate()
       const otherHasBegun = gate()
@@ -161,7 +161,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: many at once, more than there are connections, all come through',
+    name: 'transaction: more of them at once than there are connections all succeed',
     async run(context) {
       const keys = Array.from({ length: 25 }, (_, index) => `m${index}`)
       await Promise.all(keys.map((key) => claimAndWrite(context, context.store, key)))
@@ -173,7 +173,7 @@ export const transactionCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'transaction: a failing commit leaves nothing and is told',
+    name: 'transaction: a failing commit leaves nothing behind and is reported',
     needs: ['deferred-failure', 'atomic'],
     async run(context) {
       const { store, effects } = context

@@ -50,7 +50,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: work that fails is undone, and the transaction of the caller goes on',
+    name: 'within: work that fails is rolled back, and the transaction of the caller continues',
     needs: ['native-transaction'],
     async run(context) {
       const { store, effects } = context
@@ -71,7 +71,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: a database error in the work leaves the transaction of the caller usable',
+    name: 'within: after a database error in the work the caller can still use its transaction',
     needs: ['native-transaction', 'bad-write'],
     async run(context) {
       const { store, effects } = context
@@ -89,7 +89,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: a savepoint resolves to what its work does, and what joins inside it is a part of it',
+    name: 'within: a savepoint resolves to what its work resolves to, and what joins inside it belongs to it',
     needs: ['native-transaction'],
     async run(context) {
       const { store, effects } = context
@@ -113,7 +113,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: two savepoints that are asked for at once follow each other',
+    name: 'within: two savepoints requested at once run one after the other',
     needs: ['native-transaction'],
     async run(context) {
       const { store, effects } = context
@@ -139,7 +139,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: a duplicate is seen, be it committed before or of the same transaction',
+    name: 'within: a duplicate is detected, whether committed before or claimed in the same transaction',
     needs: ['native-transaction'],
     async run(context) {
       const { store } = context
@@ -198,7 +198,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: a caller that is stricter than READ COMMITTED and meets a rival is told so',
+    name: 'within: a caller stricter than READ COMMITTED that meets a rival gets an error that says so',
     needs: ['native-transaction', 'strict-isolation'],
     async run(context) {
       const { store, rival, effects } = context
@@ -218,7 +218,7 @@ export const withinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'within: a tx that is in no transaction any more is refused before anything is done',
+    name: 'within: a tx whose transaction has ended is refused before anything is done',
     needs: [],
     async run(context) {
       const { store } = context

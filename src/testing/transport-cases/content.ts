@@ -62,7 +62,7 @@ export const contentCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'content: the moment from which nobody wants it arrives, and only where there is one',
+    name: 'content: the expiry of a message arrives, and only if it has one',
     async run(context) {
       const transport = await context.connect()
       const expiresAt = new Date('2031-02-03T04:05:06Z')

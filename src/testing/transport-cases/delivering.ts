@@ -26,7 +26,7 @@ export const deliveringCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'deliver: says that the broker was reached, also while there is nothing to deliver',
+    name: 'deliver: reports that the broker was reached, even while there is nothing to deliver',
     async run(context) {
       const transport = await context.connect()
       const connected = gate()
@@ -37,7 +37,7 @@ export const deliveringCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'deliver: publish answers one result for each message',
+    name: 'deliver: publish returns one result for each message',
     async run(context) {
       const transport = await context.connect()
       const results = await transport.publish(outgoingList(3))
@@ -78,7 +78,7 @@ export const deliveringCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'deliver: of 1,000 messages with 300 duplicates none is missing',
+    name: 'deliver: of 1,000 messages with 300 duplicates, none is missing',
     async run(context) {
       const transport = await context.connect()
       const ids = Array.from({ length: 1_000 }, (_, index) => `m${index}`)

@@ -28,7 +28,7 @@ export const endingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'end: an iteration whose signal is aborted already ends without a delivery',
+    name: 'end: an iteration whose signal is already aborted ends without a delivery',
     async run(context) {
       const transport = await context.connect()
       await transport.publish(outgoingList(3))
@@ -40,7 +40,7 @@ export const endingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'end: after an abort others get the rest at once',
+    name: 'end: after an abort, others get the rest at once',
     needs: ['competing'],
     async run(context) {
       const [stopped, other] = [await context.connect(), await context.connect()]
@@ -100,7 +100,7 @@ export const endingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'end: what a dead consumer held comes again, and says so',
+    name: 'end: what a dead consumer held is delivered again, marked as a redelivery',
     needs: ['death'],
     async run(context) {
       const mortal = await context.connectMortal!()

@@ -24,7 +24,7 @@ const undone = new Error('undone on purpose')
 
 export const insideCases: readonly TransportCase[] = [
   {
-    name: 'inside: what was published in a transaction comes only after its commit',
+    name: 'inside: what was published in a transaction is delivered only after its commit',
     needs: ['inside'],
     async run(context) {
       const [transport, reader] = [await context.connect(), await context.connect()]
@@ -42,7 +42,7 @@ export const insideCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'inside: what was published in a transaction that is undone never comes',
+    name: 'inside: what was published in a transaction that is rolled back is never delivered',
     needs: ['inside'],
     async run(context) {
       const { inside, store } = insideOf(await context.connect())
@@ -86,7 +86,7 @@ export const insideCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'inside: what was settled in a transaction that is undone is still held, and comes again when released',
+    name: 'inside: what was settled in a transaction that is rolled back is still held, and is delivered again when released',
     needs: ['inside'],
     async run(context) {
       const transport = await context.connect()

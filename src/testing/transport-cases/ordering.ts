@@ -44,7 +44,7 @@ export const orderingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'order: messages of one key come in the order in which they were published',
+    name: 'order: messages of one key are delivered in the order in which they were published',
     needs: ['key-order'],
     async run(context) {
       const transport = await context.connect()
@@ -55,7 +55,7 @@ export const orderingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'order: released messages come again before the later ones of their key',
+    name: 'order: released messages are delivered again before the later ones of their key',
     needs: ['key-order'],
     async run(context) {
       const transport = await context.connect()
@@ -85,7 +85,7 @@ export const orderingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'order: messages of one key share a lane and come in the order in which they were published',
+    name: 'order: messages of one key share a lane and are delivered in the order in which they were published',
     needs: ['lane-order'],
     async run(context) {
       const transport = await context.connect()

@@ -31,7 +31,7 @@ const endsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ place }) =
 
 export const positionCases: readonly TransportCase[] = [
   {
-    name: 'positions: each delivery begins where the one before it ends, the first where nothing is stored',
+    name: 'positions: each delivery begins where the one before it ends, and the first where nothing is stored',
     needs: ['positions'],
     async run(context) {
       const { taken } = await readAll(context)
@@ -41,7 +41,7 @@ export const positionCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'positions: reading begins where the store stands, whatever was settled',
+    name: 'positions: reading begins at the position in the store, whatever was settled',
     needs: ['positions'],
     async run(context) {
       const { transport: first, taken } = await readAll(context)
@@ -68,7 +68,7 @@ export const positionCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'positions: what is read again comes from where the store stands by then',
+    name: 'positions: a reread begins at the position that the store has by then',
     needs: ['positions'],
     async run(context) {
       const { transport, reading, taken, putStoreAfter } = await readAll(context)
@@ -94,7 +94,7 @@ export const positionCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'positions: what the store has forgotten is delivered again from where it was begun, whatever was settled',
+    name: 'positions: what the store has forgotten is delivered again from its beginning, whatever was settled',
     needs: ['positions'],
     async run(context) {
       const { transport: first, taken } = await readAll(context)
@@ -108,7 +108,7 @@ export const positionCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'positions: a store that has gone back is noticed where nothing is left to read',
+    name: 'positions: a store that has gone back is noticed even where nothing is left to read',
     needs: ['positions'],
     async run(context) {
       const { transport, reading, taken, putStoreAfter } = await readAll(context)

@@ -32,7 +32,7 @@ export const settlingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'settle: what is released comes again, to the same reader too',
+    name: 'settle: what is released is delivered again, also to the same reader',
     async run(context) {
       const transport = await context.connect()
       await transport.publish([outgoing('m1')])

@@ -49,7 +49,7 @@ async function holdTwoOfThree(context: TransportCaseContext, transport: Transpor
 
 export const sharingKeysCases: readonly TransportCase[] = [
   {
-    name: 'order: two consumers never hold one key at a time, and every key is done in order',
+    name: 'order: two consumers never hold the same key at a time, and every key is handled in order',
     needs: ['key-order'],
     async run(context) {
       const [one, other] = [await context.connect(), await context.connect()]
@@ -70,7 +70,7 @@ export const sharingKeysCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'order: what a closed connection held comes again to others before the later ones of its key',
+    name: 'order: what a closed connection held is delivered to others before the later messages of its key',
     needs: ['key-order'],
     async run(context) {
       const [holder, other] = [await context.connect(), await context.connect()]
@@ -82,7 +82,7 @@ export const sharingKeysCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'order: what a dead consumer held comes again to others before the later ones of its key',
+    name: 'order: what a dead consumer held is delivered to others before the later messages of its key',
     needs: ['key-order', 'death'],
     async run(context) {
       const mortal = await context.connectMortal!()

@@ -50,7 +50,7 @@ export const sharingCases: readonly TransportCase[] = [
     },
   },
   {
-    name: 'share: as much comes as is wanted, by however little that grows while nothing is settled',
+    name: 'share: as much is delivered as is wanted, however little that grows while nothing is settled',
     async run(context) {
       const transport = await context.connect()
       await transport.publish(outgoingList(20))
