@@ -119,6 +119,18 @@ export const queueOrderCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'queue order: nor does a pile behind a hidden message that is itself behind another pile',
+    needs: ['queue'],
+    async run({ store }) {
+      const pile = (key: string, size: number) => Array.from({ length: size }, (_, index) => `${key}${index}`)
+      await sendKeyed(store, ...pile('a', 301), ...pile('b', 31), 'c1')
+      await send(store, 'free')
+      assert.deepEqual(textsOf(await take(store, 1)), ['a0'])
+      assert.deepEqual(textsOf(await take(store, 1)), ['b0'])
+      assert.deepEqual(textsOf(await take(store, 2)), ['c1', 'free'])
+    },
+  },
+  {
     name: 'queue order: a removal that is not committed yet frees nothing',
     needs: ['queue', 'concurrent'],
     async run({ store, rival }) {

@@ -45,18 +45,17 @@ CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHE
 CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, released, sequence) WHERE redrive IS NOT NULL;
 
 CREATE TABLE ${queue} (
-  sequence   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  sequence   bigint GENERATED ALWAYS AS IDENTITY,
   visible_at timestamptz NOT NULL DEFAULT now(),
   sent_at    timestamptz NOT NULL DEFAULT now(),
   lane       bigint,                             -- a hash of the message's key; those of one lane are taken in order
   deliveries int NOT NULL DEFAULT 0,
   queue      text COLLATE "C" NOT NULL,
   envelope   bytea NOT NULL,
-  body       bytea NOT NULL
-) WITH (fillfactor = 80);
-CREATE INDEX ${index('queue_order')} ON ${queue} (queue, sequence);
+  body       bytea NOT NULL,
+  PRIMARY KEY (queue, sequence)
+) WITH (fillfactor = 50);                        -- a message that is taken stays in its page: no index has visible_at or deliveries
 CREATE INDEX ${index('queue_lanes')} ON ${queue} (queue, lane, sequence) WHERE lane IS NOT NULL;
-CREATE INDEX ${index('queue_taken')} ON ${queue} (queue, lane) WHERE lane IS NOT NULL AND visible_at > '-infinity';
 
 CREATE TABLE ${positions} (
   consumer_group text COLLATE "C" NOT NULL,

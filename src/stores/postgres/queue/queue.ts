@@ -9,6 +9,12 @@ import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
 import { bytesArray, numberArray } from '../values-as-text.ts'
+import { atOnce, eachOf, isGiven, later, sent } from './queue-parts.ts'
+import { isBlocked, takeStatement } from './take-statement.ts'
+
+/** How many messages at the head of a queue are looked at to learn which keys wait behind a hidden message: per message taken. */
+const headPerTaken = 10
+const leastHead = 100
 
 /** `listen` and `announce` are in queue-news.ts. */
 export function postgresQueue<Tx>(
@@ -16,54 +22,24 @@ export function postgresQueue<Tx>(
   transactions: OpenTransactions<Tx>,
   { queue: table }: Tables,
 ): Queue<Tx> {
-  const sent = '(extract(epoch FROM known.sent_at) * 1000000)::bigint'
-  // A message without a delay must not wait for a clock that was ahead when it was stored.
-  const atOnce = `'-infinity'::timestamptz`
-  const later = (ms: string) => `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
   const send = prepared(
     'send',
     `INSERT INTO ${table} (queue, visible_at, lane, envelope, body)
      SELECT $1::text, ${atOnce}, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
        WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
   )
-  // The first check skips messages behind a hidden one, so that a long row of them does not use up the limit. The second
-  // skips messages behind one that another process is taking: that one was skipped, or has changed since.
-  const take = statement(
-    // Hidden messages and gaps in lanes are computed once for all rows. Computed for each row, a few keys with thousands of
-    // messages would take seconds.
-    `WITH hidden AS MATERIALIZED (
-       SELECT lane, min(sequence) AS sequence FROM ${table}
-       WHERE queue = $1::text AND lane IS NOT NULL AND visible_at > ${atOnce} AND visible_at > statement_timestamp()
-       GROUP BY lane),
-     due AS MATERIALIZED (
-       SELECT visible.sequence, visible.lane, octet_length(visible.body) AS size FROM ${table} AS visible LEFT JOIN hidden ON hidden.lane = visible.lane
-       WHERE queue = $1::text AND visible_at <= statement_timestamp()
-         AND (hidden.sequence IS NULL OR visible.sequence < hidden.sequence)
-       ORDER BY visible.sequence LIMIT $2::int FOR UPDATE OF visible SKIP LOCKED),
-     lanes AS MATERIALIZED (SELECT lane, max(sequence) AS last FROM due WHERE lane IS NOT NULL GROUP BY lane),
-     gaps AS MATERIALIZED (
-       SELECT lanes.lane, min(earlier.sequence) AS sequence
-       FROM lanes JOIN ${table} AS earlier
-         ON earlier.queue = $1::text AND earlier.lane = lanes.lane AND earlier.sequence < lanes.last
-       WHERE earlier.sequence NOT IN (SELECT sequence FROM due) GROUP BY lanes.lane),
-     unbroken AS MATERIALIZED (
-       SELECT due.sequence, sum(due.size) OVER (ORDER BY due.sequence) AS total, row_number() OVER (ORDER BY due.sequence) AS place
-       FROM due LEFT JOIN gaps ON gaps.lane = due.lane WHERE gaps.sequence IS NULL OR due.sequence < gaps.sequence),
-     chosen AS MATERIALIZED (SELECT sequence FROM unbroken WHERE total <= $4::bigint OR place = 1)
-     UPDATE ${table} AS known SET visible_at = ${later('$3')}, deliveries = known.deliveries + 1
-     FROM chosen WHERE known.sequence = chosen.sequence
-     RETURNING known.sequence, ${sent}, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex')`,
-  )
+  const take = takeStatement(table)
   const remove = statement(
-    `DELETE FROM ${table} AS known USING unnest($2::bigint[], $3::bigint[]) AS taken (sequence, sent)
-     WHERE known.queue = $1::text AND known.sequence = taken.sequence AND ${sent} = taken.sent`,
+    `DELETE FROM ${table} AS known USING ${eachOf('sequence, sent', 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]))')}
+     WHERE ${sent} = given.sent AND ${isGiven}`,
   )
   const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
-  const held = `FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS taken (sequence, sent, deliveries)
-     WHERE known.queue = $1::text AND known.sequence = taken.sequence AND ${sent} = taken.sent AND known.deliveries = taken.deliveries`
+  const held = 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]), (SELECT $4::int[]))'
   const hide = statement(
     `UPDATE ${table} AS known SET visible_at = CASE WHEN $5::float8 > 0 THEN ${later('$5')} ELSE ${atOnce} END,
-       deliveries = known.deliveries - $6::int ${held}`,
+       deliveries = known.deliveries - $6::int
+     FROM ${eachOf('sequence, sent, deliveries', held)}
+     WHERE ${sent} = given.sent AND known.deliveries = given.deliveries AND ${isGiven}`,
   )
   const count = statement(
     `SELECT count(*) FILTER (WHERE visible_at <= statement_timestamp()),
@@ -94,8 +70,12 @@ export function postgresQueue<Tx>(
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]
-      const { rows } = await connections.runAlone(take, [queue, ...bounds])
-      return [...rows].sort((a, b) => Number(a[0]) - Number(b[0])).map(queuedIn)
+      const takeWithin = async (head: string | null) =>
+        (await connections.runAlone(take, [queue, ...bounds, head])).rows.toSorted(
+          (a, b) => Number(a[0]) - Number(b[0]),
+        )
+      const rows = await takeWithin(String(Math.max(leastHead, limit * headPerTaken)))
+      return (isBlocked(rows) ? await takeWithin(null) : rows).filter(([sequence]) => sequence !== null).map(queuedIn)
     },
     async remove(tx, queue, tickets, still) {
       if (tickets.length === 0) return
