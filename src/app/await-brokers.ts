@@ -42,6 +42,6 @@ export async function whenBrokersAreThere(
 
 function unreached(missing: ReadonlySet<string>): JustonceError {
   return new JustonceError('BROKER_UNREACHABLE', {
-    message: `start() has waited for ${[...missing].join(', ')} in vain. The app is started, and goes on trying.`,
+    message: `start() has waited for ${[...missing].join(', ')} in vain. The app is started, and keeps trying.`,
   })
 }

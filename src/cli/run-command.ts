@@ -28,7 +28,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 function overview(name: string | undefined, { out, err }: Terminal): number {
   const isAsked = name === undefined || name === 'help' || name === '--help' || name === '-h'
   const lines = commands.map((command) => `  ${command.name.padEnd(12)}${command.summary}`)
-  const text = `Usage: justonce <command>\n\n${lines.join('\n')}\n\njustonce <command> --help tells more.\n`
+  const text = `Usage: justonce <command>\n\n${lines.join('\n')}\n\njustonce <command> --help explains one.\n`
   if (isAsked) out.write(text)
   else err.write(`justonce has no command '${name}'.\n\n${text}`)
   return isAsked ? 0 : 2

@@ -29,8 +29,8 @@ export const catalog = {
     fix: 'Look at the cause: the sender may encode differently, or the codec lacks a schema. Correct it, then redrive the dead letter.',
   },
   BODY_NOT_ENCODED: {
-    title: 'The codec of a type could not write a body, or answered with something that is not bytes',
-    fix: 'Let encode(value, type) return a Uint8Array at once; load schemas before the app starts.',
+    title: 'The codec of a type could not write a body, or returned something that is not bytes',
+    fix: 'Make encode(value, type) return a Uint8Array and not a promise: load schemas before the app starts.',
   },
   BODY_TOO_LARGE: {
     title: 'The body of a message is larger than maxBodyBytes',
@@ -57,7 +57,7 @@ export const catalog = {
     fix: "Give each message its own id in the producer; if the content may differ between retries, set fingerprint: 'none' or a function.",
   },
   AROUND_INCOMPLETE: {
-    title: 'The around option did not call the handler, or more than once',
+    title: 'The around option did not call the handler exactly once',
     fix: 'Call next() exactly once in around(message, next), and wait for it.',
   },
   HANDLER_FAILED: {
@@ -89,8 +89,8 @@ export const catalog = {
     fix: 'Await everything the handler starts: a floating promise, the rest of a rejected Promise.all, a timer.',
   },
   TX_NOT_OPEN: {
-    title: 'A tx was given that is not inside a transaction, so that what is stored there would stand alone',
-    fix: 'Begin the transaction first, and give the very client it was begun on.',
+    title: 'The given tx is not inside a transaction, so what is stored through it would commit by itself',
+    fix: 'Begin the transaction first, and pass the client on which it was begun.',
   },
   TX_CONTROL: {
     title:
@@ -98,7 +98,7 @@ export const catalog = {
     fix: 'Leave both to justonce: throw to roll back, return to commit, use SAVEPOINT for a part, and configure connections where they are opened.',
   },
   NOT_INTERLEAVABLE: {
-    title: 'A handler with interleave: true did something that handlers which share its transaction would notice',
+    title: 'A handler with interleave: true did something that other handlers in its transaction would notice',
     fix: 'Remove interleave from this handler, or do without savepoints, session settings, temporary tables and functions such as lastval() in it. Until then its messages run one after the other.',
   },
   TX_ENDED: {
@@ -126,8 +126,8 @@ export const catalog = {
     fix: 'Stop every process before you restore a backup of the file, and leave the files -wal and -shm alone. Nothing is handled or acknowledged until the file is there; if you passed in your own connection, open it again.',
   },
   FILE_LOCK_BROKEN: {
-    title: 'Somebody else has written to the SQLite file while a transaction of the store had it locked',
-    fix: 'In one process, use one library for the file: node:sqlite and better-sqlite3 do not see the locks of each other (with better-sqlite3, pass open to sqliteStore). Do not read or copy the file with fs in a process that has it open, and do not put it on a network drive.',
+    title: 'Something else wrote to the SQLite file while a transaction of the store had it locked',
+    fix: 'In one process, use one library for the file: node:sqlite and better-sqlite3 do not see the locks of one another (with better-sqlite3, pass open to sqliteStore). Do not read or copy the file with fs in a process that has it open, and do not put it on a network drive.',
   },
   STORE_DENIED: {
     title: 'The database has refused the store access to its own tables or keys',
@@ -150,7 +150,7 @@ export const catalog = {
     fix: 'Detach them: read and write other files through a separate connection.',
   },
   ISOLATION_TOO_STRICT: {
-    title: 'The joined transaction is stricter than READ COMMITTED and met a rival',
+    title: 'The transaction that was joined is stricter than READ COMMITTED and met a rival',
     fix: 'Open it as READ COMMITTED, or retry the whole transaction.',
   },
   GUARANTEE_TOO_WEAK: {
@@ -199,7 +199,7 @@ export const catalog = {
   },
   ROUTE_UNKNOWN: {
     title: 'A published message has a type that leads to no destination, or back to an app that has no handler for it',
-    fix: 'Add its type, or prefix.*, to routes, and its destination to to; a message that comes back needs a handler: app.on(type, …).',
+    fix: 'Add its type, or prefix.*, to the option routes, and its destination to the option to. A message that comes back needs a handler: app.on(type, …).',
   },
   OUTGOING_REFUSED: {
     title: 'The broker has refused a published message repeatedly',
@@ -214,7 +214,7 @@ export const catalog = {
     fix: 'Send a flatter body, for example a list of references instead of a tree.',
   },
   BODY_CHECK_FAILED: {
-    title: 'A schema threw or did not answer instead of saying whether a body matches it',
+    title: 'A schema threw, or did not say whether a body matches it',
     fix: 'Correct the schema, then redrive the dead letter.',
   },
   MESSAGES_MAY_BE_DROPPED: {
@@ -222,7 +222,7 @@ export const catalog = {
     fix: 'Give the queue a dead-letter exchange (deadLetterQueue), or remove the delivery limit; every process that dies with a message counts.',
   },
   WAITS_FOR_BREAKER: {
-    title: 'Its handler was failing on everything when the message arrived, and other messages needed the room',
+    title: 'Its handler was failing on everything when the message arrived, and other messages needed the space',
     fix: 'It continues by itself, without losing an attempt, when the breaker closes; the event breaker-opened says why the handler fails.',
   },
   WAITS_FOR_EARLIER_MESSAGE: {
@@ -263,7 +263,7 @@ export const catalog = {
     fix: 'Keep the scheme, or give the handler a new name and list the old one in formerly: then both are checked.',
   },
   CLOCK_JUMPED: {
-    title: "The database's clock has moved further than it could have",
+    title: 'The clock of the database has moved further than time has passed',
     fix: 'Correct the clock, or wait: if it runs on from there for a day, it is trusted. If the horizon was raised too far, lower it with justonce retention repair-horizon.',
   },
   RETENTION_TOO_SHORT: {
@@ -329,7 +329,7 @@ export const catalog = {
   },
   RECORD_UNREADABLE: {
     title: 'What the inbox holds for a message cannot be read, so nobody knows whether it was handled',
-    fix: 'Find out what has written to the key that the error names. Put the record back from a backup, or remove the key if the message may run.',
+    fix: 'Check what wrote to the key that the error names. Restore the record from a backup, or remove the key if the message may run.',
   },
   STORE_UNREACHABLE: {
     title: 'The store cannot be reached, or cannot work at the moment',
@@ -361,7 +361,7 @@ export const catalog = {
   },
   ROWS_MAY_BE_HIDDEN: {
     title: 'Row-level security may hide rows of the store from its own role',
-    fix: 'Use the owner of the tables, a role with BYPASSRLS, or a policy FOR ALL TO that role USING (true). A row that is hidden is not missed: a parked message would never be retried.',
+    fix: 'Use the owner of the tables, a role with BYPASSRLS, or a policy FOR ALL TO that role USING (true). Nothing reports a hidden row: a parked message would never be retried.',
   },
   PARTITION_MISSING: {
     title: 'The records of a day have no partition, and the role of the store may not create one',

@@ -3,7 +3,7 @@ import { JustonceError } from './justonce-error.ts'
 /** Refuses unknown options: a misspelt option would silently have no effect. */
 export function checkOptions(given: object, known: readonly string[], where: string): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new JustonceError('OPTION_INVALID', { message: `${where} wants an object of options, not ${String(given)}.` })
+    throw new JustonceError('OPTION_INVALID', { message: `${where} needs an object of options, not ${String(given)}.` })
   }
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue

@@ -17,5 +17,7 @@ export function txNotOpen(how: string, cause?: unknown): JustonceError {
 
 /** For queued messages that have changed since they were taken. */
 export function takenByAnother(queue: string): JustonceError {
-  return new JustonceError('CLAIM_LOST', { message: `What was taken from the queue ${queue} is gone or with another.` })
+  return new JustonceError('CLAIM_LOST', {
+    message: `What was taken from the queue ${queue} is gone or held by another process.`,
+  })
 }

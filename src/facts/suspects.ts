@@ -30,7 +30,7 @@ export function suspectsOf<Tx>({ facts }: { readonly facts: Facts<Tx> }, lastMs 
     let left = ids
     for (let turn = 1; left.length > 0; turn++) {
       if (turn > mostTurns)
-        throw new JustonceError('STORE_BUSY', { message: 'Others change the same suspects all the time.' })
+        throw new JustonceError('STORE_BUSY', { message: 'Others keep changing the same suspects.' })
       const known = await facts.read(left.map(nameOf))
       const changes = left.flatMap((id, place): { readonly id: string; readonly change: FactChange }[] => {
         const fact = known[place]

@@ -33,6 +33,8 @@ export function hotSide(options: HotSideOptions): Hints {
   checkNumber(restMs, 'restMs', 0)
   const hot = hotOf(options.client)
   if (hot === undefined)
-    throw new JustonceError('OPTION_INVALID', { message: 'client is no client of Redis, and has no get and set.' })
+    throw new JustonceError('OPTION_INVALID', {
+      message: 'client is neither a Redis client nor an object with get and set.',
+    })
   return new HotHints(hot, { prefix, lifeMs: Math.ceil(lifeMs), timeoutMs, restMs })
 }

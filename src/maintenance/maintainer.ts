@@ -99,7 +99,7 @@ class Rounds {
     if (this.#hasTold) return
     this.#hasTold = true
     const { code, message } = new JustonceError('CLOCK_JUMPED', {
-      message: `The database's clock says ${now.toISOString()}; when it was last looked at it said ${seen?.toISOString()}. No records are removed by that until it has gone on from there for a while.`,
+      message: `The database's clock says ${now.toISOString()}; when last read, it said ${seen?.toISOString()}. No records are removed by the new time until the clock has run on from there for a while.`,
     })
     this.#events.emit({ kind: 'warning', code, message })
   }

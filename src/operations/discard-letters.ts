@@ -101,5 +101,5 @@ async function keysOf<Tx>(site: Site<Tx>, selected: Selected): Promise<readonly 
 }
 
 function noneFound(): JustonceError {
-  return new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
+  return new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
 }

@@ -29,7 +29,7 @@ export async function examine<Tx>(
 
 /** Thrown out of a transaction that could not get all of an exact selection. */
 export function changedMeanwhile(): JustonceError {
-  return new JustonceError('LETTER_NOT_DEAD', { message: 'Somebody else has changed one of the letters meanwhile.' })
+  return new JustonceError('LETTER_NOT_DEAD', { message: 'Someone else has changed one of the letters meanwhile.' })
 }
 
 /** Does the work. If it comes too late, explains exactly what has become of the dead letters. */

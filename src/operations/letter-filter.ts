@@ -17,7 +17,7 @@ export function decideFilter(filter: LetterFilter, state: ParkedMessage['state']
   for (const name of ['handler', 'reason'] as const) {
     if (rest[name] !== undefined && rest[name] !== group[name]) {
       throw new JustonceError('OPTION_INVALID', {
-        message: `The filter wants ${name} ${JSON.stringify(rest[name])} and a group whose ${name} is ${JSON.stringify(group[name])}: nothing can fit both.`,
+        message: `The filter asks for ${name} ${JSON.stringify(rest[name])} and a group whose ${name} is ${JSON.stringify(group[name])}: nothing can match both.`,
       })
     }
   }
@@ -44,7 +44,7 @@ export function checkGroup(group: LetterGroup): void {
 export function checkText(value: unknown, name: string): void {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return
   const shown = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${shown}, which is no text that can be stored.` })
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${shown}, which cannot be stored as text.` })
 }
 
 function checkDate(value: unknown, name: string): void {

@@ -14,7 +14,7 @@ export function noHandlers(clock: Clock): HandlerKnowledge {
     runsOf: async () => undefined,
     async editedMessage({ handler }) {
       throw new JustonceError('EDIT_INVALID', {
-        message: `An edited body has to be checked by handler ${handler}, which is not here: edit through app.operations of an app that has it.`,
+        message: `An edited body must be checked by handler ${handler}, which this process does not have: edit through app.operations of an app that has it.`,
       })
     },
   }

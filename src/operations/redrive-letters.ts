@@ -26,7 +26,7 @@ export async function redriveLetters<Tx>(
     await refusePartly(store, tx, running, settings.id, selected)
     if (edit !== undefined && !(await replace(store, tx, edit))) throw changedMeanwhile()
     if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
-    if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter fits the filter.' })
+    if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
     await keepAudit(site, tx, ...auditOf(settings, selected, marked, edit?.key))
     return marked
   }

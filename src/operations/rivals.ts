@@ -20,7 +20,7 @@ export async function despiteRivals<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isRival(error)) throw error
       if (turn === mostTurns)
-        throw new JustonceError('STORE_BUSY', { message: 'Others change the same redrives all the time.' })
+        throw new JustonceError('STORE_BUSY', { message: 'Others keep changing the same redrives.' })
     }
   }
 }

@@ -21,7 +21,7 @@ test('app.publish refuses a body that does not fit the schema of its type, and s
   const wrong = { tag: 7 } as unknown as z.infer<typeof tagged>
   await expect(app.publish('note.tagged', wrong, { id: 'p1' })).rejects.toMatchObject({
     code: 'PUBLISH_INVALID',
-    message: expect.stringMatching(/^Message p1 does not fit the schema of type note.tagged, .*: tag: /),
+    message: expect.stringMatching(/^Message p1 does not match the schema of type note.tagged, .*: tag: /),
     details: { issues: [expect.objectContaining({ path: ['tag'] })] },
   })
   expect(sent).toEqual([])

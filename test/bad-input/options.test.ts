@@ -61,7 +61,7 @@ test.each([
     'a codec of a type that is none',
     { codec: { 'a.b': 5 } },
     'OPTION_INVALID',
-    'codec["a.b"] wants an object of options, not 5.',
+    'codec["a.b"] needs an object of options, not 5.',
   ],
   [
     'a codec with a misspelt member',
@@ -114,7 +114,7 @@ test.each([
     'an order that is text',
     { name: 'a', ordered: 'key' },
     'OPTION_INVALID',
-    'ordered of handler a wants an object of options, not key.',
+    'ordered of handler a needs an object of options, not key.',
   ],
   [
     'an order by nothing',
@@ -162,7 +162,7 @@ test.each([
     'an expiry that is a number',
     { name: 'a', expires: 5 },
     'OPTION_INVALID',
-    'expires of handler a wants an object of options, not 5.',
+    'expires of handler a needs an object of options, not 5.',
   ],
   [
     'an expiry in the past',
@@ -201,7 +201,7 @@ test.each([
   ['a name with a blank at its end', 'a ', 'HANDLER_NAME_INVALID', '"a "'],
   ['the name of what reached no handler', '-', 'HANDLER_NAME_INVALID', '"-"'],
   ['a former name that is none', { name: 'a', formerly: [''] }, 'HANDLER_NAME_INVALID', '""'],
-  ['nothing', undefined, 'OPTION_INVALID', 'The handler of note.created wants an object of options'],
+  ['nothing', undefined, 'OPTION_INVALID', 'The handler of note.created needs an object of options'],
 ])('a handler with %s is refused', (_, options, code, text) => {
   const error = failureOf(() => on(options, run))
   expect(error.code).toBe(code)

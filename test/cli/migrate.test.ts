@@ -35,7 +35,7 @@ describe('justonce migrate', () => {
     expect(await migrate()).toEqual({ code: 0, out: 'The tables of the sqlite store are up to date now.\n', err: '' })
     const checked = { code: 0, out: 'The tables of the sqlite store are up to date.\n', err: '' }
     expect(await migrate('--check')).toEqual(checked)
-    expect((await migrate()).out).toBe('The tables of the sqlite store were up to date already.\n')
+    expect((await migrate()).out).toBe('The tables of the sqlite store were already up to date.\n')
   })
 
   test('--print prints plain SQL that installs the same, and changes nothing', async () => {
@@ -71,7 +71,7 @@ describe('justonce migrate', () => {
   })
 
   test.each([
-    { args: ['migrate'], says: 'say which store: --store <file>' },
+    { args: ['migrate'], says: 'which store? Give --store <file>' },
     { args: ['migrate', '--store', 'nowhere.ts'], says: 'there is no file nowhere.ts' },
     { args: ['migrate', '--store', fixture('no-store')], says: 'exports no store. Export it as default' },
     { args: ['migrate', '--store', fixture('function')], says: 'exports a function instead of a store' },
@@ -87,7 +87,7 @@ describe('justonce migrate', () => {
     },
     {
       args: ['migrate', '--store', fixture('sqlite'), '--days-from', '9999-01-01'],
-      says: '9999-01-01 has not come yet',
+      says: '9999-01-01 is in the future',
     },
     {
       args: ['migrate', '--store', fixture('sqlite'), '--check', '--days-from', '2026-01-31'],

@@ -23,7 +23,7 @@ test('justonce new-epoch changes the epoch that claims answer with, and leaves t
   expect((await claim()).epoch).toBe(epoch)
   expect(await runJustonce(args, { TEST_SQLITE: path })).toEqual({
     code: 0,
-    out: 'The sqlite store has a new epoch: no cache goes by what it knew before.\n',
+    out: 'The sqlite store has a new epoch: caches no longer trust what they knew before.\n',
     err: '',
   })
   const after = await claim()
@@ -37,5 +37,5 @@ test('justonce new-epoch says what is wrong', async () => {
   const missing = await runJustonce(args, { TEST_SQLITE: path })
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('There is no justonce_meta table')])
   const silent = await runJustonce(['new-epoch'])
-  expect([silent.code, silent.err]).toEqual([2, expect.stringContaining('say which store')])
+  expect([silent.code, silent.err]).toEqual([2, expect.stringContaining('which store?')])
 })

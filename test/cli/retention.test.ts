@@ -20,5 +20,5 @@ test('justonce retention repair-horizon lowers it to what was removed, and says 
   })
   expect(await store.retention.horizon()).toBeUndefined()
   const mistaken = await run('raise')
-  expect([mistaken.code, mistaken.err]).toEqual([2, expect.stringContaining('say what to do: repair-horizon')])
+  expect([mistaken.code, mistaken.err]).toEqual([2, expect.stringContaining('do what? Give repair-horizon')])
 })

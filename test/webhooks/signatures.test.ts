@@ -135,10 +135,10 @@ describe('standard webhooks', () => {
 })
 
 test('a secret that is missing or empty is refused, and never told', () => {
-  expect(() => stripeSignature({ secret: '' })).toThrow('wants a secret that is not empty')
-  expect(() => githubSignature({ secret: [] })).toThrow('wants a secret')
+  expect(() => stripeSignature({ secret: '' })).toThrow('needs a secret that is not empty')
+  expect(() => githubSignature({ secret: [] })).toThrow('needs a secret')
   expect(() => githubSignature({ secret: ['fine', ''] })).toThrow(/^(?!.*fine)/)
-  expect(() => standardWebhooks({ secret: 'whsec_not base64' })).toThrow('wants a secret that is base64')
+  expect(() => standardWebhooks({ secret: 'whsec_not base64' })).toThrow('needs a secret that is base64')
   expect(() => stripeSignature({ secret: 'whsec_test_secret', tolerance: 1 } as never)).toThrow(
     'Did you mean toleranceMs?',
   )

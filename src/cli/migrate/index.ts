@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts'
 
 const help = `Usage: justonce migrate --store <file> [--days-from <date> | --print | --check]
 
-Brings the tables of a store to the version that this code wants. Several processes may do it at once.
+Brings the tables of a store to the version that this code needs. Several processes may do it at once.
 <file> exports the store, as default or under the name 'store':
 
   import pg from 'pg'
@@ -16,13 +16,13 @@ Brings the tables of a store to the version that this code wants. Several proces
 
   export default postgresStore({ pool: new pg.Pool() })
 
-  --print             changes nothing and prints the SQL of all tables, for somebody who may run it
-  --check             changes nothing and tells whether the tables fit
-  --days-from <date>  also makes the partitions of all days from then (2026-01-31) until two weeks from now. Only Postgres
-                      has any, and only apps whose role may not make them need this, for ids that say when they were made
+  --print             changes nothing and prints the SQL of all tables, for someone who may run it
+  --check             changes nothing and says whether the tables are up to date
+  --days-from <date>  also creates the partitions of all days from then (2026-01-31) until two weeks from now. Only Postgres
+                      has them. You need this if the role of the app may not create them and ids say when they were made
 
-The exit code is 0 if the tables fit (or were printed), 1 if --check says that they do not, 2 if it could not be done.
-An app does the same when it starts, unless it is told schema: 'check'.
+The exit code is 0 if the tables are up to date (or were printed), 1 if --check says that they are not, 2 after an error.
+An app does the same when it starts, unless it has schema: 'check'.
 `
 
 export const migrateCommand: Command = {
@@ -40,7 +40,7 @@ export const migrateCommand: Command = {
   },
 }
 
-const hint = '--print shows the SQL, for somebody who may run it.'
+const hint = '--print shows the SQL, for someone who may run it.'
 
 type Action = 'install' | 'print' | 'check'
 
@@ -57,11 +57,11 @@ const actions: Record<Action, (store: Store, terminal: Terminal, daysFrom?: Date
   async install(store, { out }, daysFrom) {
     const isUpToDate = (await problemOf(store)) === undefined
     if (!isUpToDate) await reaching(store, () => store.schema.install(), hint)
-    const done = isUpToDate ? 'were up to date already' : 'are up to date now'
+    const done = isUpToDate ? 'were already up to date' : 'are up to date now'
     out.write(`The tables of the ${store.name} store ${done}.\n`)
     if (daysFrom !== undefined) {
       await reaching(store, async () => store.retention?.prepare(aheadMs, daysFrom))
-      out.write(`Records of all days from ${daysFrom.toISOString().slice(0, 10)} on have their place.\n`)
+      out.write(`There are partitions for records of all days from ${daysFrom.toISOString().slice(0, 10)}.\n`)
     }
     return 0
   },
@@ -97,7 +97,7 @@ function parse(args: readonly string[]): Parsed {
     const text = { type: 'string' } as const
     const options = { store: text, print: flag, check: flag, 'days-from': text } as const
     const { values } = parseArgs({ args: [...args], options })
-    if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
+    if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
     if (values.print && values.check) throw new UsageError('--print and --check do not go together.')
     const action = values.print ? 'print' : values.check ? 'check' : 'install'
     const day = values['days-from']
@@ -114,6 +114,7 @@ function dayOf(text: string): Date {
   // JavaScript would read the 30th of February as the 2nd of March.
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
   if (!isDay) throw new UsageError(`--days-from takes a date such as 2026-01-31, not ${text}.`)
-  if (day.getTime() > Date.now()) throw new UsageError(`--days-from takes a day of the past: ${text} has not come yet.`)
+  if (day.getTime() > Date.now())
+    throw new UsageError(`--days-from takes a day in the past, and ${text} is in the future.`)
   return day
 }

@@ -5,18 +5,18 @@ import { reaching } from '../reaching.ts'
 
 const help = `Usage: justonce new-epoch --store <file>
 
-Makes every cache forget what it knows of this store: those of running processes within a second, and the hot side
-beside it. Nothing else changes, and no message is lost or doubled by it; for a while more of them are asked for in the
-database.
+Empties every cache of what this store has processed: in running processes within a second, and in the hot side next to
+the store. Nothing else changes, and no message is lost or handled twice. For a while, more duplicates are looked up in
+the database.
 
-Use it when records are gone and nothing can tell: rows of the inbox were deleted or put back by hand, or a backup was
-restored in a way that docs/drivers/hints.md says is not recognised. <file> exports the store, as default or under the
-name 'store'. The exit code is 0 if it was done, 2 if it could not be done.
+Use it when records are gone and justonce cannot notice: rows of the inbox were deleted or restored by hand, or a backup
+was restored in a way that is not detected (see docs/drivers/hints.md). <file> exports the store, as default or under the
+name 'store'. The exit code is 0 if it was done, 2 after an error.
 `
 
 export const newEpochCommand: Command = {
   name: 'new-epoch',
-  summary: 'makes every cache forget, after records were lost or restored by hand',
+  summary: 'empties every cache, after records were lost or restored by hand',
   help,
   async run(args, { out }) {
     const store = await loadStore(parse(args))
@@ -25,7 +25,7 @@ export const newEpochCommand: Command = {
         await store.schema.check()
         await store.transaction((tx) => store.inbox.forget(tx, []))
       })
-      out.write(`The ${store.name} store has a new epoch: no cache goes by what it knew before.\n`)
+      out.write(`The ${store.name} store has a new epoch: caches no longer trust what they knew before.\n`)
       return 0
     } finally {
       await store.close().catch(() => {})
@@ -36,7 +36,7 @@ export const newEpochCommand: Command = {
 function parse(args: readonly string[]): string {
   try {
     const { values } = parseArgs({ args: [...args], options: { store: { type: 'string' } } as const })
-    if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
+    if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
     return values.store
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)

@@ -21,16 +21,16 @@ Crashes, repeats and races your handlers at every step, and shows that their eff
     messages: [{ id: 'p1', type: 'payment.received', body: { amount: 30 } }],
   } satisfies ProveOptions
 
-  --json            prints the proof for machines
+  --json            prints the proof as JSON
   --postgres <url>  runs in a scratch schema of this Postgres, with pg or postgres.js as your project has it
   --mysql <url>     runs in scratch databases of this MySQL or MariaDB, with the mysql2 of your project
 
-The exit code is 0 if everything is proven, 1 if not, 2 if it could not be tried.
+The exit code is 0 if everything is proven, 1 if not, 2 after an error.
 `
 
 export const proveCommand: Command = {
   name: 'prove',
-  summary: 'shows that handlers keep their effects exactly once, whatever happens',
+  summary: 'shows that handlers take effect exactly once, whatever happens',
   help,
   async run(args, terminal) {
     const { file, json, ...where } = parse(args)

@@ -5,11 +5,11 @@ import { reaching } from '../reaching.ts'
 
 const help = `Usage: justonce retention repair-horizon --store <file>
 
-Lowers the horizon to where records were really removed up to. Use it when a wrong clock has raised it too far, so that
-healthy messages are parked as TOO_OLD_TO_KNOW: set the clock right, repair the horizon, then redrive those letters. A
-running app raises it again by itself, to where it belongs. Nothing that was removed can run again by it.
+Lowers the horizon to the point up to which records were really removed. Use it when a wrong clock has raised it too far,
+so that healthy messages are parked as TOO_OLD_TO_KNOW: correct the clock, repair the horizon, then redrive those letters.
+A running app raises it again by itself, to where it belongs. A message whose record was removed still does not run again.
 
-<file> exports the store, as default or under the name 'store'. The exit code is 0 if it was done, 2 if it could not be done.
+<file> exports the store, as default or under the name 'store'. The exit code is 0 if it was done, 2 after an error.
 `
 
 export const retentionCommand: Command = {
@@ -42,8 +42,8 @@ function parse(args: readonly string[]): string {
   try {
     const options = { store: { type: 'string' } } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    if (positionals.join(' ') !== 'repair-horizon') throw new UsageError('say what to do: repair-horizon.')
-    if (values.store === undefined) throw new UsageError('say which store: --store <file>.')
+    if (positionals.join(' ') !== 'repair-horizon') throw new UsageError('do what? Give repair-horizon.')
+    if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
     return values.store
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)

@@ -117,7 +117,7 @@ async function validate(timed: Timed, schema: StandardSchema, value: unknown, wh
   }
   if (result.issues === undefined) return result.value
   throw new JustonceError('BODY_INVALID', {
-    message: `The body does not fit the schema of ${what}: ${describeIssues(result.issues)}.`,
+    message: `The body does not match the schema of ${what}: ${describeIssues(result.issues)}.`,
     details: { issues: result.issues },
   })
 }

@@ -202,7 +202,7 @@ function asRefusal(error: unknown): JustonceError {
   if (isJustonceError(error)) return error
   if (error instanceof RangeError) {
     return new JustonceError('BODY_TOO_DEEP', {
-      message: `The body cannot be looked at: ${error.message}.`,
+      message: `The body cannot be read: ${error.message}.`,
       cause: error,
     })
   }

@@ -30,7 +30,7 @@ async function fitAsReceived(site: DecodingSite, schema: StandardSchema, message
 function invalid({ id, type }: OutgoingMessage, { details }: JustonceError): JustonceError {
   const issues = describeIssues(details.issues as readonly StandardIssue[])
   return new JustonceError('PUBLISH_INVALID', {
-    message: `Message ${id} does not fit the schema of type ${type}, and is not published: ${issues}.`,
+    message: `Message ${id} does not match the schema of type ${type}, and is not published: ${issues}.`,
     details,
   })
 }

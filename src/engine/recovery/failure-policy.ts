@@ -42,7 +42,7 @@ export function judge(error: unknown, retry: RetryPolicy, failedBefore: number, 
       return { state: 'waiting', reason, attempts, delayMs: shortened(delayMs) }
     }
     throw new JustonceError('BACKOFF_INVALID', {
-      message: `After attempt ${attempts} the backoff answered ${inspect(delayMs)}, which is no delay.`,
+      message: `After attempt ${attempts} the backoff returned ${inspect(delayMs)}, which is not a delay.`,
     })
   } catch (cause) {
     // A policy is the user's code: whatever it throws or returns must not keep the message from being parked.

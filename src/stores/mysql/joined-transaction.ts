@@ -136,7 +136,7 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
 
   #endedBy(cause: unknown): JustonceError {
     this.#ended ??= new JustonceError('TX_ENDED', {
-      message: 'The transaction that was joined is no longer there; what is done on its connection now stands alone.',
+      message: 'The transaction that was joined has ended; what is done on its connection now commits by itself.',
       cause,
     })
     return this.#ended

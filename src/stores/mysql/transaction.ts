@@ -102,7 +102,10 @@ async function checkStillOpen(connection: Runner): Promise<void> {
 }
 
 export function endedError(cause: unknown): JustonceError {
-  return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause })
+  return new JustonceError('TX_ENDED', {
+    message: 'The transaction no longer existed when it was to be committed.',
+    cause,
+  })
 }
 
 /** If the wait for the answer is aborted, the outcome is unknown, too. */

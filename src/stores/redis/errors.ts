@@ -38,7 +38,7 @@ export function asStoreError(error: unknown): unknown {
 /** Only the user who has opened the MULTI decides whether the command is ever executed. */
 export function queuedError(command: string): JustonceError {
   return new JustonceError('STORE_UNREACHABLE', {
-    message: `Redis has queued ${command} behind a MULTI that another user of the connection has open. Give the store a client of its own.`,
+    message: `Redis has queued ${command} behind a MULTI that another user of the connection has open. Give the store its own client.`,
   })
 }
 

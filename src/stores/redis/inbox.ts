@@ -76,7 +76,7 @@ function decide(
 ): InboxRecord | undefined {
   if (partly && request.willNotRun !== true) {
     throw new JustonceError('PARTLY_APPLIED', {
-      message: `Of the commands that handler ${request.handler} gave for ${request.key}, some failed and others were applied.`,
+      message: `Some commands of handler ${request.handler} for ${request.key} failed, and others were applied.`,
       details: { records: [{ handler: request.handler, key: request.key }], errors: [] },
     })
   }

@@ -46,6 +46,6 @@ export function answerTo(question: string, reply: unknown): unknown {
 export function outOfStep(): JustonceError {
   return new JustonceError('STORE_UNREACHABLE', {
     message:
-      'The client of Redis gave the answer to another question: other users of the connection have put it out of step. Give the store a client of its own.',
+      'The Redis client returned the answer to another question: other users of the connection have put it out of step. Give the store its own client.',
   })
 }

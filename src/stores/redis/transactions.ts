@@ -60,7 +60,7 @@ export class Transactions<Tx extends object> {
     if (args === undefined) return
     const [answer, ...rest] = await this.#sendCommit(args)
     if (answer === 'lost') {
-      throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours when it was to be committed.` })
+      throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours at the commit.` })
     }
     // Detected before anything was applied, so it may be retried.
     if (answer === 'denied')
@@ -115,7 +115,7 @@ function partlyApplied(transaction: Transaction, failures: readonly string[]): J
   const errors = failures.filter((_, place) => place % 2 === 1)
   const records = [...transaction.groups].filter(([, group]) => failed.has(group)).map(([name]) => recordOf(name))
   return new JustonceError('PARTLY_APPLIED', {
-    message: `Of the commands of a transaction ${errors.length} failed, and the others were applied: ${errors[0]}`,
+    message: `${errors.length} commands of a transaction failed, and the others were applied: ${errors[0]}`,
     details: { records, errors },
   })
 }

@@ -24,7 +24,7 @@ export async function answersInOrder<Item, Answer>(
     const leftMs = giveUpAt - performance.now()
     if (leftMs <= 0)
       throw new JustonceError('CLAIM_HELD', {
-        message: `A rival has not finished within the ${transaction.lockTimeoutMs} ms that were given.`,
+        message: `A rival did not finish within ${transaction.lockTimeoutMs} ms.`,
       })
     // Randomized, so that no waiting transaction is always the last to ask.
     await pause(Math.min(leftMs, pauseMs * (0.5 + Math.random())))

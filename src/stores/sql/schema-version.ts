@@ -6,13 +6,13 @@ export function checkVersion(found: number, wanted: number, metaTable: string): 
   checkNotNewer(found, wanted)
   if (found === wanted) return
   throw new JustonceError('SCHEMA_OLD', {
-    message: `The tables are of version ${found}, and this code wants ${wanted}.`,
+    message: `The tables have version ${found}, and this code needs ${wanted}.`,
   })
 }
 
 export function checkNotNewer(found: number, wanted: number): void {
   if (found <= wanted) return
   throw new JustonceError('SCHEMA_NEW', {
-    message: `The tables are of version ${found}, and this code knows only ${wanted}.`,
+    message: `The tables have version ${found}, and this code knows only ${wanted}.`,
   })
 }

@@ -81,7 +81,7 @@ export class Connection<Database extends SqliteDatabase> {
   async commit(database: Database, patience: Patience): Promise<void> {
     const unbroken = inTransaction(database)
     if (!unbroken || statementsOf(database).run('DELETE FROM temp.justonce_seal WHERE id = 1') !== 1) {
-      throw new JustonceError('TX_ENDED', { message: 'The transaction was not the one that was begun.' })
+      throw new JustonceError('TX_ENDED', { message: 'The open transaction is not the one that was begun.' })
     }
     if (this.#file?.isThere() === false) throw replacedError()
     const seen = this.#version()
@@ -163,7 +163,7 @@ export class Connection<Database extends SqliteDatabase> {
  */
 function lockBroken(): JustonceError {
   return new JustonceError('FILE_LOCK_BROKEN', {
-    message: 'Somebody else has written to the SQLite file while this transaction had it locked. It was rolled back.',
+    message: 'Something else wrote to the SQLite file while this transaction had it locked. It was rolled back.',
   })
 }
 

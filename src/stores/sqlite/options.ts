@@ -31,7 +31,7 @@ const known = ['path', 'open', 'database', 'exclusive', 'busyTimeoutMs']
 export function checkSqliteOptions(options: object): void {
   checkOptions(options, known, 'sqliteStore()')
   const { path, open, database, exclusive, busyTimeoutMs } = options as Record<string, unknown>
-  if ((path === undefined) === (database === undefined)) invalid('sqliteStore() wants either path or database.')
+  if ((path === undefined) === (database === undefined)) invalid('sqliteStore() needs either path or database.')
   if (database === undefined && (typeof path !== 'string' || path === ''))
     invalid(`path is ${JSON.stringify(path)}, not the name of a file.`)
   if (open !== undefined && (database !== undefined || typeof open !== 'function'))

@@ -88,7 +88,7 @@ function tellForgotten({ topic, partition, known, begun }: Found, { notice }: Ka
   const message = `The store has no position of ${topic}/${partition}, and the group is at ${known}.`
   if (since === undefined) throw new JustonceError('POSITION_FORGOTTEN', { message, details: { topic } })
   if (known === undefined || since >= known) return
-  notice(new JustonceError('POSITION_FORGOTTEN', { message: `${message} Reading it again from ${since}.` }))
+  notice(new JustonceError('POSITION_FORGOTTEN', { message: `${message} It is read again from ${since}.` }))
 }
 
 export function partitionOf({ topic, partition }: Assigned): Partition {

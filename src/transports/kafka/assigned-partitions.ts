@@ -81,7 +81,7 @@ export class AssignedPartitions {
       this.#setAside(this.#of(ledger.topic), new JustonceError('SOURCE_REPLACED', { message }))
       return
     }
-    settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Going on at ${begin}.` }))
+    settings.notice(new JustonceError('POSITION_LOST', { message: `${message} Reading continues at ${begin}.` }))
     if (ledger.position < begin) {
       ledger.skipTo(begin)
       this.#options.changed()

@@ -121,6 +121,6 @@ function nameOf(...address: readonly unknown[]): string {
 }
 
 function unroutable(exchange: string, routingKey: string): JustonceError {
-  const message = `No queue wants the routing key ${JSON.stringify(routingKey)} of exchange ${JSON.stringify(exchange)}.`
+  const message = `No queue is bound to the routing key ${JSON.stringify(routingKey)} of exchange ${JSON.stringify(exchange)}.`
   return new JustonceError('PUBLISH_REFUSED', { message, details: { exchange, routingKey } })
 }

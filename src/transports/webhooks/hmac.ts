@@ -18,7 +18,7 @@ export function keysIn(
 ): readonly Uint8Array[] {
   const list: readonly unknown[] = typeof secrets === 'string' ? [secrets] : secrets
   const refuse = (why: string): never => {
-    throw new JustonceError('OPTION_INVALID', { message: `${where} wants ${why}.` })
+    throw new JustonceError('OPTION_INVALID', { message: `${where} needs ${why}.` })
   }
   if (!Array.isArray(list) || list.length === 0) return refuse('a secret')
   return list.map((secret) => {

@@ -98,7 +98,7 @@ function claims<Tx>({ statements, partitions }: InboxParts<Tx>): ClaimIn {
       partitions.forget()
       // The retry creates the missing partition.
       throw new JustonceError('STORE_BUSY', {
-        message: `A partition of the inbox was there and is gone: ${messageOf(error)}.`,
+        message: `A partition of the inbox has disappeared: ${messageOf(error)}.`,
         cause: error,
       })
     }

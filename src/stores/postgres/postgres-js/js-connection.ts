@@ -264,12 +264,12 @@ function endedError(): Error {
 
 function overError(): JustonceError {
   return new JustonceError('TX_CLOSED', {
-    message: 'The tx of a transaction that is over, or a way around it, was used.',
+    message: 'Something other than the tx of an open transaction was used.',
   })
 }
 
 function unknownVersion(): JustonceError {
   return new JustonceError('OPTION_INVALID', {
-    message: 'sql is a version of postgres.js that does not say which connection runs a query; 3.4 does.',
+    message: 'sql is from a version of postgres.js that does not say which connection runs a query; version 3.4 does.',
   })
 }

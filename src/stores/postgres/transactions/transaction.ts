@@ -147,7 +147,10 @@ function commitError(error: unknown): unknown {
   const state = sqlState(error)
   if (state === '25P02') return abortedError(error)
   if (state === sealMissing) {
-    return new JustonceError('TX_ENDED', { message: 'At its end the transaction was no longer there.', cause: error })
+    return new JustonceError('TX_ENDED', {
+      message: 'The transaction no longer existed when it was to be committed.',
+      cause: error,
+    })
   }
   // Without an answer from the server, or with one that it sent while shutting down, the commit may have succeeded.
   if (state !== undefined && state !== '40003' && !isLostConnection(error)) return error

@@ -24,7 +24,7 @@ export const commitScript = script(
   `
 local token = ARGV[2]
 local marker = P .. 'committed:' .. token
--- A client that lost the connection may send the same commit again: it is told what the first one was told.
+-- A client that lost the connection may send the same commit again: it gets the same answer.
 local answered = redis.call('GET', marker)
 if answered then return cjson.decode(answered) end
 
@@ -132,7 +132,7 @@ while at <= #ARGV do
   does[ARGV[at]]({ unpack(ARGV, at + 2, at + 1 + count) })
   at = at + 2 + count
 end
--- When a command has failed they stay: they come again and find the marks, even if this process dies before it has seen to them.
+-- If a command has failed, they stay: they are delivered again and find the marks, even if this process dies before that.
 if #failures == 0 then
   for _, each in ipairs(removals) do removeQueued(each[1], each[2]) end
 end

@@ -74,7 +74,7 @@ for i = 2, #ARGV, 4 do
     if forMs < 0 then keepFact(name, revision, 0, 0, value) else keepFact(name, revision, forMs, now + forMs, value) end
     answers[#answers + 1] = revision
   else
-    -- None expires later than its forMs from now, unless the clock was ahead when it was made.
+    -- None lasts longer than its forMs from now, unless the clock was ahead when it was made.
     if there and fact.expiresAt > now + fact.forMs then keepFact(name, fact.revision, fact.forMs, now + fact.forMs, fact.value) end
     answers[#answers + 1] = '0'
   end

@@ -9,7 +9,7 @@ end
 `
 
 const reserveLua = `
--- Without those that somebody else has changed since.
+-- Without those that another process has changed since.
 local function rowsOf(reserved)
   local rows = {}
   for _, row in ipairs(reserved) do

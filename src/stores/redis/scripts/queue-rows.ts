@@ -56,7 +56,7 @@ local function promote(queue, lane)
   if row and not redis.call('ZSCORE', listOf('later', queue), row) then enlist(listOf('ready', queue), row) end
 end
 
--- It waits for nothing any more, except for those before it.
+-- It only waits for those before it now.
 local function unhide(queue, row)
   redis.call('ZREM', listOf('later', queue), row)
   local lane = laneOf(row)

@@ -9,7 +9,7 @@ export const takeScript = script(
   queueLua,
   repeatingLua,
   `
--- Without those that somebody else has taken since.
+-- Without those that another process has taken since.
 local function contentsOf(taken)
   local contents = {}
   for _, each in ipairs(taken) do
