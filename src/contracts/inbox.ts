@@ -51,8 +51,10 @@ export interface ClaimAnswer {
   readonly tooOld?: ReadonlySet<number> | undefined
 }
 
-export type RecordChange = InboxKey &
-  (
+export type RecordChange = InboxKey & {
+  /** This same transaction has claimed it, with the same `born`. You may rely on that, and reject if its record is not there. */
+  readonly claimed?: boolean | undefined
+} & (
     | { readonly state: RecordState; readonly result?: string | undefined }
     /** Releases a claim that this same transaction made and whose handler has not run: no record remains. */
     | { readonly state: 'unclaimed'; readonly result?: undefined }

@@ -41,6 +41,7 @@ export type { Schema } from './schema.ts'
 export type {
   Guarantee,
   JoinedStore,
+  LastWrites,
   Loan,
   LoanOptions,
   LoanReport,

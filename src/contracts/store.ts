@@ -42,6 +42,13 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal
 }
 
+/**
+ * Called by the work of a transaction when nothing is left to do but writes through `inbox.update`, `parking`, `queue` and
+ * `facts`. Those may then resolve before they are done, and travel with the commit. If such a write fails, the transaction
+ * is rolled back and rejects with what the latest `blame` given before that write makes of the error.
+ */
+export type LastWrites = (blame: (error: unknown) => unknown) => void
+
 /** A native transaction lent to one handler, and taken back when the handler settles. */
 export interface Loan<Tx> {
   /**
@@ -133,10 +140,11 @@ export interface Store<Tx = unknown> {
    * never reuse the connection if the rollback cannot be seen to have worked; check the answer to the commit; reject with what
    * the work rejected with, with `COMMIT_UNKNOWN` if the answer was lost, and with `COMMIT_ROLLED_BACK` if the database rolled it
    * back.
-   * You may: delay opening it until the first statement, which is usually a claim.
+   * You may: delay opening it until the first statement, which is usually a claim; give the work a `lastWrites`, if writes and
+   * the commit can share a round trip, and then you must commit only if every one of them did what it should.
    * Not your job: retrying.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  transaction<T>(work: (tx: Tx, lastWrites?: LastWrites) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
    * Changes how long the following statements of this transaction wait for locks of other transactions. Without a number:
    * as long as if no lock timeout had been given when it was opened. Absent if only claims wait inside a transaction.

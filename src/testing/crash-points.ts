@@ -6,7 +6,7 @@ import { overriding } from './overriding.ts'
  * - `before-claim`: delivered, and nothing written.
  * - `after-claim`: claimed in a transaction that is still open; no handler has run.
  * - `between-writes`: inside a handler. Only the handler knows where that is, so it calls `die` itself.
- * - `before-commit`: everything is written, and the commit is not sent.
+ * - `before-commit`: the handlers have run, and the commit, with what travels with it, is not sent.
  * - `after-commit`: committed, but not acknowledged to the broker.
  * - `after-ack`: the broker has forgotten the message.
  */
@@ -57,9 +57,9 @@ export function crashingStore<S extends Store>(store: S, point: CrashPoint, die:
   const replaced: Partial<Store> = {
     async transaction(work, options) {
       const all: Claimed = { keys: [], moves: [] }
-      const value = await inner.transaction(async (tx) => {
+      const value = await inner.transaction(async (tx, lastWrites) => {
         claimed.set(tx as object, all)
-        const result = await work(tx)
+        const result = await work(tx, lastWrites)
         await reach('before-commit', all)
         return result
       }, options)

@@ -43,6 +43,8 @@ export type DeclaredNeed =
   | 'idle-timeout'
   /** `effects.transaction` respects `repeatableRead`, and another transaction's commit then makes a claim in it fail. */
   | 'strict-isolation'
+  /** The store gives the work of its transactions a `lastWrites`, and rejects a change of a `claimed` record that is not there. */
+  | 'last-writes'
   /** The schema consists of tables that a person could create by hand. */
   | 'tables'
 

@@ -8,6 +8,7 @@ import { factCases } from './store-cases/facts.ts'
 import { forgetCases } from './store-cases/forget.ts'
 import { horizonCases } from './store-cases/horizon.ts'
 import { keyCases } from './store-cases/keys.ts'
+import { lastWriteCases } from './store-cases/last-writes.ts'
 import { leaseCases } from './store-cases/leases.ts'
 import { letterGroupCases } from './store-cases/letter-groups.ts'
 import { letterCases } from './store-cases/letters.ts'
@@ -61,6 +62,7 @@ export const storeCases: readonly StoreCase[] = [
   ...clockCases,
   ...processClockCases,
   ...transactionCases,
+  ...lastWriteCases,
   ...misuseCases,
   ...abortCases,
   ...partsCases,

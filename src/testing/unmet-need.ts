@@ -42,6 +42,7 @@ const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }>
   'async-calls': declared('async-calls', 'the native client is synchronous'),
   'idle-timeout': declared('idle-timeout', 'the database does not end silent holders'),
   'strict-isolation': declared('strict-isolation', 'the database has no stricter isolation to join'),
+  'last-writes': declared('last-writes', 'its commits take no writes along'),
   tables: declared('tables', 'the store has no tables'),
 }
 

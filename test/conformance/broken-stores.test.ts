@@ -1,4 +1,17 @@
+import type { Inbox, Store } from '../../src/contracts/index.ts'
 import { type BrokenStore, bindBrokenStores, inbox, parking, parts, reporting } from './break-store.ts'
+
+/** Changes records in another way once the last writes of a transaction have begun. */
+function withLastUpdates(store: Store, update: Inbox<unknown>['update']): Partial<Store> {
+  const ending = new WeakSet<object>()
+  return {
+    transaction: (work, options) => store.transaction((tx) => work(tx, () => void ending.add(tx as object)), options),
+    inbox: {
+      ...store.inbox,
+      update: (tx, changes) => (ending.has(tx as object) ? update : store.inbox.update)(tx, changes),
+    },
+  }
+}
 
 bindBrokenStores([
   {
@@ -121,6 +134,55 @@ bindBrokenStores([
           requests.map((each) => ({ ...each, fingerprint: undefined })),
         ),
     })),
+  },
+  {
+    name: 'forgets writes that were to travel with the commit',
+    caught: 'last writes: all of them are there after the commit, with what was written before',
+    on: 'simulated',
+    break: (store) => withLastUpdates(store, async () => {}),
+  },
+  {
+    name: 'commits although a write that travelled with the commit has failed',
+    caught: 'last writes: if one fails, nothing is committed, and the error is what is made of it',
+    on: 'simulated',
+    break: (store) =>
+      withLastUpdates(store, async (tx, changes) => {
+        const records = await store.inbox.find(changes)
+        await store.inbox.update(
+          tx,
+          changes.filter((_, place) => records[place] !== undefined),
+        )
+      }),
+  },
+  {
+    name: 'does not say that the write that travelled with the commit was what failed',
+    caught: 'last writes: if one fails, nothing is committed, and the error is what is made of it',
+    on: 'simulated',
+    break: (store) => ({
+      transaction: (work, options) =>
+        store.transaction((tx, lastWrites) => work(tx, lastWrites && (() => lastWrites((error) => error))), options),
+    }),
+  },
+  {
+    name: 'blames the last writes for what was wrong before',
+    caught: 'last writes: a database error that was swallowed before is not blamed on them',
+    on: 'simulated',
+    break: (store) => ({
+      async transaction(work, options) {
+        let blame = (error: unknown): unknown => error
+        try {
+          return await store.transaction(
+            (tx) =>
+              work(tx, (given) => {
+                blame = given
+              }),
+            options,
+          )
+        } catch (error) {
+          throw blame(error)
+        }
+      },
+    }),
   },
   {
     name: 'commits although the work has failed',

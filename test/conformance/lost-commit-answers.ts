@@ -25,10 +25,13 @@ export function lostCommitAnswers<Tx>(
 
   const work = (meanwhile: () => void, signal?: AbortSignal): Promise<unknown> => {
     const { store, effects } = context
-    const transaction = store.transaction(async (tx) => {
+    const transaction = store.transaction(async (tx, lastWrites) => {
       await store.inbox.claim(tx, [request])
       await effects.write(tx, 'm1')
       meanwhile()
+      if (lastWrites === undefined) return
+      lastWrites((error) => new Error('blamed on a write', { cause: error }))
+      await store.inbox.update(tx, [{ ...request, state: 'processed', result: '7', claimed: true }])
     }, signal && { signal })
     return transaction.catch((reason: unknown) => reason)
   }

@@ -19,9 +19,9 @@ export async function openSimulated(): Promise<StoreCaseContext<SimTx>> {
   const stop = keepStepWithRealTime(scheduler)
   let rows = 0
   return {
-    store: simStore({ process, database, network }),
-    rival: simStore({ process: rivalProcess, database, network }),
-    declares: ['poisoning', 'async-calls', 'idle-timeout'],
+    store: simStore({ process, database, network, sharesCommit: () => true }),
+    rival: simStore({ process: rivalProcess, database, network, sharesCommit: () => true }),
+    declares: ['poisoning', 'async-calls', 'idle-timeout', 'last-writes'],
     effects: {
       write: async (tx, name) => void (await tx.insert('effects', `${name}|${rows++}`, { name })),
       count: async (name) => database.scan(undefined, 'effects').filter(({ row }) => row.name === name).length,

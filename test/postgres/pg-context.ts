@@ -55,7 +55,7 @@ export function twoSchemas(url: string) {
   return {
     schemas,
     admin,
-    declares: ['poisoning', 'async-calls', 'idle-timeout', 'strict-isolation', 'tables'] as const,
+    declares: ['poisoning', 'async-calls', 'idle-timeout', 'strict-isolation', 'last-writes', 'tables'] as const,
     createEffects: () => admin.query(effectTables(schemas[0])),
     backUp: () => dumped(admin, schemas[0]),
     moveClock: (ms: number) => moveStoredTimes(admin, schemas[0], ms),

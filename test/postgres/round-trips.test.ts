@@ -11,9 +11,12 @@ const server = await requireServer('postgres')
 
 /** A client that pipelines by itself cannot take several statements as one: its transactions are seen to be open first. */
 const extra = { pg: 0, 'pg that pipelines': 1, 'postgres.js': 0 }
+/** And none of its writes travels with the commit. */
+const beforeCommit = { pg: 0, 'pg that pipelines': 1, 'postgres.js': 0 }
 
 describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ client, open }) => {
   const more = extra[client as keyof typeof extra]
+  const alone = beforeCommit[client as keyof typeof beforeCommit]
   let proxy: CountingProxy
   let shared: SharedPool
   beforeEach(async () => {
@@ -36,10 +39,25 @@ describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ clie
     await shared.run(tx, `SELECT count(*) FROM tags WHERE note = '${id}'`)
   }
 
-  async function handled(ids: readonly string[], options: { interleave?: boolean } = {}): Promise<number[]> {
+  interface Handling {
+    readonly interleave?: boolean
+    readonly keepResult?: boolean
+    readonly publishes?: boolean
+  }
+
+  async function handled(ids: readonly string[], { publishes, ...options }: Handling = {}): Promise<number[]> {
     const transport = memoryTransport()
-    const app = justonce({ store: shared.store, transport, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
-    app.on('note.created', { name: 'tag-note', ...options }, ({ id }, { tx }) => twoStatements(tx, id))
+    const app = justonce({
+      store: shared.store,
+      from: transport,
+      to: memoryTransport(),
+      concurrency: 1,
+      batch: { max: 50, budgetMs: 60_000 },
+    })
+    app.on('note.created', { name: 'tag-note', ...options }, async ({ id }, { tx, publish }) => {
+      await twoStatements(tx, id)
+      if (publishes) await publish('note.tagged', { id })
+    })
     await app.start()
     proxy.trips()
     transport.send(ids.map((id) => ({ id, type: 'note.created', body: {} })))
@@ -81,21 +99,36 @@ describe.skipIf(!server.available).each(poolsOf)('$client: round trips', ({ clie
     expect(await handled(['d1', 'd2'])).toEqual([2 + more])
   })
 
+  test('results and published messages travel with the commit, those of a batch, too', async () => {
+    const batch = (turn: number) => Array.from({ length: 8 }, (_, index) => `r${turn}-${index}`)
+    const both = { keepResult: true, publishes: true }
+    // Until everything is prepared.
+    await handled(['r0'], both)
+    await handled(batch(1), both)
+    // More than a kilobyte is too much for postgres.js.
+    const before = client === 'postgres.js' ? 1 : alone * 2
+    expect(await handled(['r9'], both)).toEqual([4 + more + before])
+    expect(await handled(batch(2), both)).toEqual([18 + more + before])
+  })
+
   test('once() with two statements and without a result', async () => {
     await once(shared.store, { handler: 'charge', key: 'k1' }, (tx) => twoStatements(tx, 'k1'))
     expect(proxy.trips()).toEqual([4 + more])
   })
 
-  test('once() with a result: one more to write it', async () => {
+  test('once() with a result, which travels with the commit', async () => {
+    // Until the statement for a result is prepared.
+    await once(shared.store, { handler: 'charge', key: 'k0' }, () => 1)
+    proxy.trips()
     await once(shared.store, { handler: 'charge', key: 'k2' }, async (tx) => {
       await twoStatements(tx, 'k2')
       return { charged: 7 }
     })
-    expect(proxy.trips()).toEqual([5 + more])
+    expect(proxy.trips()).toEqual([4 + more + alone])
   })
 
   test('once() again', async () => {
-    for (const expected of [3, 3, 2]) {
+    for (const expected of [2 + alone, 3, 2]) {
       await once(shared.store, { handler: 'charge', key: 'k3' }, () => 1)
       expect(proxy.trips()).toEqual([expected + more])
     }

@@ -113,19 +113,14 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
   // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
-    await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx) => {
+    await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx, lastWrites) => {
       const wentWell = new Set<string>()
       const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
       const { delivery, origin } = run
       const works = [{ delivery, origin, runs: [run] }]
-      await writeBookkeeping(
-        engine,
-        feed,
-        tx,
-        gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run]),
-        [],
-      )
+      const books = gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run])
+      await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, [])
     })
     const outcome = outcomes[run.index]
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })

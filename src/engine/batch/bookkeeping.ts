@@ -1,5 +1,6 @@
 import type {
   Delivery,
+  LastWrites,
   NewParkedMessage,
   OutgoingMessage,
   ParkedChange,
@@ -10,6 +11,7 @@ import { suspectsOf } from '../../facts/index.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from '../items.ts'
+import { type Blame, lastWrite } from '../last-write.ts'
 import {
   changedLetter,
   failedAgain,
@@ -97,7 +99,10 @@ function gatherRun<Tx>(
   // Under every name that it may be claimed under: processes that know only one of the names must see the same state.
   const mark = (state: RecordState, result?: string): void => {
     if (!isRecorded(run)) return
-    for (const name of names) books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name) })
+    // An at-most-once run is recorded in an earlier transaction than it runs in.
+    const claimed = run.owner === undefined && run.handler.delivery !== 'at-most-once'
+    for (const name of names)
+      books.changes.push({ handler: name, key: run.key, state, result, born: bornOf(name), claimed })
   }
   switch (outcome.kind) {
     case 'processed':
@@ -133,7 +138,8 @@ function gatherRun<Tx>(
     case 'unstarted':
     case 'apart':
       if (isRecorded(run) && run.owner === undefined && !(outcome.kind === 'unstarted' && outcome.unclaimed))
-        for (const name of names) books.released.push({ handler: name, key, born: bornOf(name), state: 'unclaimed' })
+        for (const name of names)
+          books.released.push({ handler: name, key, born: bornOf(name), state: 'unclaimed', claimed: true })
       return
     default:
       return
@@ -141,39 +147,44 @@ function gatherRun<Tx>(
   if (run.owner !== undefined) books.parkedChanges.push({ handler, key, kind: 'done' })
 }
 
-/** Writes everything in bulk. Most batches have nothing to write, and then this costs nothing. */
+/**
+ * Writes everything in bulk, with the commit if the store can do that. Most batches have nothing to write, and then this
+ * costs nothing.
+ */
 export async function writeBookkeeping<Tx>(
   engine: Engine<Tx>,
   feed: Feed,
-  tx: Tx,
+  { tx, lastWrites, blame }: { readonly tx: Tx; readonly lastWrites: LastWrites | undefined; readonly blame: Blame },
   books: Bookkeeping,
   done: readonly Delivery[],
 ): Promise<void> {
   const { inbox, parking } = engine.store
-  if (books.released.length > 0) await inbox.update(tx, books.released)
-  if (books.changes.length > 0) await recorded(engine, inbox.update(tx, books.changes))
-  if (books.parked.length > 0) await park(engine, tx, books.parked)
-  if (books.parkedChanges.length > 0) await parking.change(tx, books.parkedChanges)
-  if (books.cleared.length > 0) await suspectsOf(engine.store).clear(tx, books.cleared)
-  if (books.outgoing.length > 0) await recorded(engine, engine.outlet.store(tx, books.outgoing))
-  if (feed.inside !== undefined && done.length > 0) await feed.inside.settle(tx, done)
+  const write = async (
+    items: readonly unknown[],
+    writing: () => Promise<void>,
+    asError: Blame = same,
+  ): Promise<void> => {
+    if (items.length > 0) await lastWrite(lastWrites, writing, (error) => blame(asError(error)))
+  }
+  const unrecorded: Blame = (error) => unlessTrouble(engine, error, 'unrecorded')
+  // A message that only waits for its turn has not failed if it cannot be parked.
+  const isWaiting = books.parked.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
+  const unkeepable: Blame = (error) => (isWaiting ? unlessTrouble(engine, error, 'unkeepable') : error)
+  await write(books.released, () => inbox.update(tx, books.released))
+  await write(books.changes, () => inbox.update(tx, books.changes), unrecorded)
+  await write(books.parked, () => parking.park(tx, books.parked), unkeepable)
+  await write(books.parkedChanges, () => parking.change(tx, books.parkedChanges))
+  await write(books.cleared, () => suspectsOf(engine.store).clear(tx, books.cleared))
+  await write(books.outgoing, () => engine.outlet.store(tx, books.outgoing), unrecorded)
+  const { inside } = feed
+  if (inside !== undefined) await write(done, () => inside.settle(tx, done))
 }
 
-/** These writes hold little of a message: if one fails, it may fail for every message. */
-async function recorded<Tx>({ store }: Engine<Tx>, writing: Promise<void>): Promise<void> {
-  try {
-    await writing
-  } catch (error) {
-    throw store.classify(error) === 'none' ? new Undone('unrecorded', error) : error
-  }
+function same(error: unknown): unknown {
+  return error
 }
 
-/** A message that only waits for its turn has not failed if it cannot be parked. */
-async function park<Tx>({ store }: Engine<Tx>, tx: Tx, messages: readonly NewParkedMessage[]): Promise<void> {
-  try {
-    await store.parking.park(tx, messages)
-  } catch (error) {
-    const isWaiting = messages.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
-    throw isWaiting && store.classify(error) === 'none' ? new Undone('unkeepable', error) : error
-  }
+/** Writes with reason `unrecorded` hold little of a message: if one fails, it may fail for every message. */
+function unlessTrouble<Tx>({ store }: Engine<Tx>, error: unknown, reason: 'unrecorded' | 'unkeepable'): unknown {
+  return store.classify(error) === 'none' ? new Undone(reason, error) : error
 }

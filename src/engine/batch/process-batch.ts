@@ -1,4 +1,4 @@
-import type { Delivery, OutgoingMessage, PositionMove } from '../../contracts/index.ts'
+import type { Delivery, LastWrites, OutgoingMessage, PositionMove } from '../../contracts/index.ts'
 import { runInParts, runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -56,7 +56,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
   const executions = planExecutions(given.works)
 
   await beginAttempts(engine, given)
-  return await inTransaction(engine, given.lockTimeoutMs, async (tx) => {
+  return await inTransaction(engine, given.lockTimeoutMs, async (tx, lastWrites) => {
     const outcomes: Outcomes = [...given.earlier]
 
     // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
@@ -83,9 +83,8 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     // Failures, results and outgoing messages are written in the transaction of the effects, so that they share its fate.
     const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
-    await writeBookkeeping(engine, feed, tx, books, done).catch((error: unknown) => {
-      throw withItsFailure(engine, runs, outcomes, error)
-    })
+    const blame = (error: unknown) => withItsFailure(engine, runs, outcomes, error)
+    await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, done)
     const published = books.outgoing
     return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
@@ -123,14 +122,14 @@ function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], out
 export async function inTransaction<Tx, T>(
   engine: Engine<Tx>,
   lockTimeoutMs: number,
-  work: (tx: Tx) => Promise<T>,
+  work: (tx: Tx, lastWrites?: LastWrites) => Promise<T>,
 ): Promise<T> {
   const abort = new AbortController()
   const { idleTimeoutMs, statementTimeoutMs } = engine.timing
   const options = { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, signal: abort.signal }
-  return await engine.store.transaction(async (tx) => {
+  return await engine.store.transaction(async (tx, lastWrites) => {
     try {
-      return await work(tx)
+      return await work(tx, lastWrites)
     } catch (error) {
       // Nobody knows what the culprit still has in progress, so its connection must not be used again.
       if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)

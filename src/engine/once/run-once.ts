@@ -4,6 +4,7 @@ import type {
   Inbox,
   InboxRecord,
   JoinedStore,
+  LastWrites,
   Loan,
   LoanOptions,
   Store,
@@ -15,6 +16,7 @@ import { CallProducts, type PublishingSite } from '../calls/run-context.ts'
 import { TimeLimit } from '../calls/time-limit.ts'
 import type { Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
+import { lastWrite } from '../last-write.ts'
 import type { OnceKey, OnceOutcome } from './once.ts'
 
 /** What a call of `once` needs. */
@@ -29,6 +31,9 @@ type Work<Tx, Value> = (tx: Tx, context: CallContext) => Promise<Value> | Value
 /** The same as the default time limit of a handler. */
 const defaultTimeoutMs = 30_000
 
+/** How often a call starts anew after it has lost the answer to its commit, or a prepared statement. */
+const mostRepeats = 5
+
 export async function onceInOwnTransaction<Tx, Value>(
   site: OnceSite<Tx>,
   key: OnceKey,
@@ -36,7 +41,7 @@ export async function onceInOwnTransaction<Tx, Value>(
 ): Promise<OnceOutcome<Value>> {
   const { store, outlet, hooks } = site
   const { handler, waitMs = 10_000, timeoutMs = defaultTimeoutMs } = key
-  for (let lostCommits = 0; ; ) {
+  for (let repeats = 0; ; ) {
     const products = productsOf(site, key, store.guarantee === 'lease')
     const abort = new AbortController()
     let claimed = false
@@ -54,9 +59,13 @@ export async function onceInOwnTransaction<Tx, Value>(
     }
     try {
       const outcome = await store.transaction(
-        (tx) =>
-          claimAndRun({ site, store, products, cutOff: (error) => abort.abort(error) }, tx, key, worked, () =>
-            outlet.store(tx, products.outgoing),
+        (tx, lastWrites) =>
+          claimAndRun(
+            { site, store, products, lastWrites, cutOff: (error) => abort.abort(error) },
+            tx,
+            key,
+            worked,
+            () => outlet.store(tx, products.outgoing),
           ),
         options,
       )
@@ -65,8 +74,10 @@ export async function onceInOwnTransaction<Tx, Value>(
       await hooks.start({ name: handler, timeoutMs }, products.afterCommit)
       return outcome
     } catch (error) {
-      // Claiming again waits for our own lost transaction, and shows whether it committed.
-      if (isJustonceError(error, 'COMMIT_UNKNOWN') && lostCommits++ < 3) continue
+      // Claiming again waits for our own lost transaction, and shows whether it committed. Without a prepared statement, everything
+      // was rolled back.
+      const mayRepeat = isJustonceError(error, 'COMMIT_UNKNOWN') || isJustonceError(error, 'STATEMENT_LOST')
+      if (mayRepeat && repeats++ < mostRepeats) continue
       if (!claimed && store.classify(error) === 'conflict') return { status: 'busy' }
       throw error
     }
@@ -95,12 +106,13 @@ interface Running<Tx> {
     lend(tx: Tx, options: LoanOptions): Loan<Tx>
   }
   readonly products: CallProducts
+  readonly lastWrites?: LastWrites | undefined
   /** Nobody knows what the work still has in progress, so its connection must not be used again. */
   cutOff(error: Error): void
 }
 
 async function claimAndRun<Tx, Value>(
-  { site, store, products, cutOff }: Running<Tx>,
+  { site, store, products, lastWrites, cutOff }: Running<Tx>,
   tx: Tx,
   given: OnceKey,
   work: Work<Tx, Value>,
@@ -133,8 +145,9 @@ async function claimAndRun<Tx, Value>(
       if (broken !== undefined) throw broken
       await tidied
       const result = JSON.stringify(value) as string | undefined
-      if (products.outgoing.length > 0) await keepOutgoing?.()
-      if (result !== undefined) await store.inbox.update(tx, [{ handler, key, state: 'processed', result }])
+      const change = { handler, key, state: 'processed', result, claimed: true } as const
+      if (products.outgoing.length > 0 && keepOutgoing !== undefined) await lastWrite(lastWrites, keepOutgoing)
+      if (result !== undefined) await lastWrite(lastWrites, () => store.inbox.update(tx, [change]))
       return { status: 'processed', value: parsed(result) }
     } catch (error) {
       if (time.error === undefined) throw error

@@ -34,6 +34,12 @@ export interface Opening {
   readonly settingValues: readonly Cell[]
 }
 
+export interface Finished {
+  readonly written: readonly Promise<unknown>[]
+  /** The tag that answers the last statement. */
+  readonly tag: Promise<string>
+}
+
 /** A client that is exclusively ours, from `checkOut` until `release` or `discard`. */
 export interface Connection<Tx> extends Runner {
   readonly tx: Tx
@@ -43,6 +49,11 @@ export interface Connection<Tx> extends Runner {
    * opening does not fail: it is repeated without names.
    */
   open(opening: Opening): Promise<Answer>
+  /**
+   * Runs the writes and then the statements that commit, in one round trip if the client can. If any of it fails, or cannot be
+   * sent, nothing behind it takes effect. `written` has a promise for each write.
+   */
+  finish(writes: readonly Call[], ending: readonly Statement[]): Finished
   /** Whether it is certain that nothing, even a call of the native client, takes effect outside the opened transaction. */
   readonly holdsBack: boolean
   /** Whether the server skips what travels with the opening if the opening fails. */
@@ -91,4 +102,14 @@ export interface Connections<Tx> {
   lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): LedgerLoan<Tx>
   /** Calls back for every notification, and after every (re)connection, because some may have been missed. */
   listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
+}
+
+/** `finish` of a client that cannot send a statement before it has the answer to the one before. */
+export function oneByOne(runner: Runner, writes: readonly Call[], ending: readonly Statement[]): Finished {
+  let last: Promise<unknown> = Promise.resolve()
+  const written = writes.map(({ statement, values }) => {
+    last = last.then(() => runner.run(statement, values))
+    return last
+  })
+  return { written, tag: last.then(() => runner.runAll(ending)) }
 }

@@ -2,6 +2,7 @@ import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { networkCodes, ownTrouble } from '../sql/trouble.ts'
 import { sealMark } from './transactions/seal.ts'
+import { swallowedIn } from './transactions/swallowed.ts'
 
 /** The SQLSTATE of an error that the server has sent. */
 export function sqlState(error: unknown): string | undefined {
@@ -91,6 +92,8 @@ export function explained(error: unknown): unknown {
       return new JustonceError('SCHEMA_OLD', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '42501':
       return new JustonceError('STORE_DENIED', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
+    case '22P02':
+      return swallowedIn(messageOf(error), error) ?? error
     case '53100':
       return new JustonceError('STORE_FULL', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     default:

@@ -59,7 +59,11 @@ export function postgresFacts<Tx>(
     },
     async remove(tx, which) {
       if ('expiredOf' in which) await runner(tx).run(statements.removeExpired, [which.expiredOf])
-      else if (which.length > 0) await runner(tx).run(statements.remove, [textArray(which)])
+      else if (which.length > 0) {
+        const call = { statement: statements.remove, values: [textArray(which)] }
+        if (tx === undefined) await connections.runAlone(call.statement, call.values)
+        else await transactions.write(tx, [call])
+      }
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Connections } from './connection.ts'
 import { classify } from './errors.ts'
 import { postgresFacts } from './facts.ts'
 import { Home } from './home.ts'
+import { claimedRecords } from './inbox/claimed-records.ts'
 import { joinedInbox, postgresInbox } from './inbox/inbox.ts'
 import { inboxStatements } from './inbox/inbox-statements.ts'
 import { Partitions } from './inbox/partitions.ts'
@@ -113,7 +114,13 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
   const around = surroundings(connections)
   let settings: Statement | undefined
   const partitions = new Partitions(connections, tables)
-  const inboxParts = { connections, transactions, statements: inboxStatements(tables), partitions }
+  const inboxParts = {
+    connections,
+    transactions,
+    statements: inboxStatements(tables),
+    claimedCalls: claimedRecords(tables),
+    partitions,
+  }
   const inbox = postgresInbox(inboxParts)
   const joined = { name, connections, transactions, inbox: joinedInbox(inbox, inboxParts) }
 

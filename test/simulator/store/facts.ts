@@ -53,7 +53,7 @@ export function simFacts(context: SimStoreContext): Facts<SimClient> {
     },
     remove(tx, which) {
       const removeAll = (client: SimClient) =>
-        client.connection.call(
+        client.write(
           'remove-facts',
           inTransaction(async (tx, session) => {
             const now = session.database.date().getTime()

@@ -1,5 +1,6 @@
 import type { ClaimRequest, Inbox, InboxRecord, RecordKey } from '../../../src/contracts/index.ts'
 import type { Row } from '../database/sim-database.ts'
+import { SimError } from '../database/sim-error.ts'
 import { insertIfAbsent, inTransaction, update } from '../database/statements.ts'
 import { horizonIn } from './retention.ts'
 import type { SimStoreContext } from './sim-store.ts'
@@ -28,9 +29,10 @@ export function simInbox(context: SimStoreContext): Inbox<SimClient> {
       return { epoch, existing: requests.map((request) => records.get(name(request))), tooOld }
     },
     update: (client, changes) =>
-      changeAll(client, 'update', changes, (row, { state, result }, processedAt) =>
-        row === undefined || state === 'unclaimed' ? undefined : { ...row, state, processedAt, result },
-      ),
+      changeAll(client, 'update', changes, (row, { state, result, claimed }, processedAt) => {
+        if (row === undefined && claimed) throw new SimError('constraint', 'a claim is gone')
+        return row === undefined || state === 'unclaimed' ? undefined : { ...row, state, processedAt, result }
+      }),
     find: (keys) =>
       context.read(async (client) => {
         const records = await look(client, keys.map(name))
@@ -110,7 +112,7 @@ function changeAll<K extends RecordKey>(
   keys: readonly K[],
   change: (row: Row | undefined, key: K, now: Date) => Row | undefined,
 ): Promise<void> {
-  return client.connection.call(
+  return client.write(
     step,
     inTransaction(async (tx, session) => {
       for (const key of keys)

@@ -79,7 +79,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
     )
   return {
     park: (client, messages) =>
-      client.connection.call(
+      client.write(
         'park',
         inTransaction(async (tx, session) => {
           const { database } = session
@@ -129,7 +129,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
         }),
       ),
     change: (client, changes) =>
-      client.connection.call(
+      client.write(
         'change-parked',
         inTransaction(async (tx, session) => {
           const changedAt = session.database.date()

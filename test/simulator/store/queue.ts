@@ -35,7 +35,7 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
   return {
     send: (tx, queue, messages) =>
       inside(tx, (client) =>
-        client.connection.call(
+        client.write(
           'send',
           inTransaction(async (transaction, session) => {
             for (const { key, message } of messages) {
@@ -50,7 +50,7 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
     take: (queue, options) => context.read((client) => take(client, queue, options)),
     remove: (tx, queue, tickets, still) =>
       inside(tx, (client) =>
-        client.connection.call(
+        client.write(
           'remove-queued',
           inTransaction(async (transaction, session) => {
             for (const ticket of tickets)

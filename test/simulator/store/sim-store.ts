@@ -1,4 +1,4 @@
-import type { Store, TransactionOptions } from '../../../src/contracts/index.ts'
+import type { LastWrites, Store, TransactionOptions } from '../../../src/contracts/index.ts'
 import { JustonceError } from '../../../src/errors/index.ts'
 import { SimConnection } from '../database/connection.ts'
 import type { SimDatabase } from '../database/sim-database.ts'
@@ -33,12 +33,16 @@ export interface SimStoreParts {
   readonly prepares?: boolean
   /** The largest message that can be parked. */
   readonly messageBytes?: number
+  /** Whether the last writes of the next transaction travel with its commit. By default those of every second one do. */
+  sharesCommit?(): boolean
 }
 
 /** A store over the simulated database, for one process. It keeps the same contract as the real ones. */
 export function simStore(parts: SimStoreParts): Store<SimTx> {
   const { process, database, network, prepares = true, messageBytes } = parts
   let closed = false
+  let transactions = 0
+  const sharesCommit = parts.sharesCommit ?? (() => transactions++ % 2 === 1)
   const connect = () => {
     if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
     return simClient(new SimConnection(process, database, network))
@@ -60,7 +64,7 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
     name: 'simulated',
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: 1_000, interleaves: true },
-    transaction: async (work, options) => await transaction(connect(), work, options ?? {}),
+    transaction: async (work, options) => await transaction(connect(), work, options ?? {}, sharesCommit()),
     parts: {
       async next(client) {
         try {
@@ -113,10 +117,13 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
   return store as unknown as Store<SimTx>
 }
 
+type Work<T> = (client: SimClient, lastWrites: LastWrites | undefined) => Promise<T>
+
 async function transaction<T>(
   client: SimClient,
-  work: (client: SimClient) => Promise<T>,
+  work: Work<T>,
   options: TransactionOptions,
+  sharesCommit: boolean,
 ): Promise<T> {
   const { connection } = client
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -128,7 +135,7 @@ async function transaction<T>(
   options.signal?.addEventListener('abort', onAbort)
   if (options.signal?.aborted) onAbort()
   try {
-    return await Promise.race([runAndCommit(client, work, options), aborted])
+    return await Promise.race([runAndCommit(client, work, options, sharesCommit), aborted])
   } finally {
     options.signal?.removeEventListener('abort', onAbort)
     connection.discard()
@@ -137,31 +144,39 @@ async function transaction<T>(
 
 async function runAndCommit<T>(
   client: SimClient,
-  work: (client: SimClient) => Promise<T>,
+  work: Work<T>,
   { lockTimeoutMs = 10_000, idleTimeoutMs = 60_000 }: TransactionOptions,
+  sharesCommit: boolean,
 ): Promise<T> {
   const { connection } = client
   await connection.call('begin', begin({ lockTimeoutMs, idleTimeoutMs, sealed: true }))
   let value: T
   try {
-    value = await work(client)
+    value = await work(client, sharesCommit ? client.lastWrites : undefined)
   } catch (error) {
     if (!connection.isLost) await connection.call('rollback', rollback()).catch(() => {})
     throw error
   }
-  await end(connection)
+  await end(client)
   return value
 }
 
-async function end(connection: SimConnection): Promise<void> {
+async function end({ connection, left }: SimClient): Promise<void> {
   let outcome: 'committed' | 'rolled-back'
+  let done = 0
   try {
-    outcome = await connection.call('commit', commit(true))
+    outcome = await connection.call('commit', async (session) => {
+      for (; done < left.length; done++) await left[done]?.statement(session)
+      return await commit(true)(session)
+    })
   } catch (error) {
     if (classify(error) === 'unavailable') {
       throw new JustonceError('COMMIT_UNKNOWN', { message: 'The answer to the commit was lost.', cause: error })
     }
-    throw explained(error)
+    const refused = explained(error)
+    await connection.call('rollback', rollback()).catch(() => {})
+    const write = refused === error ? left[done] : undefined
+    throw write === undefined ? refused : write.blame(error)
   }
   if (outcome === 'rolled-back') {
     throw new JustonceError('COMMIT_ROLLED_BACK', { message: 'The commit was answered with a rollback.' })

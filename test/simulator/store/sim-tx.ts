@@ -1,4 +1,5 @@
-import type { SimConnection } from '../database/connection.ts'
+import type { LastWrites } from '../../../src/contracts/index.ts'
+import type { SimConnection, Statement } from '../database/connection.ts'
 import type { Row } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
 import { commit, insertIfAbsent, inTransaction, rollback, update } from '../database/statements.ts'
@@ -25,12 +26,33 @@ export interface SimTx {
 export interface SimClient extends SimTx {
   readonly connection: SimConnection
   partOpen: boolean
+  /** From here on writes are left for the commit. */
+  readonly lastWrites: LastWrites
+  /** What the commit must take along. */
+  readonly left: LeftWrite[]
+  /** Runs a statement of the store, or leaves it for the commit. */
+  write(step: string, statement: Statement<void>): Promise<void>
+}
+
+export interface LeftWrite {
+  readonly statement: Statement<void>
+  blame(error: unknown): unknown
 }
 
 export function simClient(connection: SimConnection): SimClient {
+  let blame: LeftWrite['blame'] | undefined
+  const left: LeftWrite[] = []
   return {
     connection,
     partOpen: false,
+    left,
+    lastWrites(given) {
+      blame = given
+    },
+    async write(step, statement) {
+      if (blame === undefined) await connection.call(step, statement)
+      else left.push({ statement, blame })
+    },
     insert: (table, key, row) =>
       connection.call(
         'query',

@@ -4,6 +4,7 @@ import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { isOpenHere } from '../transactions/transaction.ts'
 import { timelessBorn } from './born.ts'
+import { isSame, isSameBorn } from './record-rows.ts'
 
 export interface ClaimStatements {
   /** For one id without a time. */
@@ -43,12 +44,6 @@ export interface InboxStatements {
 export function inboxStatements({ inbox, timeless, meta }: Tables): InboxStatements {
   const epoch = `(SELECT epoch FROM ${meta})`
   const record = `state, encode(fingerprint, 'hex'), floor(date_part('epoch', processed_at) * 1000), result`
-  const isSame = 'known.handler = given.handler AND known.key = given.key'
-  // The first and last time, given as values, let the planner skip the partitions outside.
-  const isSameBorn = (at: number) =>
-    `${isSame} AND known.born = given.born
-     AND known.born >= $${at}::timestamptz AND known.born <= $${at + 1}::timestamptz`
-
   // A single row needs no arrays, which cost more than the row itself, and no answer, because it is counted. A message born
   // before the horizon is not even tried, because its partition of the inbox may be gone.
   const isKnowable = `(born = '${timelessBorn}' OR born >= coalesce((SELECT horizon FROM ${meta}), '${timelessBorn}'))`

@@ -1,8 +1,8 @@
-import type { ClaimRequest, Inbox, InboxKey } from '../../../contracts/index.ts'
+import type { ClaimRequest, Inbox, InboxKey, RecordChange } from '../../../contracts/index.ts'
 import { splitChanges } from '../../../encoding/split-changes.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import { stateLetters } from '../../shared/state-letters.ts'
-import type { Answer, Connections, Runner } from '../connection.ts'
+import type { Answer, Call, Connections, Runner } from '../connection.ts'
 import { messageOf, sqlState } from '../errors.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
 import { swallowed } from '../transactions/swallowed.ts'
@@ -17,11 +17,13 @@ export interface InboxParts<Tx> {
   readonly connections: Pick<Connections<Tx>, 'runAlone'>
   readonly transactions: OpenTransactions<Tx>
   readonly statements: InboxStatements
+  /** Changes records that the same transaction has claimed. */
+  claimedCalls(changes: readonly RecordChange[]): Call[]
   readonly partitions: Partitions<Tx>
 }
 
 export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
-  const { connections, transactions, statements } = parts
+  const { connections, transactions, statements, claimedCalls } = parts
   const alone = { run: connections.runAlone }
   const claimIn = claims(parts)
   return {
@@ -33,7 +35,9 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       return { epoch: await transaction.epoch(), existing, ...(tooOld && { tooOld }) }
     },
     async update(tx, changes) {
-      const { unclaimed, kept } = splitChanges(changes)
+      const ofClaimed = claimedCalls(changes.filter(({ claimed }) => claimed))
+      if (ofClaimed.length > 0) await transactions.write(tx, ofClaimed)
+      const { unclaimed, kept } = splitChanges(changes.filter(({ claimed }) => !claimed))
       await changeAll(transactions.runner(tx), statements, statements.release, unclaimed, () => [])
       await changeAll(transactions.runner(tx), statements, statements.update, kept, (some) => [
         textArray(some.map(({ state }) => stateLetters[state])),

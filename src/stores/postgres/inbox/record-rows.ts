@@ -6,6 +6,14 @@ export function keyArrays(keys: readonly RecordKey[]): [string, string] {
   return [textArray(keys.map(({ handler }) => handler)), textArray(keys.map(({ key }) => key))]
 }
 
+export const isSame = 'known.handler = given.handler AND known.key = given.key'
+
+/** The first and last time, which are the values from `at` on, let the planner skip the partitions outside. */
+export function isSameBorn(at: number): string {
+  return `${isSame} AND known.born = given.born
+    AND known.born >= $${at}::timestamptz AND known.born <= $${at + 1}::timestamptz`
+}
+
 /** The record that begins at the given column. */
 export function recordIn(row: readonly Cell[], from = 0): InboxRecord {
   const fingerprint = row[from + 1]

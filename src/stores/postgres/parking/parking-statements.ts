@@ -1,5 +1,6 @@
-import { type Statement, statement } from '../statement.ts'
+import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
+import { failIfMissing } from '../transactions/swallowed.ts'
 import { parkedColumns } from './parked-columns.ts'
 
 export interface ParkingStatements {
@@ -10,8 +11,10 @@ export interface ParkingStatements {
   readonly take: Statement
   readonly remove: Statement
   readonly change: Statement
-  /** How many of these are parked. */
-  readonly present: Statement
+  /** Fails if one of these is not parked. Another statement than `park`, because that does not see what a rival parked meanwhile. */
+  readonly areParked: Statement
+  /** Fails if one of these is still parked. */
+  readonly areGone: Statement
   readonly lockScopes: Statement
   readonly lookAtScopes: Statement
 }
@@ -39,8 +42,11 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
         AND (first.handler, first.order_key, first.state) >= (${scope}.handler, ${scope}.order_key, ${state})
       ORDER BY first.handler, first.order_key, first.state, first.sequence LIMIT 1)`
   const isOf = (scope: string) => `first.handler = ${scope}.handler AND first.order_key = ${scope}.order_key`
+  const present = `(SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
+    WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key))`
   return {
-    park: statement(
+    park: prepared(
+      'park',
       `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, shape, attempts, step,
                               independent, order_key, next_at, envelope, body, redrive, released, original_body)
        SELECT handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
@@ -121,18 +127,18 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
        WHERE known.handler = given.handler AND known.key = given.key`,
     ),
     change: statement(
-      `UPDATE ${parked} AS known
-       SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
-           shape = given.shape, next_at = ${later('given.delay_ms')},
-           changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
-            AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
-       WHERE known.handler = given.handler AND known.key = given.key`,
+      `WITH changed AS (
+         UPDATE ${parked} AS known
+         SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
+             shape = given.shape, next_at = ${later('given.delay_ms')},
+             changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
+              AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
+         WHERE known.handler = given.handler AND known.key = given.key RETURNING 1)
+       ${failIfMissing(`${present} - (SELECT count(*) FROM changed)`, 'parked messages were not changed')}`,
     ),
-    present: statement(
-      `SELECT count(*) FROM unnest($1::text[], $2::text[]) AS given (handler, key)
-       WHERE EXISTS (SELECT FROM ${parked} AS known WHERE known.handler = given.handler AND known.key = given.key)`,
-    ),
+    areParked: statement(failIfMissing(`cardinality($1::text[]) - ${present}`, 'messages were not parked')),
+    areGone: statement(failIfMissing(present, 'parked messages were not removed')),
     // Takes the locks one after the other, in the order of the array. The table's oid makes the locks specific to this
     // table, however its schema was named.
     lockScopes: statement(

@@ -1,20 +1,12 @@
-import type {
-  BehindOptions,
-  OrderScope,
-  ParkedEdit,
-  ParkedTicket,
-  Parking,
-  RecordKey,
-} from '../../../contracts/index.ts'
+import type { BehindOptions, OrderScope, ParkedEdit, ParkedTicket, Parking } from '../../../contracts/index.ts'
 import { splitWanted } from '../../sql/split-wanted.ts'
 import { tallyIn, tallySql } from '../../sql/tally.ts'
-import type { Answer, Connections, Runner } from '../connection.ts'
+import type { Answer, Connections } from '../connection.ts'
 import { keyArrays } from '../inbox/record-rows.ts'
 import { parkedIn } from '../rows.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
-import { swallowed } from '../transactions/swallowed.ts'
 import { booleanArray, bytesArray, type Cell, hexOf, numberArray, textArray, textIn } from '../values-as-text.ts'
 import { inMs, parkedColumns } from './parked-columns.ts'
 import { filterSql } from './parked-filter.ts'
@@ -26,15 +18,13 @@ export function postgresParking<Tx>(
   tables: Tables,
 ): Parking<Tx> {
   const statements = parkingStatements(tables)
-  const howManyPresent = async (runner: Runner, keys: readonly RecordKey[]): Promise<number> =>
-    Number((await runner.run(statements.present, keyArrays(keys))).rows[0]?.[0])
   return {
     async park(tx, messages) {
       if (messages.length === 0) return
       const texts = (pick: (message: (typeof messages)[number]) => string | undefined) => textArray(messages.map(pick))
-      const runner = transactions.runner(tx)
-      const { count } = await runner.run(statements.park, [
-        ...keyArrays(messages),
+      const keys = keyArrays(messages)
+      const values = [
+        ...keys,
         texts(({ messageId }) => messageId),
         texts(({ type }) => type),
         texts(({ source }) => source),
@@ -51,11 +41,12 @@ export function postgresParking<Tx>(
         bytesArray(messages.map(({ message }) => message.body)),
         texts(({ redrive }) => redrive),
         bytesArray(messages.map(({ originalBody }) => originalBody)),
-      ])
+      ]
       // Messages that are already parked are not parked again.
-      if (count === messages.length) return
-      const missing = messages.length - (await howManyPresent(runner, messages))
-      if (missing > 0) throw swallowed(`${missing} messages were not parked`)
+      await transactions.write(tx, [
+        { statement: statements.park, values },
+        { statement: statements.areParked, values: keys },
+      ])
     },
     async reserve(options) {
       if (options.behind !== undefined) {
@@ -84,16 +75,17 @@ export function postgresParking<Tx>(
       return answeredIn(tickets, await transactions.get(tx).connection.run(statements.take, ticketArrays(tickets)))
     },
     async change(tx, changes) {
-      const runner = transactions.runner(tx)
       const done = changes.filter(({ kind }) => kind === 'done')
       const kept = changes.filter((change) => change.kind !== 'done')
       if (done.length > 0) {
-        const { count } = await runner.run(statements.remove, keyArrays(done))
-        const left = count === done.length ? 0 : await howManyPresent(runner, done)
-        if (left > 0) throw swallowed(`${left} parked messages were not removed`)
+        const keys = keyArrays(done)
+        await transactions.write(tx, [
+          { statement: statements.remove, values: keys },
+          { statement: statements.areGone, values: keys },
+        ])
       }
       if (kept.length === 0) return
-      const { count } = await runner.run(statements.change, [
+      const values = [
         ...keyArrays(kept),
         textArray(kept.map(({ kind }) => (kind === 'again' ? 'waiting' : 'dead'))),
         numberArray(kept.map(({ attempts }) => attempts)),
@@ -101,9 +93,8 @@ export function postgresParking<Tx>(
         textArray(kept.map(({ errors }) => errors)),
         textArray(kept.map(({ shape }) => shape)),
         numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : 0))),
-      ])
-      const unchanged = count === kept.length ? 0 : (await howManyPresent(runner, kept)) - count
-      if (unchanged > 0) throw swallowed(`${unchanged} parked messages were not changed`)
+      ]
+      await transactions.write(tx, [{ statement: statements.change, values }])
     },
     async blocked(tx, scopes) {
       if (scopes.length === 0) return []

@@ -1,6 +1,6 @@
 import { JustonceError } from '../../../errors/index.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Answer, Call, Connection, Opening } from '../connection.ts'
+import { type Answer, type Call, type Connection, type Finished, type Opening, oneByOne } from '../connection.ts'
 import { explained, isVanished, messageOf } from '../errors.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
@@ -144,10 +144,24 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return trip.lastTag
   }
 
+  finish(writes: readonly Call[], ending: readonly Statement[]): Finished {
+    if (!this.#canFly) return oneByOne(this.#runner, writes, ending)
+    const trip = this.#newTrip()
+    const written = writes.map(({ statement, values }) => trip.add(statement, values))
+    for (const statement of ending.slice(0, -1)) trip.addAhead(statement)
+    const ended = trip.add(ending.at(-1) as Statement, [])
+    this.#send(trip)
+    return { written, tag: ended.then(() => trip.lastTag) }
+  }
+
   /** Waits until the opening has succeeded, because outside a transaction each statement would be its own transaction. */
   async #nextTrip(): Promise<RoundTrip> {
     if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
+    return this.#newTrip()
+  }
+
+  #newTrip(): RoundTrip {
     return new RoundTrip({
       prepare: this.#prepare,
       failed: (error, _answered, wire) => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
-import type { Answer, Call, Connection, Opening } from '../connection.ts'
+import type { Answer, Call, Connection, Finished, Opening } from '../connection.ts'
 import { explained } from '../errors.ts'
 import type { Names } from '../names.ts'
 import type { Statement } from '../statement.ts'
@@ -15,6 +15,8 @@ import { cancelRunning, type InnerConnection, type JsQuery, type RawResult } fro
 /** How long a cancelled query may take to stop. */
 const graceMs = 1_000
 const rollback = 'ROLLBACK; '
+/** postgres.js sends its queries in pieces of a kilobyte, and TCP holds the next small one back until the last is acknowledged. */
+const mostInOnePiece = 900
 
 /**
  * A reserved connection of postgres.js. When it is lost, postgres.js may reconnect it for another caller while the reserved
@@ -197,6 +199,15 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
 
   runAll(statements: readonly Statement[]): Promise<string> {
     return this.script(statements.map(({ text }) => text).join('; '))
+  }
+
+  finish(writes: readonly Call[], ending: readonly Statement[]): Finished {
+    const texts = writes.map(({ statement, values }) => inlined(statement, values))
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)
+    const written = writes.map(({ statement, values }) => this.#runner.run(statement, values))
+    // Only what is sent as a whole surely fails as a whole.
+    const isOnePiece = bytes < mostInOnePiece && !texts.includes(undefined)
+    return { written, tag: isOnePiece ? this.runAll(ending) : Promise.all(written).then(() => this.runAll(ending)) }
   }
 
   async script(text: string): Promise<string> {

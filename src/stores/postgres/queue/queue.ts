@@ -4,11 +4,11 @@ import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket } from '../../sql/queue-ticket.ts'
 import type { Connections, Runner } from '../connection.ts'
 import { queuedIn } from '../rows.ts'
-import { prepared, statement } from '../statement.ts'
+import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
-import { swallowed } from '../transactions/swallowed.ts'
-import { bytesArray, numberArray } from '../values-as-text.ts'
+import { failIfMissing } from '../transactions/swallowed.ts'
+import { bytesArray, type Cell, numberArray } from '../values-as-text.ts'
 import { atOnce, eachOf, isGiven, later, sent } from './queue-parts.ts'
 import { isBlocked, takeStatement } from './take-statement.ts'
 
@@ -24,9 +24,11 @@ export function postgresQueue<Tx>(
 ): Queue<Tx> {
   const send = prepared(
     'send',
-    `INSERT INTO ${table} (queue, visible_at, lane, envelope, body)
-     SELECT $1::text, ${atOnce}, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
-       WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place`,
+    `WITH put AS (
+       INSERT INTO ${table} (queue, visible_at, lane, envelope, body)
+       SELECT $1::text, ${atOnce}, lane, envelope, body FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])
+         WITH ORDINALITY AS given (lane, envelope, body, place) ORDER BY place RETURNING 1)
+     ${failIfMissing('cardinality($3::bytea[]) - (SELECT count(*) FROM put)', 'messages were not put into their queue')}`,
   )
   const take = takeStatement(table)
   const remove = statement(
@@ -57,6 +59,10 @@ export function postgresQueue<Tx>(
   )
   const runner = (tx: Tx | undefined): Pick<Runner, 'run'> =>
     tx === undefined ? { run: connections.runAlone } : transactions.runner(tx)
+  const write = async (tx: Tx | undefined, statement: Statement, values: readonly Cell[]): Promise<void> => {
+    if (tx === undefined) await connections.runAlone(statement, values)
+    else await transactions.write(tx, [{ statement, values }])
+  }
 
   return {
     async send(tx, queue, messages) {
@@ -64,9 +70,7 @@ export function postgresQueue<Tx>(
       const lanes = numberArray(messages.map(({ key }) => (key === undefined ? undefined : laneOf(key))))
       const envelopes = bytesArray(messages.map(({ message }) => message.envelope))
       const bodies = bytesArray(messages.map(({ message }) => message.body))
-      const { count } = await runner(tx).run(send, [queue, lanes, envelopes, bodies])
-      if (count !== messages.length)
-        throw swallowed(`${messages.length - count} messages were not put into the queue ${queue}`)
+      await write(tx, send, [queue, lanes, envelopes, bodies])
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]
@@ -80,7 +84,7 @@ export function postgresQueue<Tx>(
     async remove(tx, queue, tickets, still) {
       if (tickets.length === 0) return
       const values = [queue, ...ticketArrays(tickets)]
-      if (still === undefined) await runner(tx).run(remove, values)
+      if (still === undefined) await write(tx, remove, values)
       else {
         const { count } = await runner(tx).run(removeTaken, [...values, String(still.deliveries)])
         if (count < tickets.length) throw takenByAnother(queue)

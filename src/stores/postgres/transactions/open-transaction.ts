@@ -1,9 +1,14 @@
-import type { Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
+import type { LastWrites, Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import type { LedgerLoan } from '../../sql/call-ledger.ts'
-import type { Answer, Connection, Connections, Runner } from '../connection.ts'
+import type { Answer, Call, Connection, Connections, Runner } from '../connection.ts'
 import { textIn } from '../values-as-text.ts'
 import { SettingsBefore } from './restoring.ts'
+
+export interface LeftWrite {
+  readonly call: Call
+  blame(error: unknown): unknown
+}
 
 /** What the store remembers about a transaction that it has opened. */
 export class OpenTransaction<Tx> {
@@ -15,6 +20,10 @@ export class OpenTransaction<Tx> {
   over = false
   /** Whether something may have been left in the session that nobody else may encounter. */
   hasLeftovers = false
+
+  /** What the commit must take along. */
+  readonly left: LeftWrite[] = []
+  #blame: LeftWrite['blame'] | undefined
 
   readonly #opening: Promise<Answer>
   readonly #before = new SettingsBefore()
@@ -72,6 +81,17 @@ export class OpenTransaction<Tx> {
     return loan
   }
 
+  /** From here on writes are left for the commit. */
+  readonly lastWrites: LastWrites = (blame) => {
+    this.#blame = blame
+  }
+
+  /** The answers say nothing that matters: a call that has not done what it should fails. */
+  async write(calls: readonly Call[]): Promise<void> {
+    if (this.#blame === undefined) await this.connection.runInTurn(calls)
+    else for (const call of calls) this.left.push({ call, blame: this.#blame })
+  }
+
   openCalls(): number {
     return this.#loans.reduce((sum, loan) => sum + loan.report().openCalls, 0)
   }
@@ -113,6 +133,11 @@ export class OpenTransactions<Tx> {
     throw new JustonceError('TX_CLOSED', {
       message: 'The Postgres store was given a tx whose transaction it has not opened, or that is over.',
     })
+  }
+
+  /** For what may be left for the commit. */
+  async write(tx: Tx, calls: readonly Call[]): Promise<void> {
+    await (this.find(tx)?.write(calls) ?? this.#connections.join(tx).runInTurn(calls))
   }
 
   /** For what may also be done in a transaction of the application. */

@@ -1,10 +1,10 @@
-import type { TransactionOptions } from '../../../contracts/index.ts'
+import type { LastWrites, TransactionOptions } from '../../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
 import { AbortWatch } from '../../sql/abort-watch.ts'
 import { defaultLimits } from '../../sql/default-limits.ts'
 import type { Answer, Connection, Connections, Opening, Runner } from '../connection.ts'
 import { epochText } from '../epoch.ts'
-import { isBadSession, isLostConnection, messageOf, sqlState } from '../errors.ts'
+import { explained, isBadSession, isLostConnection, messageOf, sqlState } from '../errors.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Tables } from '../tables.ts'
@@ -36,6 +36,8 @@ export function settingsStatement(tables: Tables, around: Surroundings): Stateme
   )
 }
 
+type Work<Tx, T> = (tx: Tx, lastWrites: LastWrites) => Promise<T>
+
 export interface TransactionParts<Tx> {
   readonly connections: Connections<Tx>
   readonly transactions: OpenTransactions<Tx>
@@ -45,7 +47,7 @@ export interface TransactionParts<Tx> {
 
 export async function runTransaction<Tx, T>(
   { connections, transactions, settings, unseen }: TransactionParts<Tx>,
-  work: (tx: Tx) => Promise<T>,
+  work: Work<Tx, T>,
   {
     lockTimeoutMs = defaultLimits.lockTimeoutMs,
     idleTimeoutMs = defaultLimits.idleTimeoutMs,
@@ -72,23 +74,23 @@ async function runOn<Tx, T>(
     watch,
     unseen,
   }: Pick<TransactionParts<Tx>, 'transactions' | 'unseen'> & { readonly watch: AbortWatch },
-  work: (tx: Tx) => Promise<T>,
+  work: Work<Tx, T>,
   opening: Opening,
 ): Promise<T> {
   const answer = opened(connection, opening)
   const transaction = transactions.add(connection, answer, unseen)
-  let isCommitting = false
+  let failed: Failed | undefined
   try {
     if (!connection.holdsBack) await watch.until(answer)
     // Called before anything is sent, so that the first statement of the work travels along.
-    const running = begun(work, connection.tx)
+    const running = begun(work, transaction)
     const value = await watch.until(running)
     await watch.until(answer)
     const lost = connection.lost()
     if (lost !== undefined) throw lost
     watch.throwIfAborted()
-    isCommitting = true
-    await commit(connection, watch)
+    failed = await commit(transaction, watch)
+    if (failed !== undefined) throw failed.error
     transactions.close(transaction)
     if (transaction.hasLeftovers) connection.discard()
     else connection.release()
@@ -96,7 +98,7 @@ async function runOn<Tx, T>(
   } catch (error) {
     transactions.close(transaction)
     // After a failed commit, only an answer from the server tells for certain what a rollback will find.
-    if (isCommitting && !isAnswer(error)) connection.discard()
+    if (failed?.isAnswered === false) connection.discard()
     else await undo(transaction, watch, error)
     throw error
   }
@@ -123,22 +125,38 @@ function milliseconds(ms: number): string {
   return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))
 }
 
-async function begun<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
-  return await work(tx)
+async function begun<Tx, T>(work: Work<Tx, T>, { connection, lastWrites }: OpenTransaction<Tx>): Promise<T> {
+  return await work(connection.tx, lastWrites)
 }
 
-async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
-  let tag: string
+interface Failed {
+  readonly error: unknown
+  /** The server has refused, and the connection is as good as before. */
+  readonly isAnswered: boolean
+}
+
+/** Commits along with the writes that were left for it. If one of those fails, so does everything behind it. */
+async function commit<Tx>({ connection, left }: OpenTransaction<Tx>, watch: AbortWatch): Promise<Failed | undefined> {
+  let done = 0
   try {
-    tag = await watch.until(connection.runAll(breakSealAndCommit))
+    const calls = left.map(({ call }) => call)
+    const { written, tag } = connection.finish(calls, breakSealAndCommit)
+    for (const each of [...written, tag]) each.catch(() => {})
+    for (; done < written.length; done++) await watch.until(written[done] as Promise<unknown>)
+    const answer = await watch.until(tag)
+    if (answer === 'COMMIT') return undefined
+    const message = `Postgres answered the commit with ${answer}.`
+    return { error: new JustonceError('COMMIT_ROLLED_BACK', { message }), isAnswered: false }
   } catch (error) {
-    throw commitError(error)
+    // Some clients explain what their statements fail with.
+    const refused = commitError(isJustonceError(error) ? (error.cause ?? error) : error)
+    const isAnswered = isAnswer(refused)
+    const blamed = isAnswered && !isJustonceError(refused, 'TX_ABORTED') ? left[done] : undefined
+    return { error: blamed === undefined ? refused : blamed.blame(explained(refused)), isAnswered }
   }
-  if (tag === 'COMMIT') return
-  throw new JustonceError('COMMIT_ROLLED_BACK', { message: `Postgres answered the commit with ${tag}.` })
 }
 
-/** The server refused (a deferred constraint, or an earlier failure), and the connection is as good as before. */
+/** The server refused: a deferred constraint, an earlier failure, or a write that was left for the commit. */
 function isAnswer(error: unknown): boolean {
   return isJustonceError(error, 'TX_ABORTED') || sqlState(error) !== undefined
 }
