@@ -9,11 +9,11 @@ const storeOf = (connections: number): Store =>
 test.each([
   [1, 1, 1],
   [2, 1, 1],
-  [5, 1, 2],
-  [8, 1, 4],
-  [100, 1, 4],
-  [10, 2, 2],
-  [20, 2, 4],
+  [5, 1, 4],
+  [10, 1, 8],
+  [100, 1, 20],
+  [10, 2, 4],
+  [20, 2, 7],
 ])(
   'with %i connections and %i transports there are %i batches in flight, if nothing is said',
   (connections, transports, concurrency) => {

@@ -22,7 +22,10 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly messages?: Messages<Map>
   /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
   readonly codec?: CodecOptions
-  /** Concurrent batches for each transport. Default: as many as suit the store, at most 4. */
+  /**
+   * Concurrent batches for each transport. Default: as many as the pool has connections, less a quarter for everything else;
+   * at most 20. As many are used as make it faster.
+   */
   readonly concurrency?: number
   /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
@@ -121,11 +124,16 @@ export function partsOf(only: Part | readonly Part[] | undefined): readonly Part
   return typeof only === 'string' ? [only] : only
 }
 
+/** More at once would only wait for the one thread of this process. */
+const mostBatches = 20
+
 /** As many batches as the pool can serve while leaving connections for everything else. */
 export function decideConcurrency(store: Store, wanted: number | undefined, transports: number): number {
   const { connections } = store.capabilities
   if (connections === 1) return 1
-  const concurrency = wanted ?? Math.max(1, Math.min(4, Math.floor(connections / 2 / Math.max(1, transports))))
+  const forOthers = Math.max(1, Math.floor(connections / 4))
+  const most = Math.min(mostBatches, Math.floor((connections - forOthers) / Math.max(1, transports)))
+  const concurrency = wanted ?? Math.max(1, most)
   if (concurrency * transports + 1 > connections) {
     throw new JustonceError('POOL_TOO_SMALL', {
       message: `The pool of ${store.name} has ${connections} connections; ${transports} transports with concurrency ${concurrency} need ${concurrency * transports + 1}.`,

@@ -4,6 +4,7 @@ import { HandlerSlots } from '../engine/batch/slots.ts'
 import { Interleaving } from '../engine/calls/interleaving.ts'
 import { Isolation } from '../engine/calls/isolation.ts'
 import type { Engine } from '../engine/engine.ts'
+import { gathers } from '../engine/handler.ts'
 import { Hooks } from '../engine/hooks.ts'
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 import { Breakers } from '../engine/recovery/breakers.ts'
@@ -51,6 +52,9 @@ export function buildEngine<S extends Store, Map extends object>(
     get isLimited() {
       return handlers.all.some(({ concurrency }) => concurrency !== undefined)
     },
+    get isGathering() {
+      return handlers.all.some(gathers)
+    },
     get handlerNames() {
       return handlers.names
     },
@@ -68,10 +72,11 @@ export function buildEngine<S extends Store, Map extends object>(
     hooks: new Hooks(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,
-      // The other transaction's batch may take its whole budget, and a few more may be ahead of us. But all messages of
-      // a batch wait for the one whose claim a frozen process holds.
-      batchLockTimeoutMs: Math.min(Math.max(200, batch.budgetMs * 5), 1_000),
-      aloneLockTimeoutMs: 5_000,
+      // Another batch may take its whole budget. One that takes longer is probably waiting for us, or frozen, and
+      // everybody who wants our rows waits, too.
+      batchLockTimeoutMs: within(50, batch.budgetMs, 1_000),
+      aloneLockTimeoutMs: within(200, batch.budgetMs * 5, 1_000),
+      longestLockTimeoutMs: 5_000,
       // A holder that is silent for longer than any handler may take is frozen or dead.
       get idleTimeoutMs() {
         return handlers.longestTimeoutMs + 10_000
@@ -84,4 +89,8 @@ export function buildEngine<S extends Store, Map extends object>(
     outlet: parts.outlet,
     wake: parts.wake,
   }
+}
+
+function within(least: number, value: number, most: number): number {
+  return Math.min(Math.max(least, value), most)
 }

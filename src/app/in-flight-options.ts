@@ -8,7 +8,7 @@ import type { BatchSettings } from './build-engine.ts'
  * numbers share the work of slow handlers more evenly, large ones save round trips.
  */
 export interface InFlightOptions {
-  /** The largest number of messages. Default: two batches for each concurrent batch. While handlers are slow, fewer are taken. */
+  /** The largest number of messages. Default: eight of the largest batches. While handlers are slow, fewer are taken. */
   readonly messages?: number
   /** The total size of their bodies, as far as the broker can limit it; one message is always taken. Default: 64 MiB. */
   readonly bytes?: number
@@ -31,8 +31,8 @@ export function decideInFlight(
   { max }: Pick<BatchSettings, 'max'>,
 ): InFlightLimits {
   return {
-    // For each worker, one batch in progress and one ready.
-    messages: options.messages ?? concurrency * max * 2,
+    // Enough for large batches, and for each worker a message in progress and one ready.
+    messages: options.messages ?? Math.max(8 * max, 2 * concurrency),
     bytes: options.bytes ?? defaultBytes,
     ageMs: options.ageMs ?? Number.POSITIVE_INFINITY,
   }

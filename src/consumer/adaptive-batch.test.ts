@@ -15,15 +15,24 @@ function take(sizes: AdaptiveBatch, queue: Delivery[], idle = 1): Delivery[] {
   return queue.splice(0, end < 0 ? queue.length : end)
 }
 
-/** Takes, and says how long that took, until the size no longer changes. */
+let activeMs = 0
+let messages = 0
+
+/** A batch has ended, after nothing else had been done since the one before it. */
+function end(sizes: AdaptiveBatch, handled: readonly Delivery[], tookMs: number, conflicts = 0, overheadMs = 0): void {
+  activeMs += tookMs
+  messages += handled.length
+  sizes.learn({ handled, size: handled.length, tookMs, overheadMs, conflicts }, { activeMs, messages })
+}
+
+/** Takes, and says how long that took, until batches no longer grow. Returns the largest of the last ones: others are tried, too. */
 function settle(sizes: AdaptiveBatch, messageMs: number, type = 'a'): number {
-  let size = 0
-  for (let i = 0; i < 60; i++) {
+  const taken = Array.from({ length: 60 }, () => {
     const batch = take(sizes, deliveries(1_000, type))
-    sizes.learn(batch, batch.length * messageMs, 0)
-    size = batch.length
-  }
-  return size
+    end(sizes, batch, batch.length * messageMs)
+    return batch.length
+  })
+  return Math.max(...taken.slice(-30))
 }
 
 test('it takes what is there, from the front, and never waits for more', () => {
@@ -58,51 +67,21 @@ test('each type has its own pace', () => {
   expect(take(sizes, mixed).map(({ message }) => message.type)).toEqual([...Array(10).fill('fast'), 'slow'])
 })
 
-test('a conflict halves the batches of its type, the next one takes more, and after a while each that goes well gives a little back', () => {
+test('a conflict halves the batches of its type, and no others', () => {
   const sizes = new AdaptiveBatch({ max: 48, budgetMs: 100 })
-  settle(sizes, 0.1)
-  settle(sizes, 0.1, 'b')
-  sizes.learn(deliveries(48), 1, 1)
-  expect(take(sizes, deliveries(100))).toHaveLength(24)
-  expect(take(sizes, deliveries(100, 'b'))).toHaveLength(48)
-  sizes.learn(deliveries(24), 1, 2)
-  expect(take(sizes, deliveries(100))).toHaveLength(3)
-  const growth = Array.from({ length: 150 }, () => {
-    const batch = take(sizes, deliveries(100))
-    sizes.learn(batch, 1, 0)
-    return batch.length
-  })
-  // 256 messages later: the second conflict has doubled the patience.
-  expect(growth.slice(0, 86)).toEqual(Array(86).fill(3))
-  expect(growth.slice(86, 89)).toEqual([4, 5, 6])
-  expect(growth.toSorted((a, b) => a - b)).toEqual(growth)
-  expect(growth.at(-1)).toBe(48)
-})
-
-test('a type that collides whenever its batches grow tries it ever more rarely, until it has been calm for long', () => {
-  const sizes = new AdaptiveBatch({ max: 48, budgetMs: 100 })
-  settle(sizes, 0.1)
-  const untilNext = (): number => {
-    for (let handled = 0; ; ) {
-      const batch = take(sizes, deliveries(100))
-      const isColliding = batch.length > 1
-      sizes.learn(batch, 1, isColliding ? 1 : 0)
-      if (isColliding) return handled
-      handled += batch.length
-    }
-  }
-  while (take(sizes, deliveries(100)).length > 1) untilNext()
-  const [first = 0, second = 0, third = 0] = Array.from({ length: 3 }, untilNext)
-  expect(second).toBeGreaterThan(first * 1.9)
-  expect(third).toBeGreaterThan(second * 1.9)
-  for (let i = 0; i < 60_000; i++) sizes.learn(deliveries(1), 1, 0)
-  sizes.learn(deliveries(2), 1, 1)
-  expect(untilNext()).toBeLessThan(200)
+  end(sizes, deliveries(8), 1)
+  end(sizes, deliveries(8, 'b'), 1)
+  end(sizes, deliveries(8), 1, 1)
+  expect(take(sizes, deliveries(100))).toHaveLength(4)
+  expect(take(sizes, deliveries(100, 'b'))).toHaveLength(8)
+  const mixed = [...deliveries(5, 'b'), ...deliveries(1), ...deliveries(9, 'b')]
+  expect(take(sizes, mixed), 'what collides does not join a batch that is too large for it').toHaveLength(5)
+  expect(take(sizes, mixed), 'and keeps its own small').toHaveLength(4)
 })
 
 test('conflicts never make it smaller than one', () => {
   const sizes = new AdaptiveBatch({ max: 8, budgetMs: 100 })
-  for (let i = 0; i < 10; i++) sizes.learn(deliveries(1), 1, 1)
+  for (let i = 0; i < 10; i++) end(sizes, deliveries(1), 1, 1)
   expect(take(sizes, deliveries(5))).toHaveLength(1)
 })
 
@@ -115,7 +94,7 @@ test('whatever it has learnt, it takes at least one, at most the largest, and no
   fc.assert(
     fc.property(fc.array(lesson, { maxLength: 20 }), fc.integer({ min: 1, max: 60 }), (lessons, waiting) => {
       const sizes = new AdaptiveBatch({ max: 30, budgetMs: 100 })
-      for (const { count, ms, conflicts } of lessons) sizes.learn(deliveries(count), ms, conflicts)
+      for (const { count, ms, conflicts } of lessons) end(sizes, deliveries(count), ms, conflicts)
       const all = deliveries(waiting)
       const queue = [...all]
       const batch = take(sizes, queue)
@@ -137,13 +116,29 @@ test('messages without a type are a type, and made-up types do not pile up', () 
   expect(take(sizes, deliveries(100))).toHaveLength(8)
 })
 
-test('slow messages are spread over whoever is idle, quick ones stay together', () => {
+test('messages are spread over the idle workers, unless batches would become mostly overhead', () => {
   const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
-  settle(sizes, 10, 'slow')
-  settle(sizes, 0.1, 'quick')
-  const slow = deliveries(20, 'slow')
-  expect([4, 3, 2, 1].map((idle) => take(sizes, slow, idle).length)).toEqual([5, 5, 5, 5])
-  expect(take(sizes, deliveries(40, 'quick'), 4)).toHaveLength(40)
+  for (let i = 0; i < 30; i++) end(sizes, deliveries(50), 110, 0, 10)
+  // A message takes 2 ms, and a batch another 10: less than 40 ms of messages is not worth a batch.
+  expect(take(sizes, deliveries(20), 4)).toHaveLength(20)
+  const many = deliveries(120)
+  expect([4, 3, 2, 1].map((idle) => take(sizes, many, idle).length)).toEqual([30, 30, 30, 30])
+  settle(sizes, 25, 'slow')
+  const slow = deliveries(8, 'slow')
+  expect([4, 3, 2, 1].map((idle) => take(sizes, slow, idle).length)).toEqual([2, 2, 2, 2])
+})
+
+test('what is handled in one go is never spread, and takes turns', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 }, (type) => type === 'gathered')
+  for (const size of [8, 8, 16, 16, 32, 32]) end(sizes, deliveries(size, 'gathered'), size)
+  expect(take(sizes, deliveries(40, 'gathered'), 4)).toHaveLength(40)
+  const fresh = new AdaptiveBatch({ max: 50, budgetMs: 100 }, (type) => type === 'gathered')
+  const ended = fresh.begin(['gathered', 'a'])
+  expect([fresh.mayBegin('gathered'), fresh.mayBegin('a')]).toEqual([false, true])
+  ended()
+  expect(fresh.mayBegin('gathered')).toBe(true)
+  end(fresh, deliveries(8, 'gathered'), 1, 1)
+  expect(take(fresh, deliveries(100, 'gathered')), 'a conflict does not make its batches smaller').toHaveLength(8)
 })
 
 test('what nobody knows the time of does not share a batch with what is known to be quick', () => {
@@ -155,9 +150,9 @@ test('what nobody knows the time of does not share a batch with what is known to
 
 test('only what was handled teaches anything: what was left took no time', () => {
   const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
-  sizes.learn([], 500, 0)
+  end(sizes, [], 500)
   expect(take(sizes, deliveries(100))).toHaveLength(8)
-  sizes.learn(deliveries(1), 500, 0)
+  end(sizes, deliveries(1), 500)
   expect(take(sizes, deliveries(100))).toHaveLength(1)
 })
 

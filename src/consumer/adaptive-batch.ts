@@ -1,37 +1,42 @@
 import type { Delivery } from '../contracts/index.ts'
+import { BatchSize, type Progress } from './batch-size.ts'
+import { Turns } from './turns.ts'
 
 export interface BatchOptions {
   /** The largest batch. */
   readonly max: number
   /** Batches are sized so that each should take about this long. */
   readonly budgetMs: number
+  /** The size of the first batches. Default: a few messages. */
+  readonly start?: number
+}
+
+export interface EndedBatch {
+  readonly handled: readonly Delivery[]
+  /** How many messages it had at its beginning. */
+  readonly size: number
+  readonly tookMs: number
+  /** How much of that was spent on the transaction rather than on the messages. */
+  readonly overheadMs: number
+  readonly conflicts: number
 }
 
 interface Pace {
-  /** Moving average of the total time that one message of this type takes. */
+  /** Moving average of the time that one message of this type takes. */
   messageMs: number
   /** If false, the average is only a guess. */
   isMeasured: boolean
-  /** Halved by a conflict, lowered more by the next ones, and raised a little by batches without one, after some patience. */
-  limit: number
-  /** How many messages were handled since the last conflict. */
-  calm: number
-  /** How many must be handled without a conflict before batches grow again. */
-  patience: number
+  readonly size: BatchSize
+  /** Only where a batch takes about as long as a message. */
+  readonly turns: Turns | undefined
 }
-
-/**
- * A conflict costs as long as a lock is waited for, which is hundreds of messages. A type that collides again whenever its
- * batches grow must not try it all the time: each conflict doubles the patience, and a long calm ends it.
- */
-const patienceOf = { first: 128, most: 8_192, forgottenAfter: 50_000 }
 
 const typesRemembered = 1_000
 /** The batch size for a type of which no time has been measured yet. */
 const unknownSize = 8
 
-/** A batch has a fixed cost: what would take less than this share of the budget is not spread over idle workers. */
-const worthABatch = 1 / 4
+/** What would take less than so many times the overhead of a batch is not spread over idle workers. */
+const worthABatch = 4
 
 /**
  * Decides how many of the waiting deliveries go into the next batch. It never waits for more: batches grow under load.
@@ -40,12 +45,29 @@ const worthABatch = 1 / 4
  */
 export class AdaptiveBatch {
   readonly #options: BatchOptions
+  readonly #isGathered: (type: string) => boolean
   readonly #paces = new Map<string, Pace>()
   /** Moving average of the time one message takes, whatever its type. Unknown at first. */
   #messageMs: number | undefined
+  /** Moving average of the time a batch takes besides its messages. Unknown at first. */
+  #overheadMs: number | undefined
 
-  constructor(options: BatchOptions) {
+  /** `isGathered`: whether the handlers of a type take many messages in about the time of one. */
+  constructor(options: BatchOptions, isGathered: (type: string) => boolean = () => false) {
     this.#options = options
+    this.#isGathered = isGathered
+  }
+
+  /** Whether a batch with messages of this type may begin now. */
+  mayBegin(type: string): boolean {
+    return this.#paces.get(type)?.turns?.mayBegin !== false
+  }
+
+  /** A batch with messages of these types begins. Call the returned function when it has ended. */
+  begin(types: Iterable<string>): () => void {
+    const turns = [...types].flatMap((type) => this.#pace(type).turns ?? [])
+    for (const each of turns) each.begun()
+    return () => turns.forEach((each) => void each.ended())
   }
 
   /**
@@ -53,48 +75,36 @@ export class AdaptiveBatch {
    * worker that takes the batch.
    */
   chooser(candidates: Iterable<Delivery>, idle: number): (delivery: Delivery) => boolean {
-    const { max } = this.#options
     const shareMs = this.#share(candidates, idle)
-    const counts = new Map<string, number>()
+    let limit = this.#options.max
     let expectedMs = 0
     let size = 0
     let isMeasured = false
     return ({ message }) => {
-      const type = message.type ?? ''
-      const pace = this.#pace(type)
-      const count = (counts.get(type) ?? 0) + 1
-      if (size >= max || (size > 0 && (count > pace.limit || expectedMs + pace.messageMs > shareMs))) return false
+      const pace = this.#pace(message.type ?? '')
+      limit = Math.min(limit, pace.size.limit)
+      if (size > 0 && (size >= limit || expectedMs + pace.messageMs > shareMs)) return false
       // Its speed is unknown, so messages with a known speed must not wait for it.
       if (size > 0 && pace.isMeasured !== isMeasured) return false
       isMeasured = pace.isMeasured
-      counts.set(type, count)
       expectedMs += pace.messageMs
       size++
       return true
     }
   }
 
-  /** Learns from what was handled and how long it took. */
-  learn(handled: readonly Delivery[], tookMs: number, conflicts: number): void {
+  /** Learns from a batch that has ended: what was handled of it, how long that took, and what the consumer has done so far. */
+  learn({ handled, size, tookMs, overheadMs, conflicts }: EndedBatch, progress: Progress): void {
     if (handled.length === 0) return
-    const messageMs = tookMs / handled.length
-    this.#messageMs ??= messageMs
-    this.#messageMs += (messageMs - this.#messageMs) * Math.min(1 / 4, handled.length / 100)
+    this.#overheadMs = moved(this.#overheadMs, overheadMs, 1 / 16)
+    this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.min(1 / 4, handled.length / 100))
+    const messageMs = Math.max(0, tookMs - overheadMs) / handled.length
     for (const type of new Set(handled.map((delivery) => delivery.message.type ?? ''))) {
       const pace = this.#pace(type)
-      pace.messageMs = pace.isMeasured ? pace.messageMs + (messageMs - pace.messageMs) / 4 : messageMs
+      pace.messageMs = moved(pace.isMeasured ? pace.messageMs : undefined, messageMs, 1 / 4)
       pace.isMeasured = true
-      if (conflicts > 0) {
-        const { first, most, forgottenAfter } = patienceOf
-        const isAgain = pace.patience > 0 && pace.calm <= forgottenAfter
-        pace.patience = isAgain ? Math.min(most, pace.patience * 2) : first
-        pace.calm = 0
-        pace.limit = Math.max(1, Math.floor(Math.min(pace.limit, handled.length) / (isAgain ? 8 : 2)))
-      } else {
-        pace.calm += handled.length
-        if (pace.calm > pace.patience)
-          pace.limit = Math.min(this.#options.max, pace.limit + Math.max(1, pace.limit / 8))
-      }
+      if (conflicts > 0) pace.turns?.collided()
+      pace.size.ended(size, conflicts > 0 && pace.turns === undefined, progress)
     }
   }
 
@@ -114,10 +124,11 @@ export class AdaptiveBatch {
     if (idle <= 1) return budgetMs
     let expectedMs = 0
     for (const { message } of candidates) {
-      expectedMs += this.#pace(message.type ?? '').messageMs
-      if (expectedMs >= budgetMs * idle) return budgetMs
+      const { messageMs, turns } = this.#pace(message.type ?? '')
+      expectedMs += messageMs
+      if (turns !== undefined || expectedMs >= budgetMs * idle) return budgetMs
     }
-    return Math.max(budgetMs * worthABatch, expectedMs / idle)
+    return Math.max((this.#overheadMs ?? 0) * worthABatch, expectedMs / idle)
   }
 
   /** A new type starts with small batches until its time is known: a slow handler must not hold locks for seconds. */
@@ -126,10 +137,19 @@ export class AdaptiveBatch {
     if (pace === undefined) {
       // Types come from outside: a sender that invents new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
-      const { max, budgetMs } = this.#options
-      pace = { messageMs: budgetMs / unknownSize, isMeasured: false, limit: max, calm: 0, patience: 0 }
+      const { max, budgetMs, start = unknownSize } = this.#options
+      pace = {
+        messageMs: budgetMs / unknownSize,
+        isMeasured: false,
+        size: new BatchSize(max, start),
+        turns: this.#isGathered(type) ? new Turns() : undefined,
+      }
       this.#paces.set(type, pace)
     }
     return pace
   }
+}
+
+function moved(average: number | undefined, value: number, weight: number): number {
+  return average === undefined ? value : average + (value - average) * weight
 }

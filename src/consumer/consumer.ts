@@ -3,10 +3,12 @@ import { handleDeliveries } from '../engine/batch/handle-deliveries.ts'
 import { addResult, type BatchResult, emptyResult } from '../engine/batch-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../engine/feed.ts'
+import { gathers } from '../engine/handler.ts'
 import type { SuspicionOf } from '../engine/intake/sort-out.ts'
 import { lostWith } from '../engine/positions/partition-moves.ts'
 import { isJustonceError } from '../errors/index.ts'
 import type { StoreGate } from '../loops/store-gate.ts'
+import { Activity } from './activity.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
 import type { MayBegin, TakenBatch } from './chains.ts'
@@ -32,8 +34,9 @@ export class Consumer<Tx> {
   readonly #quarantine: Quarantine<Tx>
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
+  readonly #activity: Activity
   readonly #inHand: InHand
-  /** `undefined` if no handler limits its concurrency. All handlers are registered before a consumer is created. */
+  /** `undefined` if every message may begin at any time. All handlers are registered before a consumer is created. */
   readonly #mayBegin: MayBegin | undefined
   readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
@@ -58,9 +61,14 @@ export class Consumer<Tx> {
     this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
-    const { handlersOf, slots, isLimited } = engine
-    this.#mayBegin = isLimited ? ({ message }) => slots.areFree(handlersOf(message.type ?? '')) : undefined
-    this.#sizes = new AdaptiveBatch(options.batch)
+    const { handlersOf, slots, isLimited, isGathering } = engine
+    // A batch that is alone has none to collide with.
+    const sizes = options.concurrency === 1 ? { ...options.batch, start: options.batch.max } : options.batch
+    this.#sizes = new AdaptiveBatch(sizes, (type) => isGathering && handlersOf(type).every(gathers))
+    const mayBegin: MayBegin = ({ message: { type = '' } }) =>
+      this.#sizes.mayBegin(type) && (!isLimited || slots.areFree(handlersOf(type)))
+    this.#mayBegin = isLimited || isGathering ? mayBegin : undefined
+    this.#activity = new Activity(engine.clock)
     this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
       clock: engine.clock,
@@ -98,7 +106,7 @@ export class Consumer<Tx> {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#stopListening()
-    this.#inHand.wake()
+    this.#inHand.wakeAll()
     await Promise.all(this.#running)
     await this.#release(this.#inHand.close())
     await Promise.all(this.#background)
@@ -145,19 +153,29 @@ export class Consumer<Tx> {
       await this.#inHand.ready()
       await this.#gate.open(signal)
       const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, this.#idle)
-      const free = this.#takeSlots(batch)
+      const ended = batch && this.#begin(batch)
       this.#idle--
       this.#appetite.look()
-      if (batch !== undefined) await this.#process(batch)
-      free()
+      if (batch === undefined) continue
+      this.#activity.begin()
+      await this.#process(batch)
+      this.#activity.end()
+      ended?.()
     }
   }
 
-  #takeSlots(batch: TakenBatch | undefined): () => void {
+  /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */
+  #begin({ deliveries }: TakenBatch): () => void {
+    if (this.#mayBegin === undefined) return () => {}
     const { handlersOf, slots } = this.#engine
-    if (batch === undefined || this.#mayBegin === undefined) return () => {}
-    const types = new Set(batch.deliveries.map(({ message }) => message.type ?? ''))
-    return slots.take([...types].flatMap((type) => handlersOf(type)))
+    const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
+    const free = slots.take([...types].flatMap((type) => handlersOf(type)))
+    const ended = this.#sizes.begin(types)
+    return () => {
+      ended()
+      free()
+      this.#inHand.wake()
+    }
   }
 
   async #process(batch: TakenBatch): Promise<void> {
@@ -172,7 +190,9 @@ export class Consumer<Tx> {
       const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(result.stopped) }
       const leftFor = leftBehind(result, pauses)
       const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
-      this.#sizes.learn(handled, tookMs, result.conflicts)
+      const { overheadMs, conflicts } = result
+      const ended = { handled, size: deliveries.length, tookMs, overheadMs, conflicts }
+      this.#sizes.learn(ended, this.#activity.handled(handled.length))
       this.#inHand.end(batch, leftFor, result)
       events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })
     } catch (error) {

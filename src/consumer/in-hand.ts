@@ -89,7 +89,9 @@ export class InHand {
     const { mayBegin } = this.#options
     const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(mayBegin), idle), mayBegin)
     this.heldBack.forget(batch.deliveries)
-    return batch.deliveries.length === 0 ? undefined : batch
+    if (batch.deliveries.length === 0) return undefined
+    if (this.#wakes.length > 0 && this.#chains.canBegin(mayBegin)) this.wake()
+    return batch
   }
 
   end(batch: TakenBatch, leftFor: LeftFor, { stopped, wentWell }: BatchResult): void {
@@ -118,10 +120,13 @@ export class InHand {
     await new Promise<void>((resolve) => this.#wakes.push(resolve))
   }
 
+  /** Wakes one worker. One that takes something wakes the next, so that none wakes for nothing. */
   wake(): void {
-    const wakes = this.#wakes
-    this.#wakes = []
-    for (const wake of wakes) wake()
+    this.#wakes.shift()?.()
+  }
+
+  wakeAll(): void {
+    for (const wake of this.#wakes.splice(0)) wake()
   }
 
   /** Removes and returns everything that waits, whatever for. */

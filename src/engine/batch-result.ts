@@ -17,6 +17,8 @@ export interface BatchResult {
   down: { readonly error: unknown } | undefined
   /** How often a conflict rolled the batch back. A reason to make the next batch smaller. */
   conflicts: number
+  /** How much of the time was spent on opening, claiming and committing rather than on handlers. */
+  overheadMs: number
   /** Runs and deliveries that are finished, and neither failed nor waiting. */
   wentWell: number
   /** Settled deliveries, including duplicates. They must not be settled again. */
@@ -35,6 +37,7 @@ export function emptyResult(): BatchResult {
     stopped: [],
     down: undefined,
     conflicts: 0,
+    overheadMs: 0,
     wentWell: 0,
     settled: [],
     lost: [],
@@ -49,5 +52,6 @@ export function addResult(total: BatchResult, more: BatchResult): void {
   total.background.push(...more.background)
   total.down ??= more.down
   total.conflicts += more.conflicts
+  total.overheadMs += more.overheadMs
   total.wentWell += more.wentWell
 }

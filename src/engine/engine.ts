@@ -25,6 +25,8 @@ export interface Engine<Tx> {
   handlerNamed(name: string): Handler<Tx> | undefined
   /** Whether any handler has `concurrency`. */
   readonly isLimited: boolean
+  /** Whether any handler takes many messages in about the time of one. */
+  readonly isGathering: boolean
   /** All names under which messages may be parked here, including former names. */
   readonly handlerNames: readonly string[]
   schemaOf(type: string): StandardSchema | undefined
@@ -71,8 +73,9 @@ export interface EngineTiming {
   readonly overrunMs: number
   /** How long a batch waits for a lock that another transaction holds. Short, because all its messages wait with it. */
   readonly batchLockTimeoutMs: number
-  /** The same for the last try of a message that runs alone. */
+  /** The same for a message that is alone. Each try is given twice as long, up to `longestLockTimeoutMs`. */
   readonly aloneLockTimeoutMs: number
+  readonly longestLockTimeoutMs: number
   readonly idleTimeoutMs: number
   /** Longer than any handler may take: a statement that is still running then belongs to a handler that was given up. */
   readonly statementTimeoutMs: number

@@ -98,3 +98,8 @@ export interface Handler<Tx = unknown> {
     | { readonly kind: 'each'; run(message: Message, context: RunContext<Tx>): unknown }
     | { readonly kind: 'batch'; run(messages: readonly Message[], context: RunContext<Tx>): unknown }
 }
+
+/** Whether a batch of its messages takes about as long as one of them. */
+export function gathers({ interleave, call }: Pick<Handler, 'interleave' | 'call'>): boolean {
+  return interleave || call.kind === 'batch'
+}

@@ -113,7 +113,7 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
   // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
-    await inTransaction(engine, engine.timing.aloneLockTimeoutMs, async (tx, lastWrites) => {
+    await inTransaction(engine, engine.timing.longestLockTimeoutMs, async (tx, lastWrites) => {
       const wentWell = new Set<string>()
       const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)

@@ -43,6 +43,8 @@ export interface Committed<Tx> {
   readonly published: readonly OutgoingMessage[]
   /** Deliveries that do not begin at the position in the store. */
   readonly lost: readonly Delivery[]
+  /** How long everything but the calls of the handlers took. */
+  readonly overheadMs: number
 }
 
 /**
@@ -51,12 +53,14 @@ export interface Committed<Tx> {
  * If it rejects, everything has been rolled back; next-step.ts decides what to do then.
  */
 export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Batch<Tx>): Promise<Committed<Tx>> {
-  const { parts } = engine.store
+  const { clock, store } = engine
+  const begunAt = clock.monotonicMs()
+  let callsMs = 0
   const runs = given.works.flatMap((work) => work.runs)
   const executions = planExecutions(given.works)
 
   await beginAttempts(engine, given)
-  return await inTransaction(engine, given.lockTimeoutMs, async (tx, lastWrites) => {
+  const committed = await inTransaction(engine, given.lockTimeoutMs, async (tx, lastWrites) => {
     const outcomes: Outcomes = [...given.earlier]
 
     // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
@@ -71,6 +75,8 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
       wentWell: new Set<string>(),
     }
 
+    const calledAt = clock.monotonicMs()
+    const { parts } = store
     if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
       await runTogether(engine, tx, executions, outcomes, permits)
     } else {
@@ -78,6 +84,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
       await runInParts(engine, inParts, tx, executions, outcomes, permits)
       if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
     }
+    callsMs = clock.monotonicMs() - calledAt
     permits.order.keepBehind(outcomes)
 
     // Failures, results and outgoing messages are written in the transaction of the effects, so that they share its fate.
@@ -88,6 +95,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     const published = books.outgoing
     return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
   })
+  return { ...committed, overheadMs: clock.monotonicMs() - begunAt - callsMs }
 }
 
 /**

@@ -45,6 +45,7 @@ export class Attempts<Tx> {
     result.lost.push(...lost)
     result.background.push(...background)
     result.wentWell += wentWell
+    result.overheadMs += committed.overheadMs
     return { committed }
   }
 
@@ -66,7 +67,7 @@ export class Attempts<Tx> {
       earlier: [],
       settles: true,
       partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,
-      lockTimeoutMs: timing.batchLockTimeoutMs,
+      lockTimeoutMs: works.length > 1 ? timing.batchLockTimeoutMs : timing.aloneLockTimeoutMs,
       ...(this.feed.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
     }
   }

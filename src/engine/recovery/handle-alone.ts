@@ -54,13 +54,13 @@ async function settle<Tx>(
   given: Item<Tx>,
   { earlier, hasFailed, isLast }: { earlier: Outcomes; hasFailed: boolean; isLast: boolean },
 ): Promise<End> {
-  const { batchLockTimeoutMs, aloneLockTimeoutMs } = attempts.engine.timing
+  const { aloneLockTimeoutMs, longestLockTimeoutMs } = attempts.engine.timing
   let item = given
   let of: Alone = knownOf(item)
   let history: WhyUndone[] = []
   for (let rounds = 0; ; rounds++) {
     // Alone, it may wait longer each time, because it only blocks transactions that want the same rows.
-    const lockTimeoutMs = Math.min(batchLockTimeoutMs * 2 ** rounds, aloneLockTimeoutMs)
+    const lockTimeoutMs = Math.min(aloneLockTimeoutMs * 2 ** rounds, longestLockTimeoutMs)
     const settles = isLast || of === 'last-resort'
     const one = attempts.batchOf([item])
     // A message that is not run needs no part. If there are several handlers, each needs one.

@@ -26,7 +26,7 @@ export async function takesOthers<Tx>(engine: Engine<Tx>, run?: Run<Tx>): Promis
         await store.queue?.send(tx, '>probe', [{ key: undefined, message: emptyMessage }])
         throw undo
       },
-      { lockTimeoutMs: engine.timing.aloneLockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs },
+      { lockTimeoutMs: engine.timing.longestLockTimeoutMs, idleTimeoutMs: engine.timing.idleTimeoutMs },
     )
   } catch (error) {
     if (error === undo) return true
