@@ -23,7 +23,7 @@ export interface ChaosOptions extends PlaceOptions {
   /** A consumer that does it wrong, and where it is vulnerable, to see that it is found out. */
   readonly broken?: { readonly consumer: BrokenConsumer; readonly lingersAt: CrashPoint }
   /** It goes on for a while longer until this is so: on a slow machine less happens in the same time. */
-  isEnough?(struck: Readonly<Record<FaultKind, number>>): boolean
+  isEnough?(struck: Readonly<Record<FaultKind, number>>, seen: { duplicates: number; recovered: number }): boolean
   /** Ends it early, in good order. */
   readonly signal?: AbortSignal
   /** A line every few seconds. */
@@ -59,7 +59,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   ])
   const endIfEnough = (): void => {
     const isTimeUp = performance.now() - begunAt >= options.durationMs
-    if (isTimeUp && (options.isEnough?.(counts) ?? true)) enough.abort()
+    if (
+      isTimeUp &&
+      (options.isEnough?.(counts, { duplicates: heard.duplicates, recovered: recoveries.measured }) ?? true)
+    )
+      enough.abort()
   }
 
   const hear = (slot: Slot, { event, keys = [] }: ChildEvent): void => {

@@ -40,6 +40,10 @@ export class Recoveries {
     }
   }
 
+  get measured(): number {
+    return [...this.#times.values()].flat().length
+  }
+
   summary(): RecoveryTimes[] {
     return [...this.#times].map(([kind, times]) => {
       const sorted = times.toSorted((a, b) => a - b)
