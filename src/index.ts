@@ -11,7 +11,9 @@ export type {
   HandlerContext,
   HandlerOutcome,
   MessageToDeliver,
+  MessageToPublish,
   Publish,
+  PublishAll,
   TxOf,
 } from './app/types.ts'
 // What only those need who write a store or a transport is in justonce/driver.

@@ -38,7 +38,7 @@ const sections: readonly Section[] = [
   {
     title: '`publish()`',
     from: [['src/engine/handler.ts', 'PublishOptions']],
-    more: '`app.publish()` also takes `tx`, your own transaction. See [publishing](../guides/publishing.md).',
+    more: '`app.publish()` also takes `tx`, your own transaction. The messages of `publishAll()` have these options, too, beside `type` and `body`. See [publishing](../guides/publishing.md).',
   },
   { title: '`once()`', from: [['src/engine/once/once.ts', 'OnceKey']], more: 'See [once](../guides/once.md).' },
   { title: '`withLease()`', from: [['src/leases/with-lease.ts', 'LeaseOptions']] },

@@ -1,14 +1,12 @@
 import { systemClock } from '../clock/index.ts'
-import type { OutgoingMessage, Store, StoreWarning } from '../contracts/index.ts'
+import type { Store, StoreWarning } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Handler, PublishOptions } from '../engine/handler.ts'
+import type { Handler } from '../engine/handler.ts'
 import { onceInApp } from '../engine/once/once.ts'
-import { checkPublished } from '../engine/publishing/check-published.ts'
-import { encodeOutgoing } from '../engine/publishing/outgoing.ts'
 import { checkChoice, checkNumber, JustonceError } from '../errors/index.ts'
 import { knownHandlers } from '../letters/index.ts'
 import { type OperatorChange, operations } from '../operations/index.ts'
-import { type Destination, Destinations } from '../outgoing/destinations.ts'
+import { Destinations } from '../outgoing/destinations.ts'
 import { type AppOptions, checkAppOptions, decideConcurrency, type Part, partsOf } from './app-options.ts'
 import { whenBrokersAreThere } from './await-brokers.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
@@ -23,6 +21,7 @@ import { type AppState, HealthWatch } from './health.ts'
 import { decideInFlight } from './in-flight-options.ts'
 import { pinSchemes } from './pin-schemes.ts'
 import { whenStoreIsThere } from './prepare-store.ts'
+import { Publishing } from './publishing.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
 import { warnOfRetention } from './retention-warnings.ts'
 import { closeDrivers, Running } from './running.ts'
@@ -66,6 +65,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     outlet: destinations,
     wake: (loop) => running?.wake(loop),
   })
+
+  const publishing = new Publishing(engine, destinations)
 
   // A function, because the state may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
@@ -122,14 +123,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       engine.wake('retries')
     },
 
-    async publish(type, body, { tx, ...given } = {}) {
-      const codec = engine.codecOf(type)
-      const message = encodeOutgoing({ type, body, options: given as PublishOptions, now: clock.now(), codec })
-      await checkPublished(engine, message)
-      if (tx === undefined) await sendNow(destinations.of(message.type), message)
-      else await destinations.storeForOthers(tx, message)
-      return message.id
-    },
+    publish: async (type, body, { tx, ...options } = {}) => await publishing.one({ type, body, options, tx }),
+    publishAll: async (messages, options) => await publishing.all(messages, options),
 
     once: (key, work) => onceInApp(engine, key, work as never) as never,
 
@@ -201,14 +196,4 @@ function passOn(change: OperatorChange, { wake, recent, events }: Engine<unknown
   else if (change.kind === 'retried') wake('retries')
   else if (change.kind === 'record-forgotten') recent.clear()
   else events.emit({ kind: 'redrive-ended', id: change.id, state: 'stopped' })
-}
-
-async function sendNow({ name, publisher }: Destination, message: OutgoingMessage): Promise<void> {
-  const [result] = await publisher.publish([message])
-  if (result?.kind === 'refused') {
-    throw new JustonceError('PUBLISH_REFUSED', {
-      message: `${name} refused message ${message.id} of type ${message.type}.`,
-      cause: result.error,
-    })
-  }
 }

@@ -17,9 +17,17 @@ export type Publish<Map extends object> = <Type extends TypeName<Map>>(
   options?: PublishOptions,
 ) => Promise<string>
 
-/** `publish` exists only if the store can keep outgoing messages. */
+/** A message as `publishAll` takes it, with the options of `publish`. */
+export type MessageToPublish<Map extends object> = {
+  readonly [Type in TypeName<Map>]: { readonly type: Type; readonly body: Map[Type] } & PublishOptions
+}[TypeName<Map>]
+
+/** The same as `publish` for each of them. Resolves to their ids. */
+export type PublishAll<Map extends object> = (messages: readonly MessageToPublish<Map>[]) => Promise<readonly string[]>
+
+/** `publish` and `publishAll` exist only if the store can keep outgoing messages. */
 type Publishing<S extends Store, Map extends object> = S extends { readonly queue: Queue<never> }
-  ? { readonly publish: Publish<Map> }
+  ? { readonly publish: Publish<Map>; readonly publishAll: PublishAll<Map> }
   : unknown
 
 /** What a handler receives. */
@@ -81,6 +89,15 @@ export interface App<S extends Store, Map extends object> {
     body: Map[Type],
     options?: PublishOptions & { readonly tx?: TxOf<S> },
   ): Promise<string>
+  /**
+   * Publishes many messages, with one statement or one call of the broker for each destination. All of them are checked before the
+   * first is stored or sent. With `tx` all are stored, or none. Without `tx`, a broker may refuse some and take the others:
+   * `details.unsent` of the error has the ids of those that were not sent.
+   */
+  publishAll(
+    messages: readonly MessageToPublish<Map>[],
+    options?: { readonly tx?: TxOf<S> },
+  ): Promise<readonly string[]>
   /**
    * The same as `once(store, key, work)` with `publish`, for code that something else calls: a route, a cron job. The app
    * need not be started.

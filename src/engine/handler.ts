@@ -44,6 +44,12 @@ export interface PublishOptions {
   readonly expiresAt?: Date
 }
 
+/** A message as `publishAll` takes it. */
+export interface AnyToPublish extends PublishOptions {
+  readonly type: string
+  readonly body: unknown
+}
+
 /** What a handler is given besides the message. */
 export interface RunContext<Tx> extends CallContext {
   readonly tx: Tx
@@ -57,6 +63,8 @@ export interface CallContext {
   readonly signal: AbortSignal
   /** Stores a message in the same transaction. It is sent after the commit, and its id never changes. */
   publish(type: string, body: unknown, options?: PublishOptions): Promise<string>
+  /** The same for each of them. */
+  publishAll(messages: readonly AnyToPublish[]): Promise<readonly string[]>
   /** Runs after the commit, at most once: a crash in between loses it. Use it to refresh a cache, for example. */
   afterCommit(work: () => unknown): void
 }

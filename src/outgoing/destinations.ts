@@ -1,4 +1,4 @@
-import type { Clock, OutgoingMessage, Publisher, Queue, Store } from '../contracts/index.ts'
+import type { Clock, OutgoingMessage, Publisher, PublishResult, Queue, Store } from '../contracts/index.ts'
 import { outgoingQueue } from '../encoding/outgoing-queue.ts'
 import { toQueue } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
@@ -77,12 +77,25 @@ export class Destinations {
   }
 
   /** For a transaction that the caller ends: this process does not see its commit. */
-  async storeForOthers(tx: unknown, message: OutgoingMessage): Promise<void> {
-    this.check(message.type)
-    // An empty savepoint, because every store refuses one outside of a transaction, where the message would be sent immediately.
+  async storeForOthers(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void> {
+    if (messages.length === 0) return
+    for (const { type } of messages) this.check(type)
+    // An empty savepoint, because every store refuses one outside of a transaction, where the messages would be sent immediately.
     await this.#options.store.within(tx).savepoint(async () => {})
-    await this.store(tx, [message])
-    await this.#queue().announce?.(this.of(message.type).queue, tx)
+    await this.store(tx, messages)
+    for (const { queue } of new Set(messages.map(({ type }) => this.of(type))))
+      await this.#queue().announce?.(queue, tx)
+  }
+
+  /** Sends them without a transaction, to one destination after the other. */
+  async send(messages: readonly OutgoingMessage[]): Promise<void> {
+    const unsent = new Set(messages)
+    for (const [{ name, publisher }, some] of Map.groupBy(messages, ({ type }) => this.of(type))) {
+      const results = await publisher.publish(some)
+      for (const [index, message] of some.entries()) if (results[index]?.kind === 'sent') unsent.delete(message)
+      const refused = some.findIndex((_, index) => results[index]?.kind === 'refused')
+      if (refused >= 0) throw refusedBy(name, some[refused] as OutgoingMessage, results[refused] as Refused, unsent)
+    }
   }
 
   /** Registers the relay of this process; without one, other processes are notified. The returned function removes it. */
@@ -105,6 +118,22 @@ export class Destinations {
     if (store.queue !== undefined) return store.queue
     throw new JustonceError('STORE_CANNOT', { message: `${store.name} has no queue to keep published messages in.` })
   }
+}
+
+type Refused = PublishResult & { readonly kind: 'refused' }
+
+function refusedBy(
+  destination: string,
+  { id, type }: OutgoingMessage,
+  { error }: Refused,
+  unsent: ReadonlySet<OutgoingMessage>,
+): JustonceError {
+  const more = unsent.size > 1 ? ` ${unsent.size} messages were not sent.` : ''
+  return new JustonceError('PUBLISH_REFUSED', {
+    message: `${destination} refused message ${id} of type ${type}.${more}`,
+    cause: error,
+    details: { unsent: [...unsent].map((message) => message.id) },
+  })
 }
 
 function unroutable(type: string, patterns: readonly string[]): JustonceError {

@@ -76,6 +76,18 @@ describe.skipIf(!server.available)('statements that a queue takes', () => {
     await transport.close()
   })
 
+  test('app.publishAll: one for each destination, in the transaction of the caller and outside', async () => {
+    const to = { one: queueTransport({ store, queue: 'one' }), two: queueTransport({ store, queue: 'two' }) }
+    const app = justonce({ store, to, routes: { '*': 'one', 'note.tagged': 'two' }, log: false })
+    const many = messages(100).map(({ id }) => ({ type: 'note.created', body: { id }, id }))
+    await app.publishAll(many)
+    expect(said.splice(0)).toEqual(['send'])
+    await store.transaction((tx) => app.publishAll([...many, { type: 'note.tagged', body: {} }, ...many], { tx }))
+    expect(said.splice(0)).toEqual(['send', 'send'])
+    expect((await store.queue.count('one')).ready).toBe(300)
+    await app.stop()
+  })
+
   test('an app: one removal for each batch, and one insertion for all that the batch publishes', async () => {
     const transport = queueTransport({ store })
     const app = justonce({ store, transport, log: false })

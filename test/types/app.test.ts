@@ -8,6 +8,7 @@ import {
   type JustonceEvent,
   justonce,
   type Message,
+  type MessageToPublish,
   messages,
   type OnceContext,
   type OnceOutcome,
@@ -139,6 +140,32 @@ test('publish takes what the messages name, and nothing else', () => {
     })
     // @ts-expect-error: not a transaction of this store
     app.publish('note.tagged', { tags: [] }, { tx: {} as DatabaseSync })
+  })
+})
+
+test('publishAll takes a list of what the messages name, each with its own body and options', () => {
+  typesOnly(() => {
+    const app = justonce({ store: memoryStore(), messages: messages<Map>() })
+    app.on('note.created', 'a', async (_, { publishAll, tx }) => {
+      expectTypeOf(publishAll([{ type: 'note.tagged', body: { tags: ['x'] }, key: 'k' }])).toEqualTypeOf<
+        Promise<readonly string[]>
+      >()
+      const mixed: MessageToPublish<Map>[] = [
+        { type: 'note.tagged', body: { tags: [] } },
+        { type: 'note.created', body: { noteId: 1, author: 'x' }, id: 'x' },
+      ]
+      await app.publishAll(mixed, { tx })
+      // @ts-expect-error: the body of another message
+      await publishAll([{ type: 'note.tagged', body: { noteId: 1 } }])
+      // @ts-expect-error: no such message
+      await app.publishAll([{ type: 'note.deleted', body: {} }])
+      // @ts-expect-error: headers are text
+      await app.publishAll([{ type: 'note.tagged', body: { tags: [] }, headers: { a: 1 } }])
+    })
+    // @ts-expect-error: not a transaction of this store
+    app.publishAll([{ type: 'note.tagged', body: { tags: [] } }], { tx: {} as DatabaseSync })
+    const anything = justonce({ store: memoryStore() })
+    void anything.publishAll([{ type: 'any', body: 7, key: 'k' }])
   })
 })
 

@@ -4,6 +4,7 @@ import type { Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
 import { checkPublished } from '../publishing/check-published.ts'
 import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
+import { publishEach } from '../publishing/publish-each.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What publishing needs. */
@@ -39,16 +40,17 @@ export class CallProducts {
 
   /** The context, extended with what belongs to this call. */
   contextFor<Given extends object>(given: Given, time: TimeLimit): Given & CallContext {
+    // A caller that does not await this must not crash the process: the error is reported, or fails the handler.
+    const noted = <Result>(published: Promise<Result>): Promise<Result> => {
+      published.catch((error: unknown) => {
+        if (!this.#isOver) this.failure ??= { error }
+      })
+      return published
+    }
     const context = {
       ...given,
-      publish: (...message: Parameters<CallContext['publish']>) => {
-        const published = this.#publish(...message)
-        // A caller that does not await this must not crash the process: the error is reported, or fails the handler.
-        published.catch((error: unknown) => {
-          if (!this.#isOver) this.failure ??= { error }
-        })
-        return published
-      },
+      publish: (...message: Parameters<CallContext['publish']>) => noted(this.#publish(...message)),
+      publishAll: (...given: Parameters<CallContext['publishAll']>) => noted(this.#publishAll(...given)),
       afterCommit: (work: () => unknown) => {
         // Not thrown: the call may come from a bare timer, and throwing there would end the process.
         if (this.#isOver) this.#tellLate('afterCommit()')
@@ -72,6 +74,10 @@ export class CallProducts {
   /** From now on, anything that comes through the context is too late. */
   end(): void {
     this.#isOver = true
+  }
+
+  async #publishAll(...[messages]: Parameters<CallContext['publishAll']>): Promise<readonly string[]> {
+    return await publishEach((...message) => this.#publish(...message), messages)
   }
 
   async #publish(...[type, body, options]: Parameters<CallContext['publish']>): Promise<string> {

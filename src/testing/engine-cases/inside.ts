@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { justonce } from '../../app/justonce.ts'
+import { unpackMessage } from '../../encoding/packed-message.ts'
 import { countParked } from '../../operations/index.ts'
 import { queueTransport } from '../../transports/queue/index.ts'
 import type { StoreCase } from '../store-case.ts'
-import { eventually } from '../waiting.ts'
+import { eventually, failureOf } from '../waiting.ts'
 import { type BenchStore, countsOf, engineCase, later } from './bench.ts'
 
 /** The database as the broker: settling and publishing are part of the transaction of the effects. */
@@ -39,6 +40,35 @@ export const insideCases: readonly StoreCase[] = [
       const tagged = await countsOf(effects, ...names.map((name) => `${name} tagged`))
       assert.deepEqual(Object.values(tagged), [1, 1, 0, 1, 1])
       assert.equal(await countParked(store), 1)
+    },
+  }),
+  engineCase({
+    name: 'inside: many messages that are published together in a transaction are all in the queue when it commits, or none of them',
+    needs: ['queue'],
+    async run({ store, transaction }) {
+      const app = justonce<BenchStore>({ store, to: queueTransport({ store, queue: 'notes' }) })
+      const notes = Array.from({ length: 120 }, (_, index) => ({
+        type: 'note.created',
+        body: index,
+        key: `k${index % 7}`,
+      }))
+      const failing = transaction(async (tx) => {
+        await app.publishAll(notes, { tx })
+        throw new Error('the work failed')
+      })
+      await failureOf(failing, 'work that throws')
+      assert.equal((await store.queue.count('notes')).ready, 0)
+      const ids = await transaction(async (tx) => {
+        const published = await app.publishAll(notes, { tx })
+        assert.equal((await store.queue.count('notes')).ready, 0, 'they are in the queue before the commit')
+        return published
+      })
+      const taken = await store.queue.take('notes', { limit: 200, visibilityMs: 60_000 })
+      assert.deepEqual(
+        taken.map(({ message }) => unpackMessage(message).id),
+        ids,
+      )
+      await app.stop()
     },
   }),
 ]

@@ -5,6 +5,7 @@ import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
 import type { Message, Store, Transport } from '../../contracts/index.ts'
 import type { Handler, RunContext } from '../../engine/handler.ts'
+import { publishEach } from '../../engine/publishing/publish-each.ts'
 import { JustonceError, PermanentError } from '../../errors/index.ts'
 import type { Execution } from './execution.ts'
 import type { Gate } from './gate.ts'
@@ -124,18 +125,20 @@ function watchedContext(
   handler: string,
   execution: Execution | undefined,
 ): RunContext<unknown> {
+  const publish: typeof context.publish = (type, body, options) => {
+    // The id and the time of a published message come from the engine and are not an effect of the handler.
+    const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
+    execution?.prepares(`publish('${type}', …)`)
+    return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
+  }
   return {
     tx: context.tx,
     attempt: context.attempt,
     get signal() {
       return context.signal
     },
-    publish(type, body, options) {
-      // The id and the time of a published message come from the engine and are not an effect of the handler.
-      const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
-      execution?.prepares(`publish('${type}', …)`)
-      return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
-    },
+    publish,
+    publishAll: async (messages) => await publishEach(publish, messages),
     afterCommit(work) {
       execution?.prepares('afterCommit(…)')
       context.afterCommit(work)

@@ -1,0 +1,48 @@
+import type { Engine } from '../engine/engine.ts'
+import type { AnyToPublish, PublishOptions } from '../engine/handler.ts'
+import { checkPublished } from '../engine/publishing/check-published.ts'
+import { encodeOutgoing } from '../engine/publishing/outgoing.ts'
+import { listOf } from '../engine/publishing/publish-each.ts'
+import { checkOptions } from '../errors/index.ts'
+import type { Destinations } from '../outgoing/destinations.ts'
+
+interface ToPublish {
+  readonly type: string
+  readonly body: unknown
+  readonly options: PublishOptions
+}
+
+/** `publish` and `publishAll` of an app, for code outside of its handlers. */
+export class Publishing {
+  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>
+  readonly #destinations: Pick<Destinations, 'storeForOthers' | 'send'>
+
+  constructor(
+    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>,
+    destinations: Pick<Destinations, 'storeForOthers' | 'send'>,
+  ) {
+    this.#engine = engine
+    this.#destinations = destinations
+  }
+
+  async one({ tx, ...message }: ToPublish & { readonly tx: unknown }): Promise<string> {
+    const [id] = await this.#publish([message], tx)
+    return id as string
+  }
+
+  async all(messages: readonly AnyToPublish[], given: { readonly tx?: unknown } = {}): Promise<readonly string[]> {
+    checkOptions(given, ['tx'], 'publishAll()')
+    const split = listOf(messages).map(({ type, body, ...options }) => ({ type, body, options }))
+    return await this.#publish(split, given.tx)
+  }
+
+  /** All of them are encoded at once and checked before the first is stored or sent. */
+  async #publish(messages: readonly ToPublish[], tx: unknown): Promise<readonly string[]> {
+    const now = this.#engine.clock.now()
+    const outgoing = messages.map((each) => encodeOutgoing({ ...each, now, codec: this.#engine.codecOf(each.type) }))
+    for (const message of outgoing) await checkPublished(this.#engine, message)
+    if (tx === undefined) await this.#destinations.send(outgoing)
+    else await this.#destinations.storeForOthers(tx, outgoing)
+    return outgoing.map(({ id }) => id)
+  }
+}
