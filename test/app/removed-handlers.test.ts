@@ -69,6 +69,31 @@ test('what is redriven runs when an app has the handler again, under its old nam
   expect(await countParked(renamed.store)).toBe(0)
 })
 
+test('what follows a letter goes on also if its handler is removed in the middle of a redrive, which counts it as failed', async () => {
+  const world = openWorld()
+  const before = openApp(world)
+  const retry = { attempts: 2, backoff: (attempts: number) => (isDying ? 'dead' : attempts * 2 * minuteMs) } as const
+  let isDying = true
+  before.app.on('note.created', { name: 'first', retry, breaker: false }, () => {
+    throw new Error('no')
+  })
+  before.app.on('note.created', 'second', ({ id }, { tx }) => write(tx, `second ${id}`))
+  await before.handle(note('m1'))
+  isDying = false
+  const { id } = await before.app.operations.letters.redrive({ handler: 'first', key: 'm1' }, signed)
+  await world.clock.advance(minuteMs)
+  await before.app.stop()
+  expect(before.effects()).toEqual({})
+
+  const after = openVersion(world, ['second'])
+  await after.app.start()
+  await world.clock.advance(15 * minuteMs)
+  expect(after.effects()).toEqual({ 'second m1': 1 })
+  const [letter] = await after.app.operations.letters.list()
+  expect(letter).toMatchObject({ handler: 'first', reason: 'HANDLER_UNKNOWN' })
+  expect(await after.app.operations.letters.redriveStatus(id)).toMatchObject({ state: 'finished', failed: 1 })
+})
+
 test('the body that was received is kept when a letter was edited and its handler is removed again', async () => {
   const world = openWorld()
   const removeFirst = async () => {

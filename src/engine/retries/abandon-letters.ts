@@ -43,9 +43,9 @@ async function abandon<Tx>(
   return await store.transaction(async (tx) => {
     const taken = await store.parking.take(tx, rows)
     const ours = rows.filter((_, index) => taken[index] === true)
-    // These rows stay: a redrive recognises its dead letters by a mark on the row, and only the row of an edited one has the
-    // body that was received.
-    const kept = ours.filter(({ redrive, originalBody }) => redrive !== undefined || originalBody !== undefined)
+    // The others are replaced, because later handlers of their messages would wait for them. A letter of an order key that was
+    // redriven may have letters behind it that were not, and must keep its place before them.
+    const kept = ours.filter(({ redrive, orderKey }) => redrive !== undefined && orderKey !== undefined)
     const others = ours.filter((row) => !kept.includes(row))
     const at = clock.now()
     await store.parking.change(tx, [

@@ -95,10 +95,11 @@ export const waitsFor = {
 
 /** A row that nothing can retry any more, as a dead letter that blocks no later handler of its message. */
 export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, at: Date): NewParkedMessage {
-  const { handler, key, messageId, type, source, message, attempts, independent, orderKey } = letter
+  const { handler, key, messageId, type, source, message, attempts, independent, orderKey, redrive, originalBody } =
+    letter
   const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
   return {
-    ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, step },
+    ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, redrive, originalBody, step },
     ...explained(letter.errors, error, { reason: reasonNow(letter, error) }, at),
     state: 'dead',
     delayMs: 0,
