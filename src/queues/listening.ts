@@ -5,6 +5,8 @@ export interface ListeningOptions {
   readonly clock: Clock
   readonly retryMs: number
   wake(): void
+  /** Told whether other processes can be heard now. */
+  onHearing?(isHearing: boolean): void
   onError(error: unknown): void
 }
 
@@ -13,15 +15,17 @@ export interface ListeningOptions {
  * them. Resolves when the listening has ended.
  */
 export async function listenForNews<Tx>(queue: Queue<Tx>, name: string, options: ListeningOptions): Promise<void> {
-  const { signal, clock, retryMs, wake, onError } = options
+  const { signal, clock, retryMs, wake, onHearing, onError } = options
   while (!signal.aborted && queue.listen !== undefined) {
     try {
       const stop = await queue.listen(name, wake)
+      onHearing?.(true)
       // Nothing was notified of messages that were sent before the listening began.
       wake()
       await aborted(signal)
       await stop()
     } catch (error) {
+      onHearing?.(false)
       onError(error)
       await clock.sleep(retryMs, signal)
     }

@@ -79,6 +79,26 @@ describe('waking', () => {
     expect(idsOf(await arrival)).toEqual(['m1'])
   })
 
+  test.each([
+    ['polls more rarely the longer it is idle', async () => async () => {}, 3],
+    ['polls as often as before while it cannot listen', async () => Promise.reject(new Error('no')), 10],
+  ] as const)('a reader that can be told of news %s', async (_, listen, expected) => {
+    const clock = fakeClock()
+    let takes = 0
+    const take: Queue<Database>['take'] = async (...call) => {
+      takes++
+      return await store.queue.take(...call)
+    }
+    const reader = read(queueTransport({ store: storeWith({ take, listen }), clock, pollMs: 100 }))
+    const arrival = reader.next()
+    await clock.advance(0)
+    takes = 0
+    for (let ms = 0; ms < 1_000; ms += 100) await clock.advance(100)
+    expect(takes).toBe(expected)
+    reader.stop()
+    await arrival
+  })
+
   test('other processes are told at most every 50 ms, and of the last one too', async () => {
     const clock = fakeClock()
     const announce = vi.fn(async () => {})

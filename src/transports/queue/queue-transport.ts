@@ -26,7 +26,10 @@ export interface QueueTransportOptions<Tx> {
    * 30,000.
    */
   readonly visibilityMs?: number
-  /** How often an idle consumer polls. A store that can notify its consumers wakes them sooner. Default: 200. */
+  /**
+   * How often an idle consumer polls. Where the store notifies consumers of new messages, they wake sooner, and poll more rarely
+   * the longer they are idle: at most ten times. Default: 200.
+   */
   readonly pollMs?: number
   /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock
@@ -82,11 +85,16 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
       connected?.()
       const stopHearing = channel.onSent(news.announce)
       const stopGrowing = appetite?.onGrown(room.announce)
+      let hears = false
+      const onHearing = (isHearing: boolean): void => {
+        hears = isHearing
+      }
       const listening = watch(
-        listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.announce, onError }),
+        listenForNews(queue, name, { signal, clock, retryMs: 5_000, wake: news.announce, onHearing, onError }),
       )
       try {
-        yield* readQueue(reading, { signal, maxInFlight, maxBytes, appetite, ended: closing.signal })
+        const isHearing = (): boolean => hears
+        yield* readQueue(reading, { signal, maxInFlight, maxBytes, appetite, ended: closing.signal, isHearing })
       } finally {
         left.abort()
         stopHearing()

@@ -30,7 +30,12 @@ export interface ReadingLimits {
   readonly appetite?: Appetite | undefined
   /** Aborted when the transport is closed. */
   readonly ended?: AbortSignal | undefined
+  /** Whether other processes are heard when they send something. */
+  isHearing?(): boolean
 }
+
+/** Where others are heard, a poll finds only what a dead process has left. So many idle processes do not keep a database busy. */
+const mostPollPauses = 10
 
 /**
  * Takes the available messages and yields them at once. If the store is down, it retries until the store is back. Nothing is
@@ -38,11 +43,12 @@ export interface ReadingLimits {
  */
 export async function* readQueue<Tx>(
   options: QueueReadingOptions<Tx>,
-  { signal, maxInFlight, maxBytes = Number.MAX_SAFE_INTEGER, appetite, ended }: ReadingLimits,
+  { signal, maxInFlight, maxBytes = Number.MAX_SAFE_INTEGER, appetite, ended, isHearing }: ReadingLimits,
 ): AsyncGenerator<readonly Delivery[], void, void> {
   const { pollMs, clock, news, room, onError, watch } = options
   const reader: Reader = { unsettled: 0, bytes: 0 }
   let failures = 0
+  let emptyTakes = 0
 
   while (!signal.aborted) {
     // Read before taking, so that no change during the take is missed.
@@ -61,8 +67,10 @@ export async function* readQueue<Tx>(
       continue
     }
     failures = 0
+    emptyTakes = deliveries.length > 0 ? 0 : emptyTakes + 1
+    const pauses = isHearing?.() ? Math.min(emptyTakes, mostPollPauses) : 1
     if (deliveries.length > 0) yield deliveries
-    else await news.since(seenNews, { signal, ms: pollMs })
+    else await news.since(seenNews, { signal, ms: pollMs * pauses })
   }
 }
 
