@@ -45,7 +45,7 @@ export async function startApp({ pool, concurrency, pollMs, failing }: AppSetup)
     } else if (event.kind === 'parked') {
       seen.parked++
       toFail.delete(event.key)
-    } else if (event.kind === 'undone') seen.undone++
+    } else if (event.kind === 'rolled-back') seen.undone++
     // A benchmark that waits for a store that is down would wait for ever, and nobody would know why.
     else if (event.kind === 'store-down' || event.kind === 'loop-failed') throwLater(event.error)
   })

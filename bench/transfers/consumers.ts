@@ -66,7 +66,7 @@ export async function startConsumer(
   const app = transfersApp(transport, { store, concurrency, takes: takes[name] })
   let conflicts = 0
   app.events.listen((event) => {
-    if (event.kind === 'undone') conflicts++
+    if (event.kind === 'rolled-back') conflicts++
     // A benchmark that waits for a store that is down would wait for ever, and nobody would know why.
     else if (event.kind === 'store-down' || event.kind === 'loop-failed') throwLater(event.error)
   })

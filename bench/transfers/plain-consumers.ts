@@ -116,7 +116,7 @@ export function startLoops(
       await handle(delivery.message)
       done = true
     } catch {
-      // Undone, and tried again.
+      // Rolled back, and tried again.
     }
     await transport.settle([delivery], { kind: done ? 'done' : 'release' })
   }

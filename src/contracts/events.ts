@@ -35,8 +35,9 @@ export type JustonceEvent =
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
+  /** The transaction of a batch was rolled back. What is done about it depends on the reason; nothing is lost by it. */
   | {
-      readonly kind: 'undone'
+      readonly kind: 'rolled-back'
       readonly reason: 'failure' | 'culprit' | 'held' | 'unkeepable' | 'conflict' | 'commit-unknown' | 'connection-lost'
       readonly error: unknown
       readonly messages: number

@@ -31,7 +31,7 @@ test('every end of a message can be seen, on the app and on the diagnostics chan
     ['batch', 1],
     ['duplicate', 'store'],
     ['batch', 1],
-    ['undone', 'failure'],
+    ['rolled-back', 'failure'],
     ['parked', 'HANDLER_FAILED'],
     ['batch', 1],
     ['parked', 'TYPE_UNKNOWN'],

@@ -71,9 +71,9 @@ describe.each(wires)('the answer to a commit in $store.name is lost', ({ store, 
       await world.untilDrained()
 
       expect(await world.verdict()).toEqual(exactlyOnce)
-      expect(child.all('undone').map(({ reason }) => reason)).toEqual(resends ? [] : ['commit-unknown'])
+      expect(child.all('rolled-back').map(({ reason }) => reason)).toEqual(resends ? [] : ['commit-unknown'])
       // It was this commit, not that of a follow-up.
-      if (!resends) expect(firstOf(child, 'undone', 'batch')).toBe('undone')
+      if (!resends) expect(firstOf(child, 'rolled-back', 'batch')).toBe('rolled-back')
       for (const each of sent) expect(deliveriesOf(child, each)).toBe(1)
       const runs = child.all('running').filter((event) => event.message === message)
       expect(runs.length).toBe(committed || resends ? 1 : 2)

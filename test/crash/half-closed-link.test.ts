@@ -44,8 +44,9 @@ describe.each([onPostgres, onRedis])('$name does not hear a process any more, an
       // ioredis sends on its new connection what was not answered on the old one, and nobody else has to know.
       if (store === onRedis) return
       // Whether the ping that follows goes out on a deaf connection or a new one is chance.
-      if (point === 'between-writes') expect([...child.all('store-down'), ...child.all('undone')]).not.toEqual([])
-      if (point === 'before-commit') expect(child.all('undone').map(({ reason }) => reason)).toContain('commit-unknown')
+      if (point === 'between-writes') expect([...child.all('store-down'), ...child.all('rolled-back')]).not.toEqual([])
+      if (point === 'before-commit')
+        expect(child.all('rolled-back').map(({ reason }) => reason)).toContain('commit-unknown')
     },
   )
 })
@@ -66,7 +67,7 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
       deaf.go()
       if (store === onPostgres) {
         // If its copy was faster, another transaction may have been undone before, because this one held the claim.
-        const isUnknown = ({ event, reason }: ChildEvent) => event === 'undone' && reason === 'commit-unknown'
+        const isUnknown = ({ event, reason }: ChildEvent) => event === 'rolled-back' && reason === 'commit-unknown'
         expect((await deaf.until(isUnknown, 'an unknown commit')).text).toContain('idle-in-transaction')
       }
 

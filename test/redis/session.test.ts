@@ -228,7 +228,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
     const transport = memoryTransport()
     const app = justonce({ store, transport, pollMs: 20 })
     const events: string[] = []
-    app.events.listen((event) => void events.push(event.kind === 'undone' ? event.reason : event.kind))
+    app.events.listen((event) => void events.push(event.kind === 'rolled-back' ? event.reason : event.kind))
     app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, async (message, { tx }) => {
       const { missing } = message.body as { missing?: string }
       await tx.command('SET', `effects:{${tag}}:${message.id}`, message.id === 'bad' ? (missing as string) : 'x')

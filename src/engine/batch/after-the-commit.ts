@@ -11,7 +11,7 @@ import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
 import { tellHints } from './hinted.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
-import { unwrapped } from './undone.ts'
+import { unwrapped } from './rolled-back.ts'
 
 /** Runs after the commit, and only then: acknowledges the deliveries and notifies everything else. */
 export async function afterTheCommit<Tx>(

@@ -23,7 +23,7 @@ import {
 } from '../retries/parked-rows.ts'
 import { isRecorded } from './claim.ts'
 import type { Batch } from './process-batch.ts'
-import { Undone } from './undone.ts'
+import { RolledBack } from './rolled-back.ts'
 
 /** Everything that a batch must write besides the handlers' own effects. */
 export interface Bookkeeping {
@@ -186,5 +186,5 @@ function same(error: unknown): unknown {
 
 /** Writes with reason `unrecorded` hold little of a message: if one fails, it may fail for every message. */
 function unlessTrouble<Tx>({ store }: Engine<Tx>, error: unknown, reason: 'unrecorded' | 'unkeepable'): unknown {
-  return store.classify(error) === 'none' ? new Undone(reason, error) : error
+  return store.classify(error) === 'none' ? new RolledBack(reason, error) : error
 }

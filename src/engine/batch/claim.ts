@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts'
 import { isOfSameContent } from '../intake/same-content.ts'
 import { isUnborn, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from '../items.ts'
 import { failedOutcome } from './may-run.ts'
-import { Undone } from './undone.ts'
+import { RolledBack } from './rolled-back.ts'
 
 /** Claims every run of a batch before any of them starts, and decides which runs must not start. */
 export async function claimRuns<Tx>(
@@ -48,7 +48,7 @@ async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimReq
   try {
     return await engine.store.inbox.claim(tx, requests)
   } catch (error) {
-    throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
+    throw engine.store.classify(error) === 'conflict' ? new RolledBack('held', error) : error
   }
 }
 

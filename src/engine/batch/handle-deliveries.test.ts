@@ -134,7 +134,7 @@ test('a handler that throws nothing at all has failed once, and did not run twic
   await handle(note('m1'))
   expect(runs).toBe(1)
   expect(await store.parking.list()).toMatchObject([{ state: 'waiting', attempts: 1, reason: 'HANDLER_FAILED' }])
-  expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['failure'])
+  expect(eventsOf('rolled-back').map(({ reason }) => reason)).toEqual(['failure'])
 })
 
 test('what is parked without a claim does not get before a message of its key that the batch has left', async () => {
@@ -168,7 +168,7 @@ test('a handler that changes its message does not meet its changes when it runs 
     tx.set(id, counted.amount)
     if (id === 'poison') throw new Error('poison')
   })
-  // Run together, undone because of the neighbour, and run again in parts.
+  // Run together, rolled back because of the neighbour, and run again in parts.
   await handle(note('m1', { body: { amount: 5 } }), note('poison', { body: { amount: 0 } }))
   expect(effects()).toEqual({ m1: 6 })
 })
@@ -197,10 +197,10 @@ test('a commit whose answer was lost: the engine claims again, acknowledges, and
   await handle(note('m1'), note('m2'))
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(acknowledged()).toEqual(['m1', 'm2'])
-  expect(eventsOf('undone').map(({ reason }) => reason)).toEqual(['commit-unknown'])
+  expect(eventsOf('rolled-back').map(({ reason }) => reason)).toEqual(['commit-unknown'])
 })
 
-test('a conflict: the batch is undone and each message runs alone, at once', async () => {
+test('a conflict: the batch is rolled back and each message runs alone, at once', async () => {
   const opened = openEngine()
   const { on, handle, engine, store, effects, acknowledged } = opened
   const conflict = new Error('deadlock')
@@ -266,7 +266,7 @@ test('conflicts that do not end are a failed attempt in the end, and others are 
   expect(await store.parking.list()).toMatchObject([{ key: 'm1', state: 'waiting', attempts: 1 }])
 })
 
-test('where parts of a transaction cannot be undone whoever failed runs alone, and the rest together', async () => {
+test('where parts of a transaction cannot be rolled back, what failed runs alone, and the rest together', async () => {
   const opened = openEngine()
   const { on, handle, engine, store, effects, acknowledged } = opened
   const { parts: _, ...withoutParts } = store

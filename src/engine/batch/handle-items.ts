@@ -8,10 +8,10 @@ import { Attempts } from '../recovery/attempts.ts'
 import { type Blame, blamedFor } from '../recovery/blame.ts'
 import { type Before, failing, handleAlone, leavesChain } from '../recovery/handle-alone.ts'
 import { noteFailures } from '../recovery/note-failures.ts'
-import type { WhyUndone } from '../recovery/why-undone.ts'
+import type { WhyRolledBack } from '../recovery/why-rolled-back.ts'
 import { isLeft } from './bookkeeping.ts'
 import type { Committed } from './process-batch.ts'
-import { Undone, unwrapped } from './undone.ts'
+import { RolledBack, unwrapped } from './rolled-back.ts'
 
 /** Handles the sorted items and resolves to what became of them, even if the store becomes unavailable midway. */
 export async function handleItems<Tx>(engine: Engine<Tx>, feed: Feed, sorted: SortedOut<Tx>): Promise<BatchResult> {
@@ -50,7 +50,7 @@ class Handling<Tx> {
     if (items.length === 0) return
     const isOne = items.length === 1 && feed.positions !== undefined
     if (isOne || items.every((item) => this.#isOnlySettled(item))) return await this.inTurn(items)
-    const history: WhyUndone[] = []
+    const history: WhyRolledBack[] = []
     for (;;) {
       const batch = this.#attempts.batchOf(items)
       const attempt = await this.#attempts.attempt(batch, history)
@@ -59,7 +59,7 @@ class Handling<Tx> {
       const blame = blamedFor(batch, why, error)
       const hasParts = engine.store.parts !== undefined
       const isBare = batch.partSize === Number.POSITIVE_INFINITY && batch.works.length > 1
-      if (why === 'failure' && (isBare || (error instanceof Undone && error.areEach)))
+      if (why === 'failure' && (isBare || (error instanceof RolledBack && error.areEach)))
         engine.isolation.saw(blame?.runs.length ?? 1, batch.works.length)
       // Without parts, every failure costs all the other messages a run.
       const isBlamed = blame !== undefined && (hasParts || tries + history.length <= 4)

@@ -12,7 +12,7 @@ import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts
 import { claimRuns } from './claim.ts'
 import { planExecutions } from './executions.ts'
 import { uncounted } from './may-run.ts'
-import { Undone } from './undone.ts'
+import { RolledBack } from './rolled-back.ts'
 
 /** The work of one transaction. */
 export interface Batch<Tx> {
@@ -116,15 +116,15 @@ function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): voi
   const apart = runs.filter(({ index }) => outcomes[index]?.kind === 'apart')
   const first = outcomes.find((outcome) => outcome?.kind === 'apart')
   if (first === undefined) return
-  throw Object.assign(new Undone('failure', first.error, apart), { areEach: true })
+  throw Object.assign(new RolledBack('failure', first.error, apart), { areEach: true })
 }
 
 /** If a handler's failure cannot be written, the error to report is still the handler's. */
 function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], outcomes: Outcomes, error: unknown) {
-  if (error instanceof Undone || store.classify(error) !== 'none') return error
+  if (error instanceof RolledBack || store.classify(error) !== 'none') return error
   const failed = runs.find(({ index, failure }) => failure === undefined && outcomes[index]?.kind === 'failed')
   const outcome = failed && outcomes[failed.index]
-  return outcome?.kind === 'failed' ? new Undone('failure', outcome.error, [failed as Run<Tx>]) : error
+  return outcome?.kind === 'failed' ? new RolledBack('failure', outcome.error, [failed as Run<Tx>]) : error
 }
 
 export async function inTransaction<Tx, T>(
@@ -140,7 +140,7 @@ export async function inTransaction<Tx, T>(
       return await work(tx, lastWrites)
     } catch (error) {
       // Nobody knows what the culprit still has in progress, so its connection must not be used again.
-      if (error instanceof Undone && error.reason === 'culprit') abort.abort(error)
+      if (error instanceof RolledBack && error.reason === 'culprit') abort.abort(error)
       throw error
     }
   }, options)

@@ -1,6 +1,6 @@
 import { isJustonceError } from '../../errors/index.ts'
 import type { Execution } from '../batch/executions.ts'
-import { Undone, unwrapped } from '../batch/undone.ts'
+import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
 import { type CallTimer, withCallTimer } from './call-timer.ts'
@@ -71,22 +71,23 @@ export class Interleaving<Tx> {
       }
     }
     await Promise.all(chains.map((chain) => withCallTimer(engine.clock, (timer) => runChain(chain, timer))))
-    if (failures.length > 0) throw this.undoneBy(failures)
+    if (failures.length > 0) throw this.rolledBackBy(failures)
   }
 
   /**
    * Why the transaction is rolled back. Who is to blame is not known: the statements of one call fail because of another's,
    * and a call may be slow because of the others. So no failure counts here; what fails again alone has failed.
    */
-  undoneBy(failures: readonly FailedCall<Tx>[]): Undone<Tx> {
-    const undone = failures.flatMap(({ error }) => (error instanceof Undone ? [error as Undone<Tx>] : []))
-    const because = (reason: Undone<Tx>['reason']): Undone<Tx>[] => undone.filter((each) => each.reason === reason)
+  rolledBackBy(failures: readonly FailedCall<Tx>[]): RolledBack<Tx> {
+    const rolledBack = failures.flatMap(({ error }) => (error instanceof RolledBack ? [error as RolledBack<Tx>] : []))
+    const because = (reason: RolledBack<Tx>['reason']): RolledBack<Tx>[] =>
+      rolledBack.filter((each) => each.reason === reason)
     const [lost] = [...because('unavailable'), ...because('conflict')]
-    if (lost !== undefined) return new Undone(lost.reason, lost.cause)
+    if (lost !== undefined) return new RolledBack(lost.reason, lost.cause)
     const culprits = because('culprit')
-    if (culprits.length === 0) return new Undone('failure', failures[0]?.error)
+    if (culprits.length === 0) return new RolledBack('failure', failures[0]?.error)
     const runs = culprits.flatMap((each) => each.runs)
-    return Object.assign(new Undone('culprit', culprits[0]?.cause, runs), { areEach: true, wasMixed: true })
+    return Object.assign(new RolledBack('culprit', culprits[0]?.cause, runs), { areEach: true, wasMixed: true })
   }
 
   /** Such a handler runs one after the other from now on. */

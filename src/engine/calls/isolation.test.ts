@@ -60,8 +60,8 @@ test('after a failure the next batch has parts, and what fails in it does not un
   })
   await handle(note('m1'), note('poison 1'))
   // The batch; alone the poison has a part.
-  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([2])
+  expect(eventsOf('rolled-back').map(({ messages }) => messages)).toEqual([2])
   await handle(note('m2'), note('poison 2'), note('m3'))
-  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([2])
+  expect(eventsOf('rolled-back').map(({ messages }) => messages)).toEqual([2])
   expect(effects()).toEqual({ m1: 1, m2: 1, m3: 1 })
 })

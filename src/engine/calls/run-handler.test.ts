@@ -72,7 +72,7 @@ test('a handler that takes too long is cut off by its signal, its effects are go
   expect(effects()).toEqual({ m1: 1, m2: 1 })
   expect(isJustonceError(reason, 'HANDLER_TIMEOUT')).toBe(true)
   expect(await store.parking.list()).toMatchObject([{ key: 'slow', reason: 'HANDLER_TIMEOUT', attempts: 1 }])
-  expect(eventsOf('undone').map(({ reason: why }) => why)).toEqual(['culprit'])
+  expect(eventsOf('rolled-back').map(({ reason: why }) => why)).toEqual(['culprit'])
   expect(new Set(acknowledged())).toEqual(new Set(['m1', 'slow', 'm2']))
   expect(clock.waiting()).toBe(0)
 })

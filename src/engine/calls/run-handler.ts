@@ -2,7 +2,7 @@ import type { Message } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import type { Execution } from '../batch/executions.ts'
 import { aboutTheMessage } from '../batch/may-run.ts'
-import { Undone } from '../batch/undone.ts'
+import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { RunContext } from '../handler.ts'
 import { decodeAgain } from '../intake/decode-message.ts'
@@ -15,7 +15,7 @@ import { TimeLimit } from './time-limit.ts'
 
 /**
  * Calls a handler within its time limit, with a transaction that is taken back when it settles.
- * Rejects with what the handler threw if rolling back its part is enough, and with `Undone` if not: after a timeout, or
+ * Rejects with what the handler threw if rolling back its part is enough, and with `RolledBack` if not: after a timeout, or
  * with calls still open, nobody knows what else the handler will do, and a conflict has cost us the transaction.
  */
 export async function runHandler<Tx>(
@@ -57,10 +57,10 @@ export async function runHandler<Tx>(
     // After a failure everything is rolled back anyway.
     tidied?.catch(() => {})
     // If a handler blocks the process and the database stops waiting for it, the database looks unavailable.
-    if (time.isUp) throw new Undone('culprit', time.error, runs)
-    if (trouble === 'unavailable') throw new Undone(trouble, broken ?? error, runs)
-    if (trouble === 'conflict') throw new Undone(trouble, error, runs)
-    if (openCalls > 0 || isJustonceError(broken, 'TX_ENDED')) throw new Undone('culprit', broken ?? error, runs)
+    if (time.isUp) throw new RolledBack('culprit', time.error, runs)
+    if (trouble === 'unavailable') throw new RolledBack(trouble, broken ?? error, runs)
+    if (trouble === 'conflict') throw new RolledBack(trouble, error, runs)
+    if (openCalls > 0 || isJustonceError(broken, 'TX_ENDED')) throw new RolledBack('culprit', broken ?? error, runs)
     throw broken ?? error
   } finally {
     products.end()

@@ -16,7 +16,7 @@ test('more messages than a transaction may have parts still share one after a fa
   await handle(...Array.from({ length: 150 }, (_, index) => note(`m${index}`)))
   expect(Object.keys(effects())).toHaveLength(149)
   // The batch; alone the culprit has a part.
-  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([150])
+  expect(eventsOf('rolled-back').map(({ messages }) => messages)).toEqual([150])
   // Those before the culprit once more without it; the culprit once more alone.
   expect(Math.max(...runs.values())).toBe(2)
 })
@@ -55,10 +55,10 @@ test('where there is one writer a transaction may have as many parts as there ar
   await handle(...Array.from({ length: 400 }, (_, index) => note(`m${index}`)))
   expect(Object.keys(effects())).toHaveLength(360)
   // The first failure undoes all of it; of the others each undoes its part, and then another one, alone.
-  expect(eventsOf('undone').map(({ messages }) => messages)).toEqual([400])
+  expect(eventsOf('rolled-back').map(({ messages }) => messages)).toEqual([400])
 })
 
-test('a part that was undone is the part of the next calls', async () => {
+test('a part that was rolled back is the part of the next calls', async () => {
   const memory = memoryStore()
   const boundaries: string[] = []
   const parts: typeof memory.parts = {

@@ -1,7 +1,7 @@
 import type { Parts } from '../../contracts/index.ts'
 import { type Execution, split } from '../batch/executions.ts'
 import { failedOutcome, mayRun, type Permits } from '../batch/may-run.ts'
-import { Undone } from '../batch/undone.ts'
+import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Outcomes, Run, RunOutcome, RunProducts } from '../items.ts'
 import { withCallTimer } from './call-timer.ts'
@@ -27,7 +27,7 @@ export async function runTogether<Tx>(
       try {
         processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
       } catch (error) {
-        throw undoneBy(error, permitted, isFirst)
+        throw rolledBackBy(error, permitted, isFirst)
       }
       isFirst = false
     }
@@ -51,10 +51,10 @@ async function mixed<Tx>(
   })
 }
 
-function undoneBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boolean): Undone<Tx> {
-  const undone = error instanceof Undone ? (error as Undone<Tx>) : new Undone('failure', error, runs)
-  undone.wasAlone = wasAlone
-  return undone
+function rolledBackBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boolean): RolledBack<Tx> {
+  const rolledBack = error instanceof RolledBack ? (error as RolledBack<Tx>) : new RolledBack('failure', error, runs)
+  rolledBack.wasAlone = wasAlone
+  return rolledBack
 }
 
 export interface InParts<Tx> {
@@ -103,7 +103,7 @@ export async function runInParts<Tx>(
     let isEmpty = false
     for (let boundaries = 0; ; ) {
       if (!isEmpty) {
-        if (++boundaries > most) throw new Undone('failure', new Error('too many parts in one transaction'))
+        if (++boundaries > most) throw new RolledBack('failure', new Error('too many parts in one transaction'))
         try {
           await parts.next(tx)
         } catch (error) {
@@ -133,8 +133,8 @@ export async function runInParts<Tx>(
           processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
         }
       } catch (error) {
-        const isOfAPart = running === undefined && error instanceof Undone && error.reason === 'failure'
-        if (error instanceof Undone && !isOfAPart) throw undoneBy(error, running as Execution<Tx>, isFirst)
+        const isOfAPart = running === undefined && error instanceof RolledBack && error.reason === 'failure'
+        if (error instanceof RolledBack && !isOfAPart) throw rolledBackBy(error, running as Execution<Tx>, isFirst)
         await parts.undo(tx)
         setAside(isOfAPart ? error.cause : error, running)
         isEmpty = true

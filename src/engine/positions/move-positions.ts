@@ -1,6 +1,6 @@
 import type { Delivery, InboxRecord, PositionMove, Positions } from '../../contracts/index.ts'
 import type { Batch } from '../batch/process-batch.ts'
-import { Undone } from '../batch/undone.ts'
+import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import type { Outcomes } from '../items.ts'
@@ -76,6 +76,6 @@ async function moveAll<Tx>(
   try {
     return await store.move(tx, group, moves)
   } catch (error) {
-    throw engine.store.classify(error) === 'conflict' ? new Undone('held', error) : error
+    throw engine.store.classify(error) === 'conflict' ? new RolledBack('held', error) : error
   }
 }

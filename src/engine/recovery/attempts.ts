@@ -1,18 +1,18 @@
 import { afterTheCommit } from '../batch/after-the-commit.ts'
 import { type Batch, type Committed, processBatch } from '../batch/process-batch.ts'
-import { unwrapped } from '../batch/undone.ts'
+import { unwrapped } from '../batch/rolled-back.ts'
 import { emptyResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import type { Item, Work } from '../items.ts'
 import { movesPast } from '../positions/partition-moves.ts'
 import { nextStep, type Step, type Trouble } from './next-step.ts'
-import { type WhyUndone, whyUndone } from './why-undone.ts'
+import { type WhyRolledBack, whyRolledBack } from './why-rolled-back.ts'
 
 /** One transaction: it was committed, or it was rolled back, with the reason and how often that reason has occurred. */
 export type Attempt<Tx> =
   | { readonly committed: Committed<Tx> }
-  | { readonly committed: undefined; readonly why: WhyUndone; readonly times: number; readonly error: unknown }
+  | { readonly committed: undefined; readonly why: WhyRolledBack; readonly times: number; readonly error: unknown }
 
 /** The transactions of one call of the engine, and the result for everything in them. */
 export class Attempts<Tx> {
@@ -26,15 +26,15 @@ export class Attempts<Tx> {
   }
 
   /** `history`: why the same batch was rolled back before. */
-  async attempt(batch: Batch<Tx>, history: WhyUndone[]): Promise<Attempt<Tx>> {
+  async attempt(batch: Batch<Tx>, history: WhyRolledBack[]): Promise<Attempt<Tx>> {
     const { engine, feed, result } = this
     let committed: Committed<Tx>
     try {
       committed = await processBatch(engine, feed, batch)
     } catch (error) {
-      const why = await whyUndone(engine, error)
+      const why = await whyRolledBack(engine, error)
       const messages = Math.max(1, batch.works.length)
-      engine.events.emit({ kind: 'undone', reason: why, error: unwrapped(error), messages })
+      engine.events.emit({ kind: 'rolled-back', reason: why, error: unwrapped(error), messages })
       history.push(why)
       return { committed: undefined, why, times: history.filter((each) => each === why).length, error }
     }

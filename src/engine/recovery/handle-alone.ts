@@ -1,10 +1,10 @@
 import { isHandled } from '../batch/bookkeeping.ts'
-import { Undone, unwrapped } from '../batch/undone.ts'
+import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import { type Item, isGoodEnd, letterOf, type Outcomes, type Run } from '../items.ts'
 import type { Attempts } from './attempts.ts'
 import { isDenied, lastResort, stuck } from './keep-somehow.ts'
 import type { Alone } from './next-step.ts'
-import type { WhyUndone } from './why-undone.ts'
+import type { WhyRolledBack } from './why-rolled-back.ts'
 
 /** The result for one message, or one run of it. */
 interface End {
@@ -57,7 +57,7 @@ async function settle<Tx>(
   const { aloneLockTimeoutMs, longestLockTimeoutMs } = attempts.engine.timing
   let item = given
   let of: Alone = knownOf(item)
-  let history: WhyUndone[] = []
+  let history: WhyRolledBack[] = []
   for (let rounds = 0; ; rounds++) {
     // Alone, it may wait longer each time, because it only blocks transactions that want the same rows.
     const lockTimeoutMs = Math.min(aloneLockTimeoutMs * 2 ** rounds, longestLockTimeoutMs)
@@ -80,7 +80,7 @@ async function settle<Tx>(
     history = []
     if (step.kind === 'hold') return held(attempts, item)
     if (step.kind === 'fail') {
-      item = failing(item, error instanceof Undone ? (error.runs as readonly Run<Tx>[]) : [], cause)
+      item = failing(item, error instanceof RolledBack ? (error.runs as readonly Run<Tx>[]) : [], cause)
       of = knownOf(item)
     } else if (step.kind === 'plainly') {
       item = changed(item, (run) => ({ ...run, isPlain: true }))

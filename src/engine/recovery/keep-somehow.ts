@@ -2,7 +2,7 @@ import type { Delivery } from '../../contracts/index.ts'
 import { anyText } from '../../encoding/any-text.ts'
 import { packMessage } from '../../encoding/packed-message.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { Undone } from '../batch/undone.ts'
+import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import { type Item, letterOf, type Refusal } from '../items.ts'
 import { takesOthers } from './takes-others.ts'
@@ -54,7 +54,7 @@ async function isTooLarge<Tx>({ store }: Engine<Tx>, { message }: Delivery): Pro
  * reason. This is not a failure of a message or its handler, nor a conflict that resolves itself, so nothing is parked for it.
  */
 export function isDenied(error: unknown): boolean {
-  const isOurs = error instanceof Undone && (error.reason === 'held' || error.reason === 'unrecorded')
+  const isOurs = error instanceof RolledBack && (error.reason === 'held' || error.reason === 'unrecorded')
   const cause = isOurs ? error.cause : error
   return isJustonceError(cause, 'STORE_DENIED') || isJustonceError(cause, 'PARTITION_MISSING')
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { type Alone, nextStep, type Step, type Trouble } from './next-step.ts'
-import type { WhyUndone } from './why-undone.ts'
+import type { WhyRolledBack } from './why-rolled-back.ts'
 
 const options = { conflictsPerAttempt: 5 }
 const next = (trouble: Trouble): string => text(nextStep(trouble, options))
 const text = (step: Step): string => (step.kind === 'again' ? `again after ${step.afterMs}` : step.kind)
 
-const reasons: readonly WhyUndone[] = [
+const reasons: readonly WhyRolledBack[] = [
   'failure',
   'culprit',
   'held',
@@ -44,7 +44,7 @@ test('together, and it is known who is to blame', () => {
 
 test('together, what may pass is tried a few times more', () => {
   const shared = { of: 'shared' } as const
-  const steps = (why: WhyUndone) => [1, 2, 3, 4].map((times) => next({ ...shared, why, times }))
+  const steps = (why: WhyRolledBack) => [1, 2, 3, 4].map((times) => next({ ...shared, why, times }))
   expect(steps('commit-unknown')).toEqual(['again after 0', 'again after 0', 'again after 0', 'each-alone'])
   expect(steps('connection-lost')).toEqual(['again after 100', 'again after 400', 'each-alone', 'each-alone'])
 })
@@ -79,7 +79,7 @@ test('alone, as the last resort', () => {
 })
 
 test('alone, what may pass is tried again for longer and longer, and then it is a failure', () => {
-  const steps = (why: WhyUndone) => [1, 2, 3, 4, 5].map((times) => next({ of: 'unknown', why, times }))
+  const steps = (why: WhyRolledBack) => [1, 2, 3, 4, 5].map((times) => next({ of: 'unknown', why, times }))
   const conflicts = ['again after 2', 'again after 4', 'again after 8', 'again after 16', 'fail']
   expect(steps('conflict')).toEqual(conflicts)
   expect(steps('commit-unknown')).toEqual(conflicts)

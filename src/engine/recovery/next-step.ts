@@ -1,8 +1,8 @@
-import type { WhyUndone } from './why-undone.ts'
+import type { WhyRolledBack } from './why-rolled-back.ts'
 
 /** A transaction that was rolled back, and what is known about its content. */
 export interface Trouble {
-  readonly why: WhyUndone
+  readonly why: WhyRolledBack
   /** How often the same content was rolled back for this reason, including this time. */
   readonly times: number
   /** What was in it, if it was one message or one run; otherwise `shared`. */
@@ -76,10 +76,10 @@ function nextOfOne({ why, times, isDenied }: Trouble, known: Alone, { conflictsP
 }
 
 /** Whether the same thing is worth another try, because it need not fail again. */
-function isPassing(why: WhyUndone): boolean {
+function isPassing(why: WhyRolledBack): boolean {
   return why === 'conflict' || why === 'commit-unknown' || why === 'connection-lost'
 }
 
-function pauseMs(why: WhyUndone, times: number): number {
+function pauseMs(why: WhyRolledBack, times: number): number {
   return why === 'connection-lost' ? 25 * 4 ** times : 2 ** Math.min(times, 6)
 }

@@ -69,7 +69,7 @@ export const failureCases: readonly StoreCase[] = [
         'HEADERS_INVALID',
       ])
       assert.equal(await countParked(store, { state: 'waiting' }), 0)
-      assert.equal(events.filter(({ kind }) => kind === 'undone').length, 0)
+      assert.equal(events.filter(({ kind }) => kind === 'rolled-back').length, 0)
     },
   }),
   engineCase({

@@ -8,7 +8,7 @@ import { gate, hold } from '../waiting.ts'
 import { countsOf, engineCase, largestBatch, later, note } from './bench.ts'
 
 const undoneReasons = (events: readonly JustonceEvent[]) =>
-  events.flatMap((event) => (event.kind === 'undone' ? [event.reason] : []))
+  events.flatMap((event) => (event.kind === 'rolled-back' ? [event.reason] : []))
 
 export const identityCases: readonly StoreCase[] = [
   engineCase({

@@ -97,7 +97,7 @@ function engineOf<S extends Store>(
     if (life.isOver) return
     if (event.kind === 'parked' && !isNeighbour(event.key))
       journal.failures.push({ handler: event.handler, error: event.error })
-    if (event.kind === 'undone' && isRolledBack(event.error)) journal.undone++
+    if (event.kind === 'rolled-back' && isRolledBack(event.error)) journal.undone++
     if (event.kind === 'warning' && event.code === 'NOT_INTERLEAVABLE') journal.notInterleavable.add(event.message)
   })
   // The time between two messages never counts as an overrun, so a debugger or a slow machine does not change the result.

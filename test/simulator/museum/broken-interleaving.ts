@@ -1,4 +1,4 @@
-import { Undone } from '../../../src/engine/batch/undone.ts'
+import { RolledBack } from '../../../src/engine/batch/rolled-back.ts'
 import { PermanentError } from '../../../src/index.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
@@ -23,9 +23,9 @@ export const brokenInterleaving: readonly Exhibit[] = [
     broughtOutBy: 'throws-once',
     isInterleaved: true,
     program: onInterleaving({
-      undoneBy({ failures, latest }) {
+      rolledBackBy({ failures, latest }) {
         const error = new PermanentError('somebody failed', { cause: failures[0]?.error })
-        return Object.assign(new Undone('failure', error, latest), { wasAlone: true })
+        return Object.assign(new RolledBack('failure', error, latest), { wasAlone: true })
       },
     }),
   },

@@ -5,15 +5,15 @@ import { onStore } from './broken-stores.ts'
 
 type Tx = SimTx
 type Divide = Interleaving<Tx>['divide']
-type UndoneBy = Interleaving<Tx>['undoneBy']
+type RolledBackBy = Interleaving<Tx>['rolledBackBy']
 
 interface Mistake {
   divide?(given: { readonly executions: Parameters<Divide>[1] }): ReturnType<Divide>
-  undoneBy?(given: {
+  rolledBackBy?(given: {
     readonly failures: readonly FailedCall<Tx>[]
     /** The runs of the last call of the batch. */
     readonly latest: FailedCall<Tx>['execution']['runs']
-  }): ReturnType<UndoneBy>
+  }): ReturnType<RolledBackBy>
 }
 
 /** Stores whose apps make the mistake. */
@@ -29,7 +29,7 @@ export function onInterleaving(mistake: Mistake): Program {
 }
 
 const { prototype } = Interleaving as { prototype: Interleaving<Tx> }
-const { divide, undoneBy, run } = prototype
+const { divide, rolledBackBy, run } = prototype
 const lastOf = new WeakMap<object, { mistake: Mistake; latest: FailedCall<Tx>['execution']['runs'] }>()
 prototype.divide = function (engine, executions) {
   const mistake = mistaken.get(engine.store)
@@ -40,7 +40,7 @@ prototype.run = function (engine, chains, call) {
   if (mistake !== undefined) lastOf.set(this, { mistake, latest: chains.at(-1)?.at(-1)?.runs ?? [] })
   return run.call(this, engine, chains, call)
 }
-prototype.undoneBy = function (failures) {
+prototype.rolledBackBy = function (failures) {
   const { mistake, latest = [] } = lastOf.get(this) ?? {}
-  return mistake?.undoneBy?.({ failures, latest }) ?? undoneBy.call(this, failures)
+  return mistake?.rolledBackBy?.({ failures, latest }) ?? rolledBackBy.call(this, failures)
 }

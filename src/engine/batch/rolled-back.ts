@@ -10,7 +10,7 @@ import type { Run } from '../items.ts'
  * - `conflict`: the store chose this transaction as the victim of a conflict, and a handler saw it.
  * - `unavailable`: a statement of a handler failed as if the store were unavailable.
  */
-export class Undone<Tx> extends Error {
+export class RolledBack<Tx> extends Error {
   readonly reason: 'failure' | 'culprit' | 'held' | 'unrecorded' | 'unkeepable' | 'conflict' | 'unavailable'
   /** The runs in whose calls it happened, if known. */
   readonly runs: readonly Run<Tx>[]
@@ -21,9 +21,9 @@ export class Undone<Tx> extends Error {
   /** Their statements were mixed with those of others, so they have not failed before they fail alone. */
   wasMixed = false
 
-  constructor(reason: Undone<Tx>['reason'], cause: unknown, runs: readonly Run<Tx>[] = []) {
-    super(`undone: ${reason}`, { cause })
-    this.name = 'Undone'
+  constructor(reason: RolledBack<Tx>['reason'], cause: unknown, runs: readonly Run<Tx>[] = []) {
+    super(`rolled back: ${reason}`, { cause })
+    this.name = 'RolledBack'
     this.reason = reason
     this.runs = runs
   }
@@ -31,5 +31,5 @@ export class Undone<Tx> extends Error {
 
 /** The original error. */
 export function unwrapped(error: unknown): unknown {
-  return error instanceof Undone ? error.cause : error
+  return error instanceof RolledBack ? error.cause : error
 }

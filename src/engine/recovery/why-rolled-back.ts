@@ -1,11 +1,11 @@
 import { isJustonceError } from '../../errors/index.ts'
-import { Undone, unwrapped } from '../batch/undone.ts'
+import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import { takesOthers } from './takes-others.ts'
 
 /** `connection-lost`: the store seemed to be unavailable, but it answers. */
-export type WhyUndone =
-  | Exclude<Undone<unknown>['reason'], 'unavailable' | 'unrecorded'>
+export type WhyRolledBack =
+  | Exclude<RolledBack<unknown>['reason'], 'unavailable' | 'unrecorded'>
   | 'commit-unknown'
   | 'connection-lost'
 
@@ -16,7 +16,7 @@ export type WhyUndone =
  * Likewise, a write that the store refuses for one message is that message's failure only if the store accepts it for
  * others.
  */
-export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise<WhyUndone> {
+export async function whyRolledBack<Tx>(engine: Engine<Tx>, error: unknown): Promise<WhyRolledBack> {
   const why = reasonOf(engine, error)
   if (why === 'unrecorded') return (await takesOthers(engine)) ? 'failure' : 'unkeepable'
   if (why !== 'unavailable') return why
@@ -28,8 +28,8 @@ export async function whyUndone<Tx>(engine: Engine<Tx>, error: unknown): Promise
   return 'connection-lost'
 }
 
-function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): Undone<unknown>['reason'] | 'commit-unknown' {
-  if (error instanceof Undone) return error.reason
+function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): RolledBack<unknown>['reason'] | 'commit-unknown' {
+  if (error instanceof RolledBack) return error.reason
   if (isJustonceError(error, 'COMMIT_UNKNOWN')) return 'commit-unknown'
   // The transaction could not even begin, because of other transactions.
   if (isJustonceError(error, 'STORE_BUSY')) return 'held'
