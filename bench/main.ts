@@ -6,6 +6,7 @@ import { brokers } from './brokers.ts'
 import { failures } from './failures.ts'
 import { growth } from './growth.ts'
 import { heart } from './heart.ts'
+import { memory } from './memory.ts'
 import { network } from './network.ts'
 import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
@@ -14,7 +15,7 @@ type Figure = number | readonly number[]
 type Figures = BenchOptions & Record<string, Figure>
 
 // Which figures a suite has is in its defaults, and no others are given to it.
-const suites = [heart, network, failures, growth, stores, brokers] as unknown as readonly Suite<Figures>[]
+const suites = [heart, network, failures, growth, memory, stores, brokers] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({

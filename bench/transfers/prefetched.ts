@@ -50,8 +50,10 @@ export function prefetched({ inFlight = Number.POSITIVE_INFINITY }: PrefetchedOp
     async settle(deliveries, settlement) {
       unsettled -= deliveries.length
       if (settlement.kind === 'release') returned.push(...deliveries)
-      if (unsettled + returned.length === 0 && next === waiting.length) for (const done of whenAllDone.splice(0)) done()
-      else wakeReader()
+      if (unsettled + returned.length > 0 || next < waiting.length) return wakeReader()
+      waiting.length = 0
+      next = 0
+      for (const done of whenAllDone.splice(0)) done()
     },
     async publish() {
       throw new Error('Nothing is published here.')
