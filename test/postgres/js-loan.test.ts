@@ -232,6 +232,26 @@ describe.skipIf(!server.available)('what a handler is lent of postgres.js', () =
     expect([...(await sql`SELECT 1 AS n`)]).toEqual([{ n: 1 }])
   })
 
+  test('without fetch_types every connection of the pool can be in a transaction', async () => {
+    const max = 4
+    const sql = newSql({ url, client: { max, fetch_types: false } })
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    const store = postgresStore({ sql, prefix: 'untyped_', listen: false })
+    await store.schema.install()
+    // Whatever it asks once it has asked now, on one connection; the others are opened for transactions.
+    await store.transaction(async () => {})
+    const all = Promise.withResolvers<void>()
+    let open = 0
+    const transaction = () =>
+      store.transaction(async (tx) => {
+        await tx`SELECT 1`
+        if (++open === max) all.resolve()
+        await all.promise
+      })
+    await Promise.all(Array.from({ length: max }, transaction))
+    expect(open).toBe(max)
+  })
+
   test('a connection that is lost and made anew for somebody else takes nothing more of the transaction', async () => {
     // With one connection postgres.js has to connect the same one again.
     const sql = postgres(url, { max: 1, onnotice: () => {} }) as Sql

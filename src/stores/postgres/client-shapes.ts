@@ -36,5 +36,5 @@ export interface PostgresJsClientShape<Sql extends PostgresJsShape> {
     heard: (payload: string) => void,
     onListen?: () => void,
   ): PromiseLike<{ unlisten(): Promise<void> }>
-  readonly options: { readonly max: number }
+  readonly options: { readonly max: number; readonly fetch_types?: boolean }
 }

@@ -15,14 +15,17 @@ export function reserver<Sql extends PostgresJsShape>(
 ): () => Promise<Sql> {
   let asking: Promise<unknown> | undefined
 
+  /** Whatever the server answers, the query has reached it. */
+  async function answered(): Promise<void> {
+    await ask().catch((error) => {
+      if (sqlState(error) === undefined) throw error
+    })
+  }
+
   function goesThrough(): Promise<unknown> {
-    asking ??= ask()
-      .catch((error) => {
-        if (sqlState(error) === undefined) throw error
-      })
-      .finally(() => {
-        asking = undefined
-      })
+    asking ??= answered().finally(() => {
+      asking = undefined
+    })
     return asking
   }
 
@@ -52,6 +55,8 @@ export function reserver<Sql extends PostgresJsShape>(
         sql.reserve().then(take, fail)
         timer = setTimeout(() => goesThrough().then(reserve, fail), patienceMs)
       }
-      reserve()
+      if (sql.options.fetch_types !== false) reserve()
+      // Without fetch_types a connection that is opened for a reservation is never handed out. So a query opens it.
+      else answered().then(reserve, fail)
     })
 }
