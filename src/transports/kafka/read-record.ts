@@ -4,7 +4,7 @@ import type { KafkaRecord } from './client-shapes.ts'
 import type { FetchedRecord } from './committed-records.ts'
 
 /** Marks a record that had no body. In a compacted topic, that deletes its key. */
-export const tombstoneHeader = 'kafka_tombstone'
+const tombstoneHeader = 'kafka_tombstone'
 
 /** Stands for a missing body: every body is read as JSON, and an empty one would become a dead letter. */
 const noBody = Buffer.from('null')
