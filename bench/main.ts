@@ -8,6 +8,7 @@ import { growth } from './growth.ts'
 import { heart } from './heart.ts'
 import { memory } from './memory.ts'
 import { network } from './network.ts'
+import { peers } from './peers.ts'
 import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
 
@@ -15,7 +16,16 @@ type Figure = number | readonly number[]
 type Figures = BenchOptions & Record<string, Figure>
 
 // Which figures a suite has is in its defaults, and no others are given to it.
-const suites = [heart, network, failures, growth, memory, stores, brokers] as unknown as readonly Suite<Figures>[]
+const suites = [
+  heart,
+  network,
+  failures,
+  growth,
+  memory,
+  stores,
+  brokers,
+  peers,
+] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]
 const { values, positionals } = parseArgs({
@@ -46,8 +56,9 @@ console.log(`${suite.name}: ${suite.about}`)
 console.log(`Node ${process.versions.node}, ${availableParallelism()} cores; ${given.join(', ')}`)
 if (values.quick) console.log('A quick run: it shows that everything works, its figures say nothing.')
 console.log()
-const { rows, more = {}, tables } = await suite.run(options, (line) => console.log(line))
+const { rows, more = {}, tables, writePage } = await suite.run(options, (line) => console.log(line))
 for (const { title, lines } of tables) console.log(`\n${title}\n\n${alignColumns(lines)}`)
+if (!values.quick) writePage?.()
 if (values.json !== undefined)
   writeFileSync(values.json, `${JSON.stringify({ suite: suite.name, rows, ...more }, null, 2)}\n`)
 const measured: readonly { readonly correct?: boolean }[] = [rows, ...Object.values(more)].flat()

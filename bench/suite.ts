@@ -34,6 +34,8 @@ export interface SuiteResult {
   readonly more?: Readonly<Record<string, readonly object[]>>
   /** What a person wants to see; the JSON file has the rows instead. */
   readonly tables: readonly { readonly title: string; readonly lines: Lines }[]
+  /** Puts the results into the page that shows them; a quick run does not. */
+  writePage?(): void
 }
 
 /** A suite is a file in this folder and a line in main.ts. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findLargeFiles } from '../../tools/checks/file-size.ts'
 import { findForbiddenWords } from '../../tools/checks/forbidden-words.ts'
-import { findLockFileProblems, type LockFile } from '../../tools/checks/lock-file.ts'
+import { findLockFileProblems, findLockFiles, type LockFile } from '../../tools/checks/lock-file.ts'
 import { findPackageImports } from '../../tools/checks/package-imports.ts'
 import { findCrowdedRoot } from '../../tools/checks/root-entries.ts'
 import { findLargeContract, limits, sizeOfContract } from '../../tools/checks/store-contract.ts'
@@ -94,6 +94,16 @@ test('the lock file names no host and hashes every package', () => {
   ).toEqual([])
   expect(problemsOf({ 'node_modules/pg': { resolved: host, integrity: 'sha512-x' } })).toHaveLength(1)
   expect(problemsOf({ 'node_modules/pg': {} })).toHaveLength(1)
+})
+
+test('every lock file of the repository is looked at', () => {
+  const paths = [
+    'package-lock.json',
+    'bench/peers/package-lock.json',
+    'bench/peers/package.json',
+    'my-package-lock.json',
+  ]
+  expect(findLockFiles(paths)).toEqual(['package-lock.json', 'bench/peers/package-lock.json'])
 })
 
 test('the lock file has an entry for every platform; one without a hash is a warning', () => {

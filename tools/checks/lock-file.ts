@@ -1,4 +1,5 @@
-import { readRepoJson } from '../repo.ts'
+import { basename } from 'node:path/posix'
+import { listRepoPaths, readRepoJson } from '../repo.ts'
 import type { Check, CheckResult } from './check.ts'
 
 interface LockedPackage {
@@ -35,9 +36,24 @@ function isLocked(packages: LockFile['packages'], dependent: string, name: strin
   return `${dependent}/node_modules/${name}` in packages || `node_modules/${name}` in packages
 }
 
+/** The root's, and that of every package that is installed on its own. */
+export function findLockFiles(paths: readonly string[]): string[] {
+  return paths.filter((path) => basename(path) === 'package-lock.json')
+}
+
+function inFile(path: string, { problems, warnings = [] }: CheckResult): CheckResult {
+  const named = (lines: readonly string[]) => lines.map((line) => `${path}: ${line}`)
+  return { problems: named(problems), warnings: named(warnings) }
+}
+
 export const lockFileCheck: Check = {
   name: 'lock-file',
   async run() {
-    return findLockFileProblems(readRepoJson<LockFile>('package-lock.json'))
+    const paths = findLockFiles(listRepoPaths())
+    const results = paths.map((path) => inFile(path, findLockFileProblems(readRepoJson<LockFile>(path))))
+    return {
+      problems: results.flatMap(({ problems }) => problems),
+      warnings: results.flatMap(({ warnings = [] }) => warnings),
+    }
   },
 }
