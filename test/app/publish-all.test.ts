@@ -5,7 +5,7 @@ import { justonce, messages } from '../../src/index.ts'
 import { memoryStore, memoryTransport } from '../../src/memory.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
-/** A transport that answers as it is told, and remembers each call. */
+/** A transport that answers as the test says, and remembers each call. */
 function answering(answer: (message: OutgoingMessage) => PublishResult, name = 'memory') {
   const calls: string[][] = []
   const publish = async (given: readonly OutgoingMessage[]) => {

@@ -88,6 +88,14 @@ describe.skipIf(!server.available)('statements that a queue takes', () => {
     await app.stop()
   })
 
+  test('app.publish without a transaction: callers that come while others are being sent share one', async () => {
+    const app = justonce({ store, to: queueTransport({ store }), log: false })
+    await Promise.all(messages(60).map(({ id }) => app.publish('note.created', { id }, { id })))
+    expect(said.splice(0)).toEqual(['send', 'send', 'send', 'send', 'send'])
+    expect((await store.queue.count('default')).ready).toBe(60)
+    await app.stop()
+  })
+
   test('an app: one removal for each batch, and one insertion for all that the batch publishes', async () => {
     const transport = queueTransport({ store })
     const app = justonce({ store, transport, log: false })

@@ -13,6 +13,7 @@ import { quiet } from '../../errors/index.ts'
 import { listenForNews } from '../../queues/listening.ts'
 import { queueChannel } from '../../queues/queue-channel.ts'
 import { checkQueueOptions } from './check-queue-options.ts'
+import { gatheredSends } from './gathered-sends.ts'
 import { heldDeliveries } from './held-deliveries.ts'
 import { readQueue } from './read-queue.ts'
 
@@ -63,6 +64,10 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
   const wakeFollowers = (settled: readonly Delivery[]): void => {
     if (settled.some(({ message }) => message.key !== undefined)) channel.freed()
   }
+  const send = gatheredSends(
+    (messages) => queue.send(undefined, name, messages),
+    (error) => store.classify(error) === 'unavailable',
+  )
   const underWay = new Set<Promise<unknown>>()
   const watch = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work)
@@ -113,7 +118,7 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
     },
     async publish(messages) {
       if (messages.length > 0) {
-        await queue.send(undefined, name, messages.map(toQueue))
+        await send(messages.map(toQueue))
         announceSent()
       }
       return messages.map(() => ({ kind: 'sent' as const }))
