@@ -154,6 +154,28 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     expect(row).toMatchObject({ state: 'dead', reason: 'PARTLY_APPLIED', shape: 'Error: out of order' })
   })
 
+  test('in two handlers of a message makes dead letters of both, and the second does not wait for the first', async () => {
+    const { key, store, app, ran, count, handle } = open()
+    await client.set(key('a text'), 'no list')
+    for (const name of ['tag-note', 'file-note'])
+      app.on('note.created', name, async (_, { tx }) => {
+        ran.push(name)
+        await tx.command('INCR', key(name))
+        await tx.command('LPUSH', key('a text'), 'x')
+      })
+    await app.start()
+    await handle('m1')
+    await expect.poll(() => countParked(store)).toBe(2)
+    await app.stop()
+    expect(ran).toEqual(['tag-note', 'file-note'])
+    expect(await Promise.all(ran.map(count))).toEqual([1, 1])
+    const rows = await store.parking.list()
+    expect(rows.map(({ handler, state, reason }) => [handler, state, reason])).toEqual([
+      ['tag-note', 'dead', 'PARTLY_APPLIED'],
+      ['file-note', 'dead', 'PARTLY_APPLIED'],
+    ])
+  })
+
   test('is not forgotten when the process dies before it has made a dead letter of it', async () => {
     const { key, store, app, transport, ran, count } = open()
     await client.set(key('a text'), 'no list')

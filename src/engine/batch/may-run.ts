@@ -28,14 +28,17 @@ export function mayRun<Tx>(engine: Engine<Tx>, permits: Permits<Tx>, run: Run<Tx
   return false
 }
 
-/** A message that is not claimed must not wait behind others: it would be taken for claimed when its turn comes. */
+/**
+ * A message that is not claimed must not wait behind others: it would be taken for claimed when its turn comes. Nor must one
+ * that was applied in part: it would run again then.
+ */
 function hindranceOf<Tx>(
   engine: Engine<Tx>,
   { order }: Permits<Tx>,
   run: Run<Tx>,
   outcomes: Outcomes,
 ): RunOutcome | undefined {
-  if (isUnborn(run)) return ownFate(engine, run)
+  if (isUnborn(run) || isJustonceError(run.failure?.error, 'PARTLY_APPLIED')) return ownFate(engine, run)
   return behindItsHandlers(run, outcomes) ?? order.hindrance(run, outcomes) ?? ownFate(engine, run)
 }
 

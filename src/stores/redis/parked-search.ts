@@ -1,4 +1,5 @@
 import type { ParkedFilter, Parking, StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
+import { fitsFilter } from '../shared/fits-filter.ts'
 import { tallyRows } from '../shared/tally-rows.ts'
 import { type Connection, text } from './connection.ts'
 import { pairName, rowName } from './names.ts'
@@ -20,23 +21,30 @@ export async function listRows(
     maxBytes = Number.MAX_SAFE_INTEGER,
   }: NonNullable<Parameters<Parking<unknown>['list']>[1]>,
 ): Promise<StoredParkedMessage[]> {
-  const names: string[] = []
+  const found: SearchedRow[] = []
   if (limit > 0) {
     for await (const row of search(connection, filter, after)) {
-      names.push(nameOf(row))
-      if (names.length >= limit) break
+      found.push(row)
+      if (found.length >= limit) break
     }
   }
   const rows: StoredParkedMessage[] = []
-  for (let from = 0, left = maxBytes; from < names.length && left > 0; from += wholePage) {
-    const some = names.slice(from, from + wholePage)
-    const replies = (await connection.run(rowsScript, left, ...some)) as unknown[]
-    const found = replies.flatMap((reply) => readRow(reply) ?? [])
-    rows.push(...found)
+  // Asked again: they may have changed since they were found, and a dead letter must not be taken for a waiting message.
+  const isStillWanted = fitsFilter(filter)
+  let looked = 0
+  for (let left = maxBytes; looked < found.length && left > 0; ) {
+    const some = found.slice(looked, looked + wholePage)
+    const replies = (await connection.run(rowsScript, left, ...some.map(nameOf))) as unknown[]
+    const there = replies.flatMap((reply) => readRow(reply) ?? [])
+    rows.push(...there.filter(isStillWanted))
+    looked += replies.length
     if (replies.length < some.length) break
-    for (const { message } of found) left -= message.envelope.length + message.body.length
+    for (const { message } of there) left -= message.envelope.length + message.body.length
   }
-  return rows
+  // An empty page would be the end of the list.
+  const last = found[looked - 1]
+  if (rows.length > 0 || last === undefined) return rows
+  return await listRows(connection, filter, { limit, after: Number(last.sequence), maxBytes })
 }
 
 export async function tallyFound<By extends TallyColumn>(
