@@ -142,7 +142,7 @@ describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the 
   })
 
   test('refuses what is no client, and hints that are none', () => {
-    expect(() => hotSide({ client: {} as never })).toThrow('client is no client')
+    expect(() => hotSide({ client: {} as never })).toThrow('client is neither')
     expect(() => hotSide({ client, liveMs: 5 } as never)).toThrow('lifeMs')
     expect(() => justonce({ store: memoryStore(), hints: client as never })).toThrow('hints.known')
   })
