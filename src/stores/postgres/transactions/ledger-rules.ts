@@ -1,3 +1,4 @@
+import { byText } from '../../sql/by-text.ts'
 import type { LedgerRules } from '../../sql/call-ledger.ts'
 import { findTransactionControl } from '../../sql/transaction-control.ts'
 import { classify, isBrokenSeal } from '../errors.ts'
@@ -7,10 +8,10 @@ import { sharedIn } from './shared-in.ts'
 
 export const ledgerRules: LedgerRules = {
   classify,
-  findTransactionControl,
+  findTransactionControl: byText(findTransactionControl),
   endedBy: isBrokenSeal,
   savepoints: { sameNameReplaces: false },
-  sessionChange: findSessionChange,
-  sharedIn,
+  sessionChange: byText(findSessionChange),
+  sharedIn: byText(sharedIn),
   leavesSomething,
 }
