@@ -40,6 +40,11 @@ export interface TransactionOptions {
   readonly statementTimeoutMs?: number
   /** When aborted, the transaction must soon be rolled back, even while a statement is running. */
   readonly signal?: AbortSignal
+  /**
+   * Whether the work was cut off when it rejected with this error. Nobody knows what it still has in progress, so nothing may
+   * run on its connection afterwards. Cheaper than a signal, which every transaction would have to watch.
+   */
+  isCutOff?(error: unknown): boolean
 }
 
 /**

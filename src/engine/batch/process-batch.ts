@@ -66,7 +66,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
     const { batch, lost } = await movePositions(engine, feed, tx, given, outcomes)
     const ours = await takeLetters(engine, tx, batch, outcomes)
-    const refusals = ours.map((refusal) => judgedRefusal(engine, refusal))
+    const judged = { ...batch, refusals: ours.map((refusal) => judgedRefusal(engine, refusal)) }
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
     const permits = {
@@ -88,12 +88,11 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     permits.order.keepBehind(outcomes)
 
     // Failures, results and outgoing messages are written in the transaction of the effects, so that they share its fate.
-    const books = gatherBookkeeping(engine, { ...batch, refusals }, outcomes, inOrder)
+    const books = gatherBookkeeping(engine, judged, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
     const blame = (error: unknown) => withItsFailure(engine, runs, outcomes, error)
     await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, done)
-    const published = books.outgoing
-    return { batch: { ...batch, refusals }, runs, outcomes, epoch, done, published, lost }
+    return { batch: judged, runs, outcomes, epoch, done, published: books.outgoing, lost }
   })
   return { ...committed, overheadMs: clock.monotonicMs() - begunAt - callsMs }
 }
@@ -132,18 +131,12 @@ export async function inTransaction<Tx, T>(
   lockTimeoutMs: number,
   work: (tx: Tx, lastWrites?: LastWrites) => Promise<T>,
 ): Promise<T> {
-  const abort = new AbortController()
   const { idleTimeoutMs, statementTimeoutMs } = engine.timing
-  const options = { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, signal: abort.signal }
-  return await engine.store.transaction(async (tx, lastWrites) => {
-    try {
-      return await work(tx, lastWrites)
-    } catch (error) {
-      // Nobody knows what the culprit still has in progress, so its connection must not be used again.
-      if (error instanceof RolledBack && error.reason === 'culprit') abort.abort(error)
-      throw error
-    }
-  }, options)
+  return await engine.store.transaction(work, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, isCutOff })
+}
+
+function isCutOff(error: unknown): boolean {
+  return error instanceof RolledBack && error.reason === 'culprit'
 }
 
 /**
@@ -164,7 +157,9 @@ function overrun<Tx>(engine: Engine<Tx>, batch: Batch<Tx>): () => boolean {
 
 function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
   if (!batch.settles) return []
-  const handled = batch.works.filter((work) => work.origin.letter === undefined && isHandled(work, outcomes))
-  const refused = batch.refusals.filter(({ letter }) => letter === undefined)
-  return [...batch.known, ...handled.map(({ delivery }) => delivery), ...refused.map(({ delivery }) => delivery)]
+  const done = [...batch.known]
+  for (const work of batch.works)
+    if (work.origin.letter === undefined && isHandled(work, outcomes)) done.push(work.delivery)
+  for (const { letter, delivery } of batch.refusals) if (letter === undefined) done.push(delivery)
+  return done
 }

@@ -43,7 +43,7 @@ export async function onceInOwnTransaction<Tx, Value>(
   const { handler, waitMs = 10_000, timeoutMs = defaultTimeoutMs } = key
   for (let repeats = 0; ; ) {
     const products = productsOf(site, key, store.guarantee === 'lease')
-    const abort = new AbortController()
+    let wasCutOff = false
     let claimed = false
     const worked: Work<Tx, Value> = (tx, context) => {
       claimed = true
@@ -55,17 +55,16 @@ export async function onceInOwnTransaction<Tx, Value>(
       // A holder that is silent for longer than the work may take is frozen or dead.
       idleTimeoutMs: timeoutMs + 10_000,
       statementTimeoutMs: Math.max(timeoutMs, waitMs) + 1_000,
-      signal: abort.signal,
+      isCutOff: () => wasCutOff,
+    }
+    const cutOff = (): void => {
+      wasCutOff = true
     }
     try {
       const outcome = await store.transaction(
         (tx, lastWrites) =>
-          claimAndRun(
-            { site, store, products, lastWrites, cutOff: (error) => abort.abort(error) },
-            tx,
-            key,
-            worked,
-            () => outlet.store(tx, products.outgoing),
+          claimAndRun({ site, store, products, lastWrites, cutOff }, tx, key, worked, () =>
+            outlet.store(tx, products.outgoing),
           ),
         options,
       )
@@ -107,8 +106,8 @@ interface Running<Tx> {
   }
   readonly products: CallProducts
   readonly lastWrites?: LastWrites | undefined
-  /** Nobody knows what the work still has in progress, so its connection must not be used again. */
-  cutOff(error: Error): void
+  /** Called when the time is up: nobody knows what the work still has in progress. */
+  cutOff(): void
 }
 
 async function claimAndRun<Tx, Value>(
@@ -151,7 +150,7 @@ async function claimAndRun<Tx, Value>(
       return { status: 'processed', value: parsed(result) }
     } catch (error) {
       if (time.error === undefined) throw error
-      cutOff(time.error)
+      cutOff()
       throw time.error
     } finally {
       products.end()

@@ -22,12 +22,12 @@ export interface TransactionParts<Native extends MysqlConnectionShape> {
 export async function runTransaction<Native extends MysqlConnectionShape, T>(
   { connections, transactions, takeBack }: TransactionParts<Native>,
   work: (tx: Native) => Promise<T>,
-  { giveUpAfterMs, signal, ...limits }: TransactionOptions,
+  { giveUpAfterMs, signal, isCutOff = () => false, ...limits }: TransactionOptions,
 ): Promise<T> {
   const watch = new AbortWatch(signal)
   try {
     const connection = await connections.checkOut({ giveUpAfterMs, watch })
-    return await runOn(connection, { transactions, takeBack, watch, limits }, work)
+    return await runOn(connection, { transactions, takeBack, watch, isCutOff, limits }, work)
   } finally {
     watch.stop()
   }
@@ -39,11 +39,12 @@ async function runOn<Native extends MysqlConnectionShape, T>(
     readonly transactions: OpenTransactions<Native>
     readonly takeBack: TransactionParts<Native>['takeBack']
     readonly watch: AbortWatch
+    isCutOff(error: unknown): boolean
     readonly limits: Limits
   },
   work: (tx: Native) => Promise<T>,
 ): Promise<T> {
-  const { transactions, takeBack, watch } = how
+  const { transactions, takeBack, watch, isCutOff } = how
   const limits = withDefaults(how.limits)
   const transaction = transactions.add(connection, limits)
   let isCommitting = false
@@ -64,7 +65,8 @@ async function runOn<Native extends MysqlConnectionShape, T>(
   } catch (error) {
     transactions.close(transaction)
     if (isCommitting) connection.discard()
-    else if ((await undo(transaction, watch)) !== 'undone') await takeBack(transaction.claims).catch(() => {})
+    else if ((await undo(transaction, watch, isCutOff(error))) !== 'undone')
+      await takeBack(transaction.claims).catch(() => {})
     throw error
   }
 }
@@ -130,6 +132,7 @@ async function commit(connection: Runner, watch: AbortWatch): Promise<void> {
 async function undo<Native extends MysqlConnectionShape>(
   transaction: OpenTransaction<Native>,
   watch: AbortWatch,
+  wasCutOff: boolean,
 ): Promise<'undone' | 'had ended' | 'cut off'> {
   const { connection } = transaction
   try {
@@ -138,7 +141,7 @@ async function undo<Native extends MysqlConnectionShape>(
       connection.discard()
       return 'undone'
     }
-    if (watch.aborted || transaction.openCalls() > 0) {
+    if (wasCutOff || watch.aborted || transaction.openCalls() > 0) {
       connection.discard()
       return transaction.touched ? 'cut off' : 'undone'
     }

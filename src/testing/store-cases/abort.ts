@@ -62,6 +62,27 @@ export const abortCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'abort: what work that was cut off goes on to do with its bare transaction lands nowhere',
+    needs: ['revocable'],
+    async run(context) {
+      const { store, effects } = context
+      const inProgress: (() => Promise<void>)[] = []
+      const work = store.transaction(
+        async (tx) => {
+          inProgress.push(() => effects.write(tx, 'm1 late'))
+          await claim(store, tx, 'm1')
+          throw new Error('cut off')
+        },
+        { isCutOff: (error) => error instanceof Error && error.message === 'cut off' },
+      )
+      await failureOf(work, 'work that was cut off')
+      for (const write of inProgress) await write().catch(() => {})
+      assert.equal(await claimAndWrite(context, store, 'm1'), undefined)
+      const counts = await Promise.all(['m1', 'm1 late'].map((name) => effects.count(name)))
+      assert.deepEqual(counts, [1, 0])
+    },
+  },
+  {
     name: 'abort: a transaction that waits for a rival gives up',
     async run(context) {
       const { store, rival, effects } = context

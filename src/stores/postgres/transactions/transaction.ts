@@ -54,6 +54,7 @@ export async function runTransaction<Tx, T>(
     statementTimeoutMs,
     giveUpAfterMs,
     signal,
+    isCutOff = () => false,
   }: TransactionOptions,
 ): Promise<T> {
   const watch = new AbortWatch(signal)
@@ -61,7 +62,12 @@ export async function runTransaction<Tx, T>(
     const connection = await connections.checkOut({ giveUpAfterMs, watch })
     const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
     const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
-    return await runOn(connection, { transactions, watch, unseen }, work, { begin, seal, settings, settingValues })
+    return await runOn(connection, { transactions, watch, isCutOff, unseen }, work, {
+      begin,
+      seal,
+      settings,
+      settingValues,
+    })
   } finally {
     watch.stop()
   }
@@ -72,8 +78,12 @@ async function runOn<Tx, T>(
   {
     transactions,
     watch,
+    isCutOff,
     unseen,
-  }: Pick<TransactionParts<Tx>, 'transactions' | 'unseen'> & { readonly watch: AbortWatch },
+  }: Pick<TransactionParts<Tx>, 'transactions' | 'unseen'> & {
+    readonly watch: AbortWatch
+    isCutOff(error: unknown): boolean
+  },
   work: Work<Tx, T>,
   opening: Opening,
 ): Promise<T> {
@@ -98,7 +108,7 @@ async function runOn<Tx, T>(
   } catch (error) {
     transactions.close(transaction)
     // After a failed commit, only an answer from the server tells for certain what a rollback will find.
-    if (failed?.isAnswered === false) connection.discard()
+    if (failed?.isAnswered === false || isCutOff(error)) connection.discard()
     else await undo(transaction, watch, error)
     throw error
   }
