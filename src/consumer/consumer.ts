@@ -210,7 +210,8 @@ export class Consumer<Tx> {
     const current = batch.filter(({ ended }) => ended?.aborted !== true)
     for (const { kind, deliveries } of await this.#quarantine.segments(current)) {
       const left = withoutFollowers(deliveries, result)
-      const segment = { kind, deliveries: await this.#withoutLost(left, result) }
+      const ours = result.lost.length === 0 ? left : await this.#withoutLost(left, result)
+      const segment = { kind, deliveries: ours }
       if (segment.deliveries.length === 0) continue
       try {
         const handle = (suspicionOf: SuspicionOf): Promise<BatchResult> =>
@@ -225,7 +226,6 @@ export class Consumer<Tx> {
 
   /** Deliveries that follow a lost one are read again with it: starting them now would only count against them. */
   async #withoutLost(deliveries: readonly Delivery[], result: BatchResult): Promise<readonly Delivery[]> {
-    if (result.lost.length === 0) return deliveries
     const lost = lostWith(result.lost, deliveries)
     if (lost.length === 0) return deliveries
     await this.#feed.positions?.reread(lost)
@@ -236,6 +236,7 @@ export class Consumer<Tx> {
 
   /** How long retrying them makes no sense: until a breaker admits the next message. */
   #breakerPause(deliveries: readonly Delivery[]): number {
+    if (deliveries.length === 0) return 0
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const handlers = [...types].flatMap((type) => this.#engine.handlersOf(type))
     return Math.max(10, ...handlers.map((handler) => this.#engine.breakers.waitMs(handler)))

@@ -65,7 +65,8 @@ export class Quarantine<Tx> {
   }
 
   async segments(deliveries: readonly Delivery[]): Promise<readonly Segment[]> {
-    await this.#look(deliveries)
+    const suspects = deliveries.filter((delivery) => this.#isWatched(delivery) && !this.#before.has(delivery))
+    if (suspects.length > 0) await this.#look(suspects)
     const segments: { readonly kind: Segment['kind']; readonly deliveries: Delivery[] }[] = []
     for (const delivery of deliveries) {
       const kind = this.#kindOf(delivery)
@@ -76,12 +77,14 @@ export class Quarantine<Tx> {
     return segments
   }
 
-  async run<T>({ kind, deliveries }: Segment, work: (suspicionOf: SuspicionOf) => Promise<T>): Promise<T> {
+  run<T>({ kind, deliveries }: Segment, work: (suspicionOf: SuspicionOf) => Promise<T>): Promise<T> {
+    const handle = (): Promise<T> => work((delivery) => this.#suspicionOf(delivery))
+    if (kind === 'fresh' || kind === 'condemned') return this.together(handle)
     const begin = async (): Promise<T> => {
-      if (kind === 'suspect' || kind === 'alone') await this.#begin(deliveries)
-      return await work((delivery) => this.#suspicionOf(delivery))
+      await this.#begin(deliveries)
+      return await handle()
     }
-    return await (kind === 'alone' ? this.alone(begin) : this.together(begin))
+    return kind === 'alone' ? this.alone(begin) : this.together(begin)
   }
 
   /** The error that turns a message into a dead letter after this many processes have died with it. */
@@ -137,9 +140,7 @@ export class Quarantine<Tx> {
     return ids
   }
 
-  async #look(deliveries: readonly Delivery[]): Promise<void> {
-    const suspects = deliveries.filter((delivery) => this.#isWatched(delivery) && !this.#before.has(delivery))
-    if (suspects.length === 0) return
+  async #look(suspects: readonly Delivery[]): Promise<void> {
     const ids = [...new Set(suspects.map(suspectId))]
     const counts = await this.#suspects.look(ids)
     for (const delivery of suspects) {

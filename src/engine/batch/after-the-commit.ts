@@ -5,7 +5,7 @@ import { runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
-import { KeyOrder } from '../order/key-order.ts'
+import { noOrder } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
@@ -115,7 +115,7 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
   try {
     await inTransaction(engine, engine.timing.longestLockTimeoutMs, async (tx, lastWrites) => {
       const wentWell = new Set<string>()
-      const permits = { order: new KeyOrder<Tx>(), timeIsUp: () => false, isAfterAck: true, wentWell }
+      const permits = { order: noOrder, timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
       const { delivery, origin } = run
       const works = [{ delivery, origin, runs: [run] }]

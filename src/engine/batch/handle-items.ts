@@ -20,7 +20,7 @@ export async function handleItems<Tx>(engine: Engine<Tx>, feed: Feed, sorted: So
   const { result } = attempts
   try {
     await handling.together(sorted.shared)
-    await handling.inTurn(sorted.alone)
+    if (sorted.alone.length > 0) await handling.inTurn(sorted.alone)
   } catch (error) {
     result.down = { error }
   }

@@ -1,12 +1,12 @@
 import { type ErrorCode, isJustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
 import { isUnborn, type Outcomes, type Run, type RunOutcome } from '../items.ts'
-import type { KeyOrder } from '../order/key-order.ts'
+import type { Order } from '../order/key-order.ts'
 import { judge } from '../recovery/failure-policy.ts'
 
 /** What must be checked before a run may start. */
 export interface Permits<Tx> {
-  readonly order: KeyOrder<Tx>
+  readonly order: Order<Tx>
   /** Whether the batch must not start this run because its time is up. */
   timeIsUp(run: Run<Tx>): boolean
   /** Everything before it is committed and acknowledged, so at-most-once handlers run now. */

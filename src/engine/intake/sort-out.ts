@@ -48,8 +48,9 @@ export async function sortOut<Tx>(
     if (prepared.kind === 'work') runs += prepared.work.runs.length
     all.push({ delivery, prepared })
   }
-  const works = all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : []))
-  const hinted = feed.positions === undefined ? await hintedRuns(engine, works) : new Set<Run<Tx>>()
+  const canBeHinted = engine.hints !== undefined && feed.positions === undefined
+  const works = canBeHinted ? all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : [])) : []
+  const hinted = works.length === 0 ? undefined : await hintedRuns(engine, works)
   for (const { delivery, prepared } of all) sorting.add(delivery, prepared, hinted)
   return sorting.sorted
 }
@@ -75,7 +76,7 @@ export class Sorting<Tx> {
     this.#left = new LeftChains(feed)
   }
 
-  add(delivery: Delivery, prepared: Prepared<Tx>, hinted: ReadonlySet<Run<Tx>> = new Set()): void {
+  add(delivery: Delivery, prepared: Prepared<Tx>, hinted?: ReadonlySet<Run<Tx>>): void {
     const inPartitions = this.#feed.positions !== undefined
     if (inPartitions && this.#isBehindInItsPartition({ delivery })) return
     if (prepared.kind === 'refused') this.#refuse({ delivery, refusal: prepared.refusal })
@@ -147,11 +148,11 @@ export class Sorting<Tx> {
     return !this.#engine.store.capabilities.revocable || runs.some(({ handler }) => handler.transaction === 'own')
   }
 
-  #isKnown({ origin, runs }: Work<Tx>, hinted: ReadonlySet<Run<Tx>>): boolean {
+  #isKnown({ origin, runs }: Work<Tx>, hinted: ReadonlySet<Run<Tx>> | undefined): boolean {
     if (origin.letter !== undefined) return false
     return runs.every((run) => {
       const { handler, key, fingerprint } = run
-      const isHinted = hinted.has(run)
+      const isHinted = hinted?.has(run) === true
       return isRecorded(run) && (isHinted || this.#engine.recent.knows({ handler: handler.name, key }, fingerprint))
     })
   }
@@ -174,11 +175,12 @@ export class Sorting<Tx> {
  * otherwise, the stopped runs are parked. `undefined` if nothing of it can go on and it is held back.
  */
 function admit<Tx>(engine: Engine<Tx>, work: Work<Tx>, holdsBack: HoldsBack): Work<Tx> | undefined {
-  const stopped = new Set(work.runs.filter((run) => !isLetThrough(engine, run)))
-  if (stopped.size === 0) return work
-  const first = work.runs.findIndex((run) => stopped.has(run))
+  const stopped = work.runs.filter((run) => !isLetThrough(engine, run))
+  const [firstStopped] = stopped
+  if (firstStopped === undefined) return work
+  const first = work.runs.indexOf(firstStopped)
   // Handlers that are not independent wait behind the first one that is stopped.
-  const goesOn = work.runs.some((run, place) => !stopped.has(run) && (place < first || run.handler.independent))
+  const goesOn = work.runs.some((run, place) => !stopped.includes(run) && (place < first || run.handler.independent))
   if (work.origin.letter !== undefined || (!goesOn && holdsBack(work.delivery))) return undefined
   const origin: Origin = { ...work.origin, parksStopped: true }
   return { ...work, origin, runs: work.runs.map((run) => ({ ...run, origin })) }

@@ -13,7 +13,12 @@ export class KeyOrder<Tx> {
   readonly #blocked = new Map<string, string>()
 
   /** Locks the scopes of a batch: until the batch ends, no other transaction runs or parks a message in them. */
-  static async lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
+  static lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Order<Tx> | Promise<Order<Tx>> {
+    const isKept = runs.some((run) => orderKeyOf(run) !== undefined)
+    return isKept ? KeyOrder.#locked(engine, tx, runs) : noOrder
+  }
+
+  static async #locked<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
     const order = new KeyOrder<Tx>()
     const scopes = new Map<string, OrderScope>()
     for (const run of runs) {
@@ -91,6 +96,12 @@ export class KeyOrder<Tx> {
     }
   }
 }
+
+/** What a batch needs to know of the order of its keys. */
+export type Order<Tx> = Pick<KeyOrder<Tx>, 'hindrance' | 'keepBehind'>
+
+/** For runs whose handlers keep no order. */
+export const noOrder = { hindrance: (): undefined => undefined, keepBehind: (): void => {} }
 
 function holdsUp<Tx>({ handler }: Run<Tx>, outcome: RunOutcome | undefined): boolean {
   if (outcome?.kind !== 'failed') return false

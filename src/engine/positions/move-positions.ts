@@ -17,17 +17,27 @@ export interface Moved<Tx> {
  * Moves the positions of a batch before anything else is done: a process that has lost a partition detects it here. If
  * an earlier commit of ours succeeded but its answer was lost, its messages show up as duplicates.
  */
-export async function movePositions<Tx>(
+export function movePositions<Tx>(
   engine: Engine<Tx>,
   feed: Feed,
   tx: Tx,
   batch: Batch<Tx>,
   outcomes: Outcomes,
-): Promise<Moved<Tx>> {
+): Moved<Tx> | Promise<Moved<Tx>> {
   const { positions: store } = engine.store
-  const moves = batch.moves ?? []
+  const { moves = [] } = batch
   if (store === undefined || feed.positions === undefined || moves.length === 0) return { batch, lost: [] }
-  const answers = await moveAll(engine, tx, store, feed.positions.group, moves)
+  const answering = moveAll(engine, tx, store, feed.positions.group, moves)
+  return answering.then((answers) => moved(engine, batch, moves, answers, outcomes))
+}
+
+function moved<Tx>(
+  engine: Engine<Tx>,
+  batch: Batch<Tx>,
+  moves: readonly PositionMove[],
+  answers: Awaited<ReturnType<Positions<Tx>['move']>>,
+  outcomes: Outcomes,
+): Moved<Tx> {
   const done = new Set<string>()
   const lost = new Set<string>()
   moves.forEach(({ source: topic, partition, to }, index) => {

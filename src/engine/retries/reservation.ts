@@ -45,7 +45,7 @@ export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<B
       ? origin.reservation
       : [],
   )
-  await rebook(store.parking, reservations, 1, reservedForMs)
+  if (reservations.length > 0) await rebook(store.parking, reservations, 1, reservedForMs)
 }
 
 /** Gives back rows that were not tried. They are due immediately or after their pause, and no attempt is counted. */

@@ -5,9 +5,20 @@ import type { Origin, Outcomes, Refusal } from '../items.ts'
 
 /**
  * Locks the parked rows that the works of a batch come from: the lock on a row covers its whole message. Rows that
- * another process has taken meanwhile are left to it. Resolves to the refusals whose rows are still ours.
+ * another process has taken meanwhile are left to it. Returns the refusals whose rows are still ours.
  */
-export async function takeLetters<Tx>(
+export function takeLetters<Tx>(
+  engine: Engine<Tx>,
+  tx: Tx,
+  batch: Batch<Tx>,
+  outcomes: Outcomes,
+): readonly Refusal[] | Promise<readonly Refusal[]> {
+  const { works, refusals } = batch
+  const hasRows = works.some(({ origin }) => origin.letter) || refusals.some(({ letter }) => letter)
+  return hasRows ? takeRows(engine, tx, batch, outcomes) : refusals
+}
+
+async function takeRows<Tx>(
   { store }: Engine<Tx>,
   tx: Tx,
   { works, refusals }: Batch<Tx>,
@@ -17,7 +28,6 @@ export async function takeLetters<Tx>(
     ...works.flatMap(({ origin }) => ticketOf(origin)),
     ...refusals.flatMap(({ letter }) => (letter === undefined ? [] : { letter, ticket: letter })),
   ]
-  if (rows.length === 0) return refusals
   const known = rows.filter(({ ticket }) => ticket !== undefined)
   const taken = await store.parking.take(
     tx,

@@ -18,7 +18,8 @@ export function atHome<Tx>(
 
   return {
     ...sketch,
-    transaction: async (work, options) => await (home.known ?? (await home.find())).transaction(work, options),
+    transaction: (work, options) =>
+      home.known?.transaction(work, options) ?? home.find().then((found) => found.transaction(work, options)),
     lend: (tx, options) => (home.known ?? sketch).lend(tx, options),
     setLockTimeout: async (tx, lockTimeoutMs) => await (home.known ?? sketch).setLockTimeout?.(tx, lockTimeoutMs),
     within: (tx) => home.known?.within(tx) ?? joining(tx),

@@ -20,13 +20,12 @@ import { jsConnections } from './postgres-js/js-connections.ts'
 import { postgresQueue } from './queue/queue.ts'
 import { type QueueNews, queueNews } from './queue/queue-news.ts'
 import { postgresSchema } from './schema.ts'
-import type { Statement } from './statement.ts'
 import { surroundings } from './surroundings.ts'
 import { type Tables, tableNames } from './tables.ts'
 import { joinedStore } from './transactions/joined-store.ts'
 import { OpenTransactions } from './transactions/open-transaction.ts'
 import { postgresParts } from './transactions/parts.ts'
-import { runTransaction, setLockTimeout, settingsStatement } from './transactions/transaction.ts'
+import { runTransaction, setLockTimeout, settingsStatement, type TransactionParts } from './transactions/transaction.ts'
 import { untilClosed } from './until-closed.ts'
 import { postgresWarnings } from './warnings.ts'
 
@@ -112,7 +111,12 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
   const name = 'postgres'
   const transactions = new OpenTransactions(connections)
   const around = surroundings(connections)
-  let settings: Statement | undefined
+  let known: TransactionParts<Tx> | undefined
+  const look = async (): Promise<TransactionParts<Tx>> => {
+    const found = await around()
+    known ??= { connections, transactions, settings: settingsStatement(tables, found), unseen: found.unseen }
+    return known
+  }
   const partitions = new Partitions(connections, tables)
   const inboxParts = {
     connections,
@@ -128,11 +132,7 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
     name,
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: connections.max, interleaves: true },
-    async transaction(work, options = {}) {
-      const known = await around()
-      settings ??= settingsStatement(tables, known)
-      return await runTransaction({ connections, transactions, settings, unseen: known.unseen }, work, options)
-    },
+    transaction: async (work, options = {}) => await runTransaction(known ?? (await look()), work, options),
     setLockTimeout: (tx, lockTimeoutMs) => setLockTimeout(transactions.runner(tx), lockTimeoutMs),
     parts: postgresParts(transactions),
     lend: (tx, options) => transactions.get(tx).lend(connections, options),

@@ -19,7 +19,7 @@ test('a call that the client throws out at once is not under way', async () => {
 })
 
 test('the word of the client that the transaction has ended counts only while nothing is under way', () => {
-  const ledger = new CallLedger(loanOptions, { ...rules, hasEnded: () => true })
+  const ledger = new CallLedger({ ...loanOptions, hasEnded: () => true }, rules)
   const call = ledger.begin()
   expect(ledger.refusal('SELECT 1')).toBeUndefined()
   call.succeeded()

@@ -8,6 +8,8 @@ export interface LedgerOptions extends LoanOptions {
   isOver(): boolean
   /** The error if the connection is lost. */
   lost?(): Error | undefined
+  /** Whether the client has seen the transaction end. */
+  hasEnded?(): boolean
   onCall?(): void
   /** Returns the statements that restore what a borrower has changed in the session. Absent if the session is the caller's. */
   restore?(names: readonly string[]): readonly string[]
@@ -31,8 +33,6 @@ export interface LedgerRules {
   spoils?(error: unknown): boolean
   /** Like `endedBy`, for a call that succeeded: a procedure may have committed. */
   endedWith?(result: unknown): boolean
-  /** Whether the client has seen the transaction end. */
-  hasEnded?(): boolean
   readonly savepoints: SavepointRules
   /** What in a statement the other borrowers of an interleaved transaction would notice, or would change for it. */
   sharedIn?(sql: string): string | undefined
@@ -124,7 +124,7 @@ export class CallLedger {
     const lost = this.#options.lost?.()
     if (lost !== undefined) return this.#note(lost)
     // While a call is in progress, the transaction status that the client last saw is outdated.
-    if (this.#open === 0 && this.#rules.hasEnded?.()) this.#endedInside(undefined)
+    if (this.#open === 0 && this.#options.hasEnded?.()) this.#endedInside(undefined)
     if (this.#broken !== undefined) return this.#broken
     const control = sql === undefined ? undefined : this.#rules.findTransactionControl(sql)
     return control === undefined ? undefined : this.controlled(control)

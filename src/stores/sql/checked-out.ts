@@ -7,19 +7,15 @@ export interface CheckOutOptions {
 }
 
 /** Waits a limited time for a client from the pool. A client that arrives too late is returned to the pool. */
-export async function checkedOut<Client>(
+export function checkedOut<Client>(
   promise: Promise<Client>,
   { giveUpAfterMs, watch }: CheckOutOptions,
   giveBack: (client: Client) => void,
 ): Promise<Client> {
   const inTime = giveUpAfterMs === undefined ? promise : within(giveUpAfterMs, promise)
-  if (watch === undefined && inTime === promise) return await promise
-  try {
-    return await (watch?.until(inTime) ?? inTime)
-  } catch (error) {
-    promise.then(giveBack, () => {})
-    throw error
-  }
+  const wanted = watch?.until(inTime) ?? inTime
+  if (wanted !== promise) wanted.catch(() => promise.then(giveBack, () => {}))
+  return wanted
 }
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {

@@ -36,6 +36,7 @@ export function lentPgClient<Client extends PgClientShape>(
     {
       ...options,
       lost: () => connection?.lost(),
+      hasEnded: () => connection?.inTransaction() === false,
       tidy: (statements) => sayingAborted(client.query(statements.join('; '))),
       beforeChange(names) {
         const look = options.lookBefore?.(names)
@@ -45,7 +46,7 @@ export function lentPgClient<Client extends PgClientShape>(
         answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
       },
     },
-    { ...ledgerRules, spoils, hasEnded: () => connection?.inTransaction() === false },
+    rules,
   )
   const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
   const refuse = (what: string): never => {
@@ -53,6 +54,8 @@ export function lentPgClient<Client extends PgClientShape>(
   }
   return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), nativeOf(client)))
 }
+
+const rules = { ...ledgerRules, spoils }
 
 /**
  * A named statement that the server does not know fails every time. `pg` causes that itself: if a value cannot be sent, it

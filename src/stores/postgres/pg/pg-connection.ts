@@ -28,7 +28,6 @@ export interface PgConnectionOptions {
 export class PgConnection<Client extends PgClientShape> implements Connection<Client> {
   readonly tx: Client
   readonly #options: PgConnectionOptions
-  readonly #runner: PgRunner
   readonly #canFly: boolean
   #unsent: RoundTrip | undefined
   #opening: RoundTrip | undefined
@@ -42,7 +41,6 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   constructor(client: Client, options: PgConnectionOptions) {
     this.tx = client
     this.#options = options
-    this.#runner = new PgRunner(client)
     this.#canFly = wireOf(client) !== undefined
     // Without a listener, a closed connection would be an uncaught error of the process.
     client.on('error', this.#onError)
@@ -122,16 +120,20 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    const [answer] = await this.runInTurn([{ statement, values }])
-    return answer as Answer
+    if (!this.#canFly) return await this.#runner.run(statement, values)
+    const trip = this.#unsent ?? (await this.#nextTrip())
+    return await this.#sent(trip, trip.add(statement, values))
   }
 
   async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
     if (!this.#canFly) return await this.#runner.runInTurn(calls)
     const trip = this.#unsent ?? (await this.#nextTrip())
-    const answers = Promise.all(calls.map(({ statement, values }) => trip.add(statement, values)))
+    return await this.#sent(trip, Promise.all(calls.map(({ statement, values }) => trip.add(statement, values))))
+  }
+
+  #sent<Answers>(trip: RoundTrip, answers: Promise<Answers>): Promise<Answers> {
     this.#send(trip)
-    return await answers.catch(trip === this.#opening ? notOpened : rethrown)
+    return answers.catch(trip === this.#opening ? notOpened : rethrown)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {
@@ -226,6 +228,11 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     if (!wasAlive || !isBusy) return
     this.#extras.connection?.stream?.destroy?.()
     if (typeof processID === 'number') this.#options.terminate(processID)
+  }
+
+  /** For clients that cannot fly, and for texts that are not worth preparing. */
+  get #runner(): PgRunner {
+    return new PgRunner(this.tx)
   }
 
   get #extras(): PgExtras {

@@ -23,11 +23,20 @@ const plain = /^[a-z_][\w$]*(?:\.[a-z_][\w$]*)*$/
 
 /** The settings of a transaction before anyone who works in it has changed them. */
 export class SettingsBefore {
-  readonly #values = new Map<string, Cell>()
+  readonly #known = new Map<string, Cell>()
+  #unread: { readonly row: readonly Cell[] | undefined; readonly unseen: readonly string[] } | undefined
 
-  /** Takes the values from the answer to the opening. */
+  /** Takes the values from the answer to the opening. They are read only when somebody changes a setting. */
   opened(row: readonly Cell[] | undefined, unseen: readonly string[] = []): void {
-    for (const [index, name] of [...answered, ...unseen].entries()) this.#values.set(name, row?.[index + 1] ?? null)
+    this.#unread = { row, unseen }
+  }
+
+  get #values(): Map<string, Cell> {
+    if (this.#unread === undefined) return this.#known
+    const { row, unseen } = this.#unread
+    this.#unread = undefined
+    for (const [index, name] of [...answered, ...unseen].entries()) this.#known.set(name, row?.[index + 1] ?? null)
+    return this.#known
   }
 
   /** A query for the settings that are about to be changed and not known yet; `undefined` if there are none. */
