@@ -1,6 +1,9 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
 import type { Gate } from './loop.ts'
 
+/** Shared, because a worker asks before each batch, and the gate is nearly always open. */
+const opened = Promise.resolve()
+
 /**
  * Closed while the store is down: nothing is taken or handled, and everything in hand is held. Deliveries are not given
  * back meanwhile, because brokers drop or dead-letter messages that are returned too often.
@@ -29,12 +32,15 @@ export class StoreGate implements Gate {
   }
 
   /** Resolves when the store can be used, or when the signal is aborted. */
-  async open(signal: AbortSignal): Promise<void> {
-    if (this.#reopening === undefined || signal.aborted) return
+  open(signal: AbortSignal): Promise<void> {
+    return this.#reopening === undefined || signal.aborted ? opened : this.#opening(this.#reopening, signal)
+  }
+
+  async #opening(reopening: Promise<void>, signal: AbortSignal): Promise<void> {
     const { promise: aborted, resolve } = Promise.withResolvers<void>()
     const onAbort = () => resolve()
     signal.addEventListener('abort', onAbort, { once: true })
-    await Promise.race([this.#reopening, aborted])
+    await Promise.race([reopening, aborted])
     signal.removeEventListener('abort', onAbort)
   }
 

@@ -126,13 +126,13 @@ function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], out
   return outcome?.kind === 'failed' ? new RolledBack('failure', outcome.error, [failed as Run<Tx>]) : error
 }
 
-export async function inTransaction<Tx, T>(
+export function inTransaction<Tx, T>(
   engine: Engine<Tx>,
   lockTimeoutMs: number,
   work: (tx: Tx, lastWrites?: LastWrites) => Promise<T>,
 ): Promise<T> {
   const { idleTimeoutMs, statementTimeoutMs } = engine.timing
-  return await engine.store.transaction(work, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, isCutOff })
+  return engine.store.transaction(work, { lockTimeoutMs, idleTimeoutMs, statementTimeoutMs, isCutOff })
 }
 
 function isCutOff(error: unknown): boolean {

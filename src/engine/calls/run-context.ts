@@ -30,7 +30,7 @@ export class CallProducts {
   /** The first failed publish, whether or not the handler looked at it: continuing without it would lose a message. */
   failure: { readonly error: unknown } | undefined
   #ids: OrdinalIds | undefined
-  readonly #checks = new Set<Promise<void>>()
+  #checks: Set<Promise<void>> | undefined
   #isOver = false
 
   constructor(site: PublishingSite, call: PublishingCall) {
@@ -63,12 +63,12 @@ export class CallProducts {
 
   /** Whether published bodies are still being checked. */
   get isChecking(): boolean {
-    return this.#checks.size > 0
+    return this.#checks !== undefined && this.#checks.size > 0
   }
 
   /** Resolves when all bodies are checked. `failure` is then set if one does not fit. */
   async checked(): Promise<void> {
-    await Promise.all(this.#checks)
+    await Promise.all(this.#checks ?? [])
   }
 
   /** From now on, anything that comes through the context is too late. */
@@ -102,7 +102,8 @@ export class CallProducts {
       .catch((error: unknown) => {
         this.failure ??= { error }
       })
-      .finally(() => this.#checks.delete(noted))
+      .finally(() => this.#checks?.delete(noted))
+    this.#checks ??= new Set()
     this.#checks.add(noted)
     return check
   }

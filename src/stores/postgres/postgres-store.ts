@@ -132,7 +132,10 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
     name,
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: connections.max, interleaves: true },
-    transaction: async (work, options = {}) => await runTransaction(known ?? (await look()), work, options),
+    transaction: (work, options = {}) =>
+      known === undefined
+        ? look().then((found) => runTransaction(found, work, options))
+        : runTransaction(known, work, options),
     setLockTimeout: (tx, lockTimeoutMs) => setLockTimeout(transactions.runner(tx), lockTimeoutMs),
     parts: postgresParts(transactions),
     lend: (tx, options) => transactions.get(tx).lend(connections, options),

@@ -58,8 +58,7 @@ export async function claimAll(
       }
     } else {
       const { rows, count } = await insert(runner, claim, wanted)
-      const ours = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
-      open = count === open.length ? [] : open.filter((index) => !ours.has(named(requests[index])))
+      open = count === open.length ? [] : open.filter(isNotAmong(rows, requests))
       epoch ??= rows[0]?.[2]
     }
     looks = !looks
@@ -68,6 +67,11 @@ export async function claimAll(
     throw swallowed(`${open.length} claims could neither be made nor found, ${mostTurns} times in a row`)
   habit.mostlyKnown = existing.filter((record) => record !== undefined).length > existing.length / 2
   return { existing, tooOld: tooOld.size === 0 ? undefined : tooOld, epoch }
+}
+
+function isNotAmong(rows: Answer['rows'], requests: readonly ClaimRequest[]): (index: number) => boolean {
+  const ours = new Set(rows.map(([handler, key]) => nameOf(handler, key)))
+  return (index) => !ours.has(named(requests[index]))
 }
 
 function isBefore(born: Date | undefined, horizon: Date | undefined): boolean {

@@ -33,6 +33,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   #opening: RoundTrip | undefined
   #last: RoundTrip | undefined
   #opened: Promise<unknown> | undefined
+  #patience: NodeJS.Immediate | undefined
   /** A named statement has vanished on this connection, so everything is sent without names until the connection is returned. */
   #isNameless = false
   #lost: Error | undefined
@@ -86,7 +87,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#opened = answer
     this.tx.query(trip)
     // The first statement joins this round trip, even some promises later; but a native call must not wait forever for it.
-    setImmediate(() => this.#write(trip))
+    this.#patience = setImmediate(() => this.#write(trip))
     return answer
   }
 
@@ -176,7 +177,11 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   #send(trip: RoundTrip): void {
     this.#last = trip
     const isQueued = trip === this.#unsent
-    if (isQueued) this.#unsent = undefined
+    if (isQueued) {
+      this.#unsent = undefined
+      // Otherwise it would cost the event loop a round in which there is nothing to do.
+      clearImmediate(this.#patience)
+    }
     trip.send()
     if (!isQueued) this.tx.query(trip)
   }
