@@ -3,7 +3,7 @@ import { recordKeyOf } from '../encoding/record-key.ts'
 import { JustonceError } from '../errors/index.ts'
 import { keepAudit } from './audit.ts'
 import { countParked } from './count-parked.ts'
-import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import { changedMeanwhile, findLetters, orExplain } from './find-letters.ts'
 import { pagesOf } from './pages.ts'
 import { holdRunning, type RunningRedrives, runningRedrives } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
@@ -90,7 +90,7 @@ async function sharedRecords<Tx>(
 
 async function keysOf<Tx>(site: Site<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
   if (selected.kind === 'exact') {
-    await examine(site, selected.keys)
+    await findLetters(site, selected.keys)
     return selected.keys
   }
   const keys: RecordKey[] = []

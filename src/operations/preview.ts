@@ -1,6 +1,6 @@
 import type { ParkedFilter, StoredParkedMessage } from '../contracts/index.ts'
 import { unrouted } from '../encoding/unrouted.ts'
-import { examine } from './examine.ts'
+import { findLetters } from './find-letters.ts'
 import { pagesOf } from './pages.ts'
 import { withReusedKeys } from './reused-keys.ts'
 import { decideSelection } from './selection.ts'
@@ -11,7 +11,7 @@ import type { LetterSelection, RedrivePreview } from './types.ts'
 export async function preview<Tx>(site: Site<Tx>, selection: LetterSelection): Promise<RedrivePreview> {
   const { handlers, store } = site
   const selected = decideSelection(selection)
-  if (selected.kind === 'exact') await examine(site, selected.keys)
+  if (selected.kind === 'exact') await findLetters(site, selected.keys)
   const wouldRun = new Tally()
   const alreadyDone = new Tally()
   const heads = new Heads()

@@ -2,7 +2,7 @@ import type { PackedMessage, RecordKey, StoredParkedMessage } from '../contracts
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { type AuditEntry, keepAudit } from './audit.ts'
-import { changedMeanwhile, examine, orExplain } from './examine.ts'
+import { changedMeanwhile, findLetters, orExplain } from './find-letters.ts'
 import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, type Selected } from './selection.ts'
@@ -69,7 +69,7 @@ async function checkLetters<Tx>(site: Site<Tx>, selected: Selected, body: unknow
     })
   }
   if (selected.kind !== 'exact') return undefined
-  const letters = await examine(site, selected.keys)
+  const letters = await findLetters(site, selected.keys)
   if (letters.length > 1) return undefined
   const letter = letters[0] as StoredParkedMessage
   if (site.handlers.isTooLate(letter)) {

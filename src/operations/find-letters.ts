@@ -5,7 +5,7 @@ import { nameOf, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
 
 /** The dead letters of exactly these keys. Rejects if one of them does not exist, or is no longer dead or free. */
-export async function examine<Tx>(
+export async function findLetters<Tx>(
   site: Pick<Site<Tx>, 'store'>,
   keys: readonly RecordKey[],
 ): Promise<readonly StoredParkedMessage[]> {
@@ -41,7 +41,7 @@ export async function orExplain<Tx, T>(
   try {
     return await work()
   } catch (error) {
-    if (selected.kind === 'exact' && isJustonceError(error, 'LETTER_NOT_DEAD')) await examine(site, selected.keys)
+    if (selected.kind === 'exact' && isJustonceError(error, 'LETTER_NOT_DEAD')) await findLetters(site, selected.keys)
     throw error
   }
 }
