@@ -1,0 +1,88 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool, PoolConnection } from 'mysql2/promise'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { justonce, once } from '../../src/index.ts'
+import { type MysqlStore, mysqlStore } from '../../src/stores/mysql/index.ts'
+import { memoryTransport } from '../../src/transports/memory/index.ts'
+import { createMysqlDatabase } from '../servers/mysql-databases.ts'
+import { requireServer } from '../servers/require.ts'
+import { type CountingProxy, countingProxy } from './counting-proxy.ts'
+import { newPool } from './mysql-context.ts'
+
+const mariadb = await requireServer('mariadb')
+
+/** The session and the savepoint, the epoch and the claim, the savepoint again and the commit: one statement at a time. */
+const around = 6
+
+describe.skipIf(!mariadb.available)('mysql2: round trips', () => {
+  let proxy: CountingProxy
+  let pool: Pool
+  let store: MysqlStore<PoolConnection>
+  beforeEach(async () => {
+    const url = await createMysqlDatabase(mariadb.url)
+    proxy = await countingProxy(url, ['tag-note', 'charge'])
+    pool = newPool({ url: proxy.url(url), pool: { connectionLimit: 1 } })
+    store = mysqlStore({ pool })
+    await store.schema.install()
+    await pool.query('CREATE TABLE tags (note varchar(50) NOT NULL)')
+    await once(store, { handler: 'warm', key: 'a' }, () => {})
+    proxy.trips()
+  })
+  afterEach(async () => {
+    await pool.end()
+    await proxy.stop()
+  })
+
+  const twoStatements = async (tx: PoolConnection, id: string) => {
+    await tx.query('INSERT INTO tags VALUES (?)', [id])
+    await tx.query('SELECT count(*) FROM tags WHERE note = ?', [id])
+  }
+
+  async function handled(ids: readonly string[]): Promise<number[]> {
+    const transport = memoryTransport()
+    const app = justonce({ store, transport, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
+    app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
+    await app.start()
+    proxy.trips()
+    transport.send(ids.map((id) => ({ id, type: 'note.created', body: {} })))
+    const until = performance.now() + 10_000
+    while (transport.settled().length < ids.length && performance.now() < until) await pause(5)
+    await app.stop()
+    expect(transport.settled()).toHaveLength(ids.length)
+    return proxy.trips()
+  }
+
+  test('a lone message with two statements', async () => {
+    expect(await handled(['m1'])).toEqual([2 + around])
+  })
+
+  test('n messages in a batch: all but their statements is paid once', async () => {
+    expect(await handled(Array.from({ length: 8 }, (_, index) => `n${index}`))).toEqual([16 + around])
+  })
+
+  test('once() with two statements, and with a result: one more to write it', async () => {
+    await once(store, { handler: 'charge', key: 'k1' }, (tx) => twoStatements(tx, 'k1'))
+    expect(proxy.trips()).toEqual([2 + around])
+    await once(store, { handler: 'charge', key: 'k2' }, async (tx) => {
+      await twoStatements(tx, 'k2')
+      return { charged: 7 }
+    })
+    expect(proxy.trips()).toEqual([3 + around])
+  })
+
+  test('a message that this app has just handled: none', async () => {
+    const transport = memoryTransport()
+    const app = justonce({ store, transport, concurrency: 1 })
+    app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
+    await app.start()
+    proxy.trips()
+    for (const settled of [1, 2]) {
+      transport.send({ id: 'd1', type: 'note.created', body: {} })
+      const until = performance.now() + 10_000
+      while (transport.settled().length < settled && performance.now() < until) await pause(5)
+      expect(transport.settled()).toHaveLength(settled)
+    }
+    await app.stop()
+    expect(proxy.trips()).toEqual([2 + around])
+  })
+})
