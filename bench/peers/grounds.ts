@@ -4,6 +4,7 @@ import { startPostgres } from '../../test/servers/postgres.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { createTables, emptyTables } from '../transfers/tables.ts'
 import type { Ground } from './contestant.ts'
+import { until } from './effects.ts'
 
 const concurrency = 10
 
@@ -46,9 +47,17 @@ export async function openGrounds(): Promise<Grounds> {
   }
 }
 
+/** For those who close; what a library leaves open is cut off after that. */
+const patience = { everyMs: 20, atMostMs: 5_000 }
+
 async function drop(adminUrl: string, database: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl })
   await client.connect()
+  // A pool says that it has ended before its connections have; one that is cut off then ends the whole run.
+  await until(async () => {
+    const { rows } = await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1 LIMIT 1', [database])
+    return rows.length === 0
+  }, patience)
   await client.query(`DROP DATABASE ${client.escapeIdentifier(database)} WITH (FORCE)`)
   await client.end()
 }

@@ -1,16 +1,20 @@
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { applyAlone, applyTransfer } from '../../transfers/effect.ts'
-import { type Ground, lockSeconds, type QueueContestant } from '../contestant.ts'
+import type { Ground, QueueContestant } from '../contestant.ts'
 import { inChunks, type Job } from './in-chunks.ts'
 
 const queue = 'transfers'
+
+/** The least it accepts. Unlike `expireInSeconds`, it does not end a job that only takes long. */
+const heartbeatSeconds = 10
 
 const polling = { batchSize: 10, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }
 
 const setting =
   `job id = message id; batchSize ${polling.batchSize}, burstWhenBatchFull, pollingIntervalSeconds ` +
-  `${polling.pollingIntervalSeconds}, localConcurrency as for all; expireInSeconds ${lockSeconds}, supervised every second, retryLimit 2 as by default`
+  `${polling.pollingIntervalSeconds}, localConcurrency as for all; heartbeatSeconds ${heartbeatSeconds}, supervised every second; ` +
+  'expireInSeconds and retryLimit as by default'
 
 const plain: QueueContestant = {
   kind: 'queue',
@@ -53,7 +57,7 @@ export const contestants = [plain, transactional]
 
 async function install(ground: Ground): Promise<void> {
   const boss = await start(ground)
-  await boss.createQueue(queue, { expireInSeconds: lockSeconds })
+  await boss.createQueue(queue, { heartbeatSeconds })
   await boss.stop()
 }
 
