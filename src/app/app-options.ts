@@ -23,8 +23,8 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
   readonly codec?: CodecOptions
   /**
-   * Concurrent batches for each transport. Default: as many as the pool has connections, less a quarter for everything else;
-   * at most 20. As many are used as make it faster.
+   * Concurrent batches for each transport. Default: as many as the pool has connections, less a quarter for everything else,
+   * and at most 20. Of these, as many are used as make it faster, which is found by trial.
    */
   readonly concurrency?: number
   /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/index.ts'
-import type { Progress } from './batch-size.ts'
+import type { Progress } from './tried-limit.ts'
 
 /** How much the workers of a consumer have done, and in how much time. Time in which none of them was busy does not count. */
 export class Activity {
@@ -11,6 +11,11 @@ export class Activity {
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
+  }
+
+  /** How many workers are busy. */
+  get busy(): number {
+    return this.#busy
   }
 
   begin(): void {

@@ -1,5 +1,5 @@
 import type { Delivery } from '../contracts/index.ts'
-import { BatchSize, type Progress } from './batch-size.ts'
+import { type Progress, TriedLimit } from './tried-limit.ts'
 import { Turns } from './turns.ts'
 
 export interface BatchOptions {
@@ -26,7 +26,7 @@ interface Pace {
   messageMs: number
   /** If false, the average is only a guess. */
   isMeasured: boolean
-  readonly size: BatchSize
+  readonly size: TriedLimit
   /** Only where a batch takes about as long as a message. */
   readonly turns: Turns | undefined
 }
@@ -141,7 +141,7 @@ export class AdaptiveBatch {
       pace = {
         messageMs: budgetMs / unknownSize,
         isMeasured: false,
-        size: new BatchSize(max, start),
+        size: new TriedLimit({ max, start, prefers: 'more' }),
         turns: this.#isGathered(type) ? new Turns() : undefined,
       }
       this.#paces.set(type, pace)

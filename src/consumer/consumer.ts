@@ -15,10 +15,13 @@ import type { MayBegin, TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
 import type { Quarantine } from './quarantine.ts'
+import { TriedLimit } from './tried-limit.ts'
 
 export interface ConsumerOptions {
   /** How many batches may be in flight at once. */
   readonly concurrency: number
+  /** How many are at first, if the best number is to be found by trial. */
+  readonly firstConcurrency?: number
   readonly batch: BatchOptions
   readonly inFlight: InFlightLimits
   /** How long a message waits before it is retried if another process holds its claim. */
@@ -35,6 +38,8 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
   readonly #activity: Activity
+  /** `undefined` if always as many batches may be in flight. */
+  readonly #workers: TriedLimit | undefined
   readonly #inHand: InHand
   /** `undefined` if every message may begin at any time. All handlers are registered before a consumer is created. */
   readonly #mayBegin: MayBegin | undefined
@@ -69,6 +74,8 @@ export class Consumer<Tx> {
       this.#sizes.mayBegin(type) && (!isLimited || slots.areFree(handlersOf(type)))
     this.#mayBegin = isLimited || isGathering ? mayBegin : undefined
     this.#activity = new Activity(engine.clock)
+    const { concurrency: max, firstConcurrency: start } = options
+    this.#workers = start ? new TriedLimit({ max, start, prefers: 'less' }) : undefined
     this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
       clock: engine.clock,
@@ -76,6 +83,7 @@ export class Consumer<Tx> {
       limits: options.inFlight,
       gate,
       mayBegin: this.#mayBegin,
+      hasRoom: () => this.#room() > 0,
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
     })
@@ -152,7 +160,7 @@ export class Consumer<Tx> {
       this.#idle++
       await this.#inHand.ready()
       await this.#gate.open(signal)
-      const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, this.#idle)
+      const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, Math.min(this.#idle, this.#room()))
       const ended = batch && this.#begin(batch)
       this.#idle--
       this.#appetite.look()
@@ -162,6 +170,11 @@ export class Consumer<Tx> {
       this.#activity.end()
       ended?.()
     }
+  }
+
+  /** How many more batches may begin now. */
+  #room(): number {
+    return (this.#workers?.limit ?? this.#options.concurrency) - this.#activity.busy
   }
 
   /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */
@@ -192,7 +205,9 @@ export class Consumer<Tx> {
       const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
       const { overheadMs, conflicts } = result
       const ended = { handled, size: deliveries.length, tookMs, overheadMs, conflicts }
-      this.#sizes.learn(ended, this.#activity.handled(handled.length))
+      const progress = this.#activity.handled(handled.length)
+      this.#workers?.ended(this.#activity.busy, false, progress)
+      this.#sizes.learn(ended, progress)
       this.#inHand.end(batch, leftFor, result)
       events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })
     } catch (error) {

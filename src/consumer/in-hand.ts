@@ -21,6 +21,8 @@ export interface InHandOptions {
   readonly gate: Pick<StoreGate, 'openForMs'>
   /** Whether a delivery may be started now, if that is not always so. Call `wake` when the answer changes. */
   readonly mayBegin?: MayBegin | undefined
+  /** Whether another worker may begin now. */
+  hasRoom(): boolean
   /** Gives deliveries back to the broker. */
   giveBack(deliveries: readonly Delivery[]): void
   /** Drops deliveries that can no longer be settled. */
@@ -86,7 +88,8 @@ export class InHand {
 
   /** `undefined` if another worker was faster. */
   take(sizes: AdaptiveBatch, idle: number): TakenBatch | undefined {
-    const { mayBegin } = this.#options
+    const { mayBegin, hasRoom } = this.#options
+    if (!hasRoom()) return undefined
     const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(mayBegin), idle), mayBegin)
     this.heldBack.forget(batch.deliveries)
     if (batch.deliveries.length === 0) return undefined
@@ -116,7 +119,8 @@ export class InHand {
 
   /** Resolves when there may be something to do. */
   async ready(): Promise<void> {
-    if (this.#isClosed || this.#chains.canBegin(this.#options.mayBegin)) return
+    const { mayBegin, hasRoom } = this.#options
+    if (this.#isClosed || (hasRoom() && this.#chains.canBegin(mayBegin))) return
     await new Promise<void>((resolve) => this.#wakes.push(resolve))
   }
 

@@ -21,28 +21,43 @@ interface Trial {
 /** A shorter window would measure a single batch, or the garbage collector, more than the size. Slow batches say enough. */
 const window = { batches: 8, leastMs: 25, mostMs: 250 }
 
-/** Batches that have met no conflict yet grow quickly, unless that makes them slower by more than chance. */
-const growth = { ...window, batches: 2, leastMs: 0, clearlyWorse: 1.5 }
+/**
+ * At first a limit doubles after each window: one of which more is less work quickly, unless that makes it slower by more than
+ * chance; one of which less is less work as long as that makes it clearly faster.
+ */
+const growth = {
+  more: { ...window, batches: 2, leastMs: 0, mostOfBefore: 1.5 },
+  less: { ...window, mostOfBefore: 0.9 },
+}
 
 /** One comparison may be chance: the machine has other things to do. */
 const convincing = 2
 
-/** The larger size wins a tie, because it is less work for the database. */
-const betterThan = { up: 1, down: 0.95 }
+/** What is clearly better wins, and of two that are about equal the one that is less work for the database. */
+const betterThan = { more: { up: 1, down: 0.95 }, less: { up: 0.95, down: 1 } }
 
 /** In windows. However often trials fail, one is made now and then: what collides today may not tomorrow. */
 const mostPatience = 512
 
+export interface TriedLimitOptions {
+  readonly max: number
+  readonly start: number
+  /** Which of two is less work for the database. */
+  readonly prefers: 'more' | 'less'
+}
+
 /**
- * How many messages a batch should have. Large batches save round trips and commits; small ones wait less for each other's
- * rows, and use more connections. Which of them counts more depends on the network, the handlers and the data, so it is
- * measured: a size twice or half as large takes turns with the present one for a while, and replaces it if more messages are
- * handled in the same time. Until the first conflict, batches grow without being compared.
+ * How many messages a batch should have, or how many batches should run at once. Large batches save round trips and commits;
+ * small ones wait less for each other's rows. Many at once use the time in which a connection waits; few compete less for
+ * processors. What counts more depends on the network, the handlers and the data, so it is measured: a limit twice or half as
+ * large takes turns with the present one for a while, and replaces it if more messages are handled in the same time.
  */
-export class BatchSize {
+export class TriedLimit {
   readonly #max: number
+  readonly #betterThan: Readonly<Record<Direction, number>>
+  readonly #growth: (typeof growth)[keyof typeof growth]
   #size: number
-  /** How long a message took before the last growth; `undefined` once batches do not grow without being compared. */
+  /** How long a message took before the last growth; `undefined` when the time of growth is over. */
   #growingFrom: number | undefined
   #trial: Trial | undefined
   /** How many windows to wait before the next trial, and after the next one that fails. */
@@ -53,9 +68,11 @@ export class BatchSize {
   #batches = 0
   #largest = 0
 
-  constructor(max: number, start: number) {
+  constructor({ max, start, prefers }: TriedLimitOptions) {
     this.#max = max
+    this.#betterThan = betterThan[prefers]
     this.#size = Math.min(max, start)
+    this.#growth = growth[prefers]
     this.#growingFrom = this.#size < max ? Number.POSITIVE_INFINITY : undefined
   }
 
@@ -63,14 +80,14 @@ export class BatchSize {
     return this.#trial?.isBeingUsed ? this.#trial.size : this.#size
   }
 
-  /** A batch has ended. `size` is what it had at its beginning. */
+  /** A batch has ended. `size` is what was limited: how large it was, or how many were running. */
   ended(size: number, hadConflict: boolean, now: Progress): void {
     this.#batches++
     this.#largest = Math.max(this.#largest, size)
     this.#from ??= now
     const { messages, activeMs: beganMs } = this.#from
     const activeMs = now.activeMs - beganMs
-    const { batches, leastMs, mostMs } = this.#isGrowing ? growth : window
+    const { batches, leastMs, mostMs } = this.#isGrowing ? this.#growth : window
     const isOver = (this.#batches >= batches && activeMs >= leastMs) || activeMs >= mostMs
     if (hadConflict) this.#collided(size)
     else if (!isOver) return
@@ -103,14 +120,14 @@ export class BatchSize {
   }
 
   #grow(costMs: number): void {
-    const isWorse = costMs > (this.#growingFrom ?? 0) * growth.clearlyWorse
+    const isWorse = costMs > (this.#growingFrom ?? 0) * this.#growth.mostOfBefore
     this.#size = isWorse ? Math.max(1, Math.floor(this.#size / 2)) : Math.min(this.#max, this.#size * 2)
     this.#growingFrom = isWorse || this.#size === this.#max ? undefined : costMs
   }
 
   #judge(trial: Trial, costMs: number): void {
     const { direction, size } = trial
-    const lead = trial.lead + (costMs < trial.besideMs * betterThan[direction] ? 1 : -1)
+    const lead = trial.lead + (costMs < trial.besideMs * this.#betterThan[direction] ? 1 : -1)
     this.#trial = { ...trial, isBeingUsed: false, lead }
     if (lead <= -convincing) this.#postpone(direction)
     if (lead < convincing) return
