@@ -91,8 +91,8 @@ export class Consumer<Tx> {
 
   /** What will be handled soon, plus what cannot be handled now and must not block other messages. */
   #wanted(): number {
-    const { concurrency, inFlight } = this.#options
-    const soon = this.#sizes.usualSize * concurrency * (this.#sizes.isMeasured ? 2 : 1)
+    const { inFlight } = this.#options
+    const soon = this.#sizes.usualSize * this.#atOnce * (this.#sizes.isMeasured ? 2 : 1)
     const fitting = Math.floor(inFlight.bytes / Math.max(1, this.#inHand.averageBytes))
     return Math.max(1, Math.min(inFlight.messages, fitting, this.#inHand.stuck + soon))
   }
@@ -172,9 +172,14 @@ export class Consumer<Tx> {
     }
   }
 
+  /** How many batches may run at once at present. */
+  get #atOnce(): number {
+    return this.#workers?.limit ?? this.#options.concurrency
+  }
+
   /** How many more batches may begin now. */
   #room(): number {
-    return (this.#workers?.limit ?? this.#options.concurrency) - this.#activity.busy
+    return this.#atOnce - this.#activity.busy
   }
 
   /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */

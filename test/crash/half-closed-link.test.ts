@@ -64,6 +64,8 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
       const deaf = world.start({ ...times, database, stops: [{ point: 'before-commit', message, how: 'wait' }] })
       await deaf.reached('before-commit')
       proxy.halfClose()
+      // On a new connection it could say that what it has taken is still its own.
+      await proxy.refuse()
       deaf.go()
       if (store === onPostgres) {
         // If its copy was faster, another transaction may have been undone before, because this one held the claim.
@@ -74,6 +76,7 @@ describe.each([{ store: onPostgres }, { store: onMysql }] as const)(
       // Whatever it asks on the connections that it has stays without an answer.
       const others = [world.start(patient), world.start(patient)]
       await world.untilDrained()
+      await proxy.accept()
       proxy.cutAll()
       for (const each of others) await each.heard('started')
       for (const each of [deaf, ...others]) await each.stop()

@@ -19,7 +19,8 @@ const cases = [
 async function slowAndRival(world: World, config: Partial<ConsumerConfig> = {}) {
   await world.send(ids(1))
   const stops = [{ point: 'between-writes', how: 'wait' }] as const
-  const slow = world.start({ visibilityMs, renews: false, stops, ...config })
+  // It takes its own message again and again, too, but not for long if it can do only one thing at a time.
+  const slow = world.start({ visibilityMs, renews: false, concurrency: 1, stops, ...config })
   await slow.reached('between-writes')
   const rival = world.start({ visibilityMs, idleTimeoutMs })
   const { counts } = await rival.heard('delivered')
