@@ -112,12 +112,6 @@ export interface Parts<Tx> {
   next(tx: Tx): Promise<void>
   /** Rolls the open part back to its beginning; it stays open, and the transaction can be used again. */
   undo(tx: Tx): Promise<void>
-  /**
-   * True if both are sent when they are called, and whatever is run after that is sent behind them, even if they have not
-   * resolved yet. Then the handler that comes next does not wait for them. You must: if one fails, let everything behind it fail,
-   * too, the commit included, up to the next `undo` that succeeds. Default: false.
-   */
-  readonly travels?: boolean
 }
 
 /** What a failed call to the store means. */

@@ -88,25 +88,14 @@ export async function runInParts<Tx>(
   const most = mostPartsOn(engine.store.capabilities)
   const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
   const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
-    forget(open)
+    for (const { runs } of open) for (const { index } of runs) outcomes[index] = decided[index]
     const [culprit, rest] = leftOut(open, thrower)
     if (culprit !== undefined)
       outcomes[culprit.index] = isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error)
     queue.unshift(...rest)
     open = []
   }
-  const forget = (calls: readonly Execution<Tx>[]): void => {
-    for (const { runs } of calls) for (const { index } of runs) outcomes[index] = decided[index]
-  }
-  /** Only now does it show that a handler of the open part swallowed a database error. */
-  const refused = (error: unknown): void => {
-    if (engine.store.classify(error) !== 'none') throw error
-    sent = { answer: started(parts.undo(tx)) }
-    setAside(error)
-  }
   let open: Execution<Tx>[] = []
-  /** What was sent in front of the open part, and is not known to have succeeded. */
-  let sent: Sent<Tx> | undefined
   /** No handler was called before the latest call. */
   let isFirst = false
   await withCallTimer(engine.clock, async (timer) => {
@@ -115,12 +104,15 @@ export async function runInParts<Tx>(
     for (let boundaries = 0; ; ) {
       if (!isEmpty) {
         if (++boundaries > most) throw new RolledBack('failure', new Error('too many parts in one transaction'))
-        sent = { answer: started(parts.next(tx)), closes: { calls: open, wasFirst: isFirst } }
-        // Nothing follows the last one that would show whether it failed.
-        const failed = parts.travels !== true || queue.length === 0 ? await failureOf(sent.answer) : undefined
-        if (failed !== undefined) refused(failed.error)
+        try {
+          await parts.next(tx)
+        } catch (error) {
+          if (engine.store.classify(error) !== 'none') throw error
+          // Only now does it show that a handler of the open part swallowed a database error.
+          await parts.undo(tx)
+          setAside(error)
+        }
       }
-      if (parts.travels !== true) await sent?.answer
       const next = queue.shift()
       if (next === undefined) return
       open = next
@@ -140,50 +132,15 @@ export async function runInParts<Tx>(
           begins(permitted)
           processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
         }
-        await sent?.answer
       } catch (error) {
         const isOfAPart = running === undefined && error instanceof RolledBack && error.reason === 'failure'
         if (error instanceof RolledBack && !isOfAPart) throw rolledBackBy(error, running as Execution<Tx>, isFirst)
-        const failed = sent && (await failureOf(sent.answer))
-        if (failed === undefined) {
-          sent = { answer: started(parts.undo(tx)) }
-          setAside(isOfAPart ? error.cause : error, running)
-        } else {
-          // These calls met a transaction that the part before them had spoilt.
-          if (sent?.closes === undefined) throw failed.error
-          forget(open)
-          queue.unshift(open)
-          open = sent.closes.calls
-          isFirst = sent.closes.wasFirst
-          refused(failed.error)
-        }
+        await parts.undo(tx)
+        setAside(isOfAPart ? error.cause : error, running)
         isEmpty = true
-        continue
       }
-      sent = undefined
     }
   })
-}
-
-interface Sent<Tx> {
-  readonly answer: Promise<void>
-  /** The part that it closes; absent if it rolls the open part back. */
-  readonly closes?: { readonly calls: Execution<Tx>[]; readonly wasFirst: boolean }
-}
-
-/** It is looked at later, if at all. */
-function started(sending: Promise<void>): Promise<void> {
-  sending.catch(() => {})
-  return sending
-}
-
-async function failureOf(answer: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
-  try {
-    await answer
-    return undefined
-  } catch (error) {
-    return { error }
-  }
 }
 
 /**

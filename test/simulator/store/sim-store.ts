@@ -66,15 +66,13 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
     capabilities: { revocable: true, connections: 1_000, interleaves: true },
     transaction: async (work, options) => await transaction(connect(), work, options ?? {}, sharesCommit()),
     parts: {
-      travels: true,
       async next(client) {
-        const { partOpen } = client
-        client.partOpen = true
         try {
-          await client.connection.call('part', savepoint('part', partOpen))
+          await client.connection.call('part', savepoint('part', client.partOpen))
         } catch (error) {
           throw explained(error)
         }
+        client.partOpen = true
       },
       undo: (client) => client.connection.call('undo', rollbackTo('part')),
     },

@@ -10,19 +10,17 @@ const undo = statement('ROLLBACK TO SAVEPOINT justonce_part')
 
 export function postgresParts<Tx>(transactions: OpenTransactions<Tx>): Parts<Tx> {
   return {
-    travels: true,
     async next(tx) {
       const transaction = transactions.get(tx)
-      const boundary = transaction.hasPart ? [release, savepoint] : [savepoint]
-      transaction.hasPart = true
       try {
-        await transaction.connection.runAhead(boundary)
+        await transaction.connection.runAll(transaction.hasPart ? [release, savepoint] : [savepoint])
+        transaction.hasPart = true
       } catch (error) {
         throw sqlState(error) === '25P02' ? abortedError(error) : error
       }
     },
     async undo(tx) {
-      await transactions.get(tx).connection.runAhead([undo])
+      await transactions.get(tx).connection.runAll([undo])
     },
   }
 }
