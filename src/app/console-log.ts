@@ -62,6 +62,8 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `${event.handler} succeeds again`
     case 'stuck':
       return `message ${event.messageId} can be neither handled nor kept, and is held: ${said(event.error)}`
+    case 'delivery-gone':
+      return `message ${event.messageId} was in hand and is no longer in its queue, so nothing was done for it: another process has handled it, or the database was restored`
     case 'handlers-unknown':
       return `messages wait for handlers that no running app has: ${JSON.stringify(event.waiting)}`
     case 'destinations-unserved':

@@ -38,10 +38,23 @@ export type JustonceEvent =
   /** The transaction of a batch was rolled back. What is done about it depends on the reason; nothing is lost by it. */
   | {
       readonly kind: 'rolled-back'
-      readonly reason: 'failure' | 'culprit' | 'held' | 'unkeepable' | 'conflict' | 'commit-unknown' | 'connection-lost'
+      readonly reason:
+        | 'failure'
+        | 'culprit'
+        | 'held'
+        | 'unkeepable'
+        | 'conflict'
+        | 'commit-unknown'
+        | 'connection-lost'
+        | 'gone'
       readonly error: unknown
       readonly messages: number
     }
+  /**
+   * It was in hand, but is no longer in its queue: another process has handled it since, or the database was restored to an
+   * earlier state. Nothing that was done for it here stands, and it is not handled again.
+   */
+  | { readonly kind: 'delivery-gone'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'claim-held'; readonly handler: string; readonly key: string }
   /**
    * It can be neither handled nor kept although the store answers. It is held while others go on, and is retried after the pause.

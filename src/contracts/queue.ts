@@ -30,6 +30,16 @@ export interface QueueCount {
   readonly oldestMs: number | undefined
 }
 
+/** What must still be true of messages that were taken. */
+export type StillQueued =
+  /** Each that is removed is still taken as often as stated. Otherwise: `CLAIM_LOST`. */
+  | { readonly deliveries: number }
+  /**
+   * Each of these is still in the queue, however often it was taken: some that are removed, and others that stay. Otherwise:
+   * `DELIVERY_GONE`. Used only with a transaction.
+   */
+  | { readonly present: readonly string[] }
+
 /**
  * Durable queues in the store's own tables, with a visibility timeout. `queueTransport` is built on them. Messages that
  * were published and wait to be sent are in queues, too, whose names begin with `>`.
@@ -52,15 +62,10 @@ export interface Queue<Tx> {
   /**
    * Removes the messages for good, inside the given transaction or in a transaction of its own. It is no error if one
    * is already gone.
-   * You must: with `deliveries`, remove nothing unless each of them is still taken as often as stated. Otherwise reject
-   * with `CLAIM_LOST`, at the latest at the commit, so that nothing of the transaction stands.
+   * You must: with `still`, reject at the latest at the commit, so that nothing of the transaction stands, unless what it
+   * says is true.
    */
-  remove(
-    tx: Tx | undefined,
-    queue: string,
-    tickets: readonly string[],
-    still?: { readonly deliveries: number },
-  ): Promise<void>
+  remove(tx: Tx | undefined, queue: string, tickets: readonly string[], still?: StillQueued): Promise<void>
   /**
    * Hides the messages for `visibilityMs` from now; with 0 they can be taken immediately. Only those still taken as often as
    * stated. With `untaken`, they then count as if they had not been taken.

@@ -82,10 +82,14 @@ export type PublishResult =
 export interface InsideTransaction {
   /** The store whose transactions these are; used only if it is the app's own store. */
   readonly store: object
-  /** Settles inside the batch's transaction, so that there is no gap between the commit and the acknowledgement. */
-  settle(tx: unknown, deliveries: readonly Delivery[]): Promise<void>
-  /** The transaction has committed: forget these deliveries. */
-  committed(deliveries: readonly Delivery[]): void
+  /**
+   * Settles inside the batch's transaction, so that there is no gap between the commit and the acknowledgement.
+   * You must: reject with `DELIVERY_GONE`, at the latest at the commit, if the broker no longer has one of `effective`. These
+   * have had an effect in this transaction, and not all of them are settled with it.
+   */
+  settle(tx: unknown, deliveries: readonly Delivery[], effective: readonly Delivery[]): Promise<void>
+  /** The transaction that settled these deliveries has committed, or the broker no longer has them: forget them. */
+  forget(deliveries: readonly Delivery[]): void
 }
 
 /** For a publisher that puts messages into a queue of a store. */

@@ -339,6 +339,10 @@ export const catalog = {
     title: 'The lease of a claim expired before its transaction could commit, so none of it was applied',
     fix: 'Nothing: it is retried. If it happens often, look for frozen processes or raise leaseMs.',
   },
+  DELIVERY_GONE: {
+    title: 'A message was in hand and is no longer in its queue, so nothing that was done for it was committed',
+    fix: 'Nothing: another process has handled it, or the database was restored to a state in which it was never sent.',
+  },
   RECORDS_MAY_BE_EVICTED: {
     title: 'The server may evict records when its memory is full, and their messages would run again',
     fix: 'Set maxmemory-policy noeviction on the Redis that keeps records.',

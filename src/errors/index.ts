@@ -4,5 +4,5 @@ export { isJustonceError, JustonceError, type JustonceErrorOptions } from './jus
 export { isPermanentError, PermanentError } from './permanent-error.ts'
 export { quiet } from './quiet.ts'
 export { isRetryLater, RetryLater } from './retry-later.ts'
-export { takenByAnother, txNotOpen, wrongTx } from './tx-errors.ts'
+export { goneFrom, takenByAnother, txNotOpen, wrongTx } from './tx-errors.ts'
 export { whatWasGiven, wrapperName } from './what-was-given.ts'

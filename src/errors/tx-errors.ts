@@ -15,6 +15,14 @@ export function txNotOpen(how: string, cause?: unknown): JustonceError {
   })
 }
 
+/** For messages in hand that are no longer in their queue. */
+export function goneFrom(queue: string, cause?: unknown): JustonceError {
+  return new JustonceError('DELIVERY_GONE', {
+    message: `What was taken from the queue ${queue} is no longer in it.`,
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
 /** For queued messages that have changed since they were taken. */
 export function takenByAnother(queue: string): JustonceError {
   return new JustonceError('CLAIM_LOST', {

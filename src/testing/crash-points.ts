@@ -139,8 +139,8 @@ function insideThatDies(
   acknowledged: (deliveries: readonly Delivery[]) => unknown,
 ): InsideTransaction {
   return overriding(inside, {
-    committed(deliveries) {
-      inside.committed(deliveries)
+    forget(deliveries) {
+      inside.forget(deliveries)
       void acknowledged(deliveries)
     },
   })

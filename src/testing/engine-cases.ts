@@ -4,6 +4,7 @@ import { companyCases } from './engine-cases/company.ts'
 import { expiryCases } from './engine-cases/expiry.ts'
 import { failureCases } from './engine-cases/failure.ts'
 import { futureCases } from './engine-cases/future.ts'
+import { goneCases } from './engine-cases/gone.ts'
 import { handlerMisuseCases } from './engine-cases/handler-misuse.ts'
 import { hostileCases } from './engine-cases/hostile.ts'
 import { identityCases } from './engine-cases/identity.ts'
@@ -43,5 +44,6 @@ export const engineCases: readonly StoreCase[] = [
   ...interleaveCases,
   ...afterCommitCases,
   ...insideCases,
+  ...goneCases,
   ...onceCases,
 ]

@@ -18,6 +18,24 @@ bindBrokenStores([
     }),
   },
   {
+    name: 'does not look whether what must be present is still there',
+    caught: 'queue: if a message that must be present is no longer in the queue, nothing of the transaction stands',
+    break: queue(({ remove }) => ({ remove: (tx, name, tickets) => remove(tx, name, tickets) })),
+  },
+  {
+    name: 'looks only for what it removes',
+    caught: 'queue: if a message that must be present is no longer in the queue, nothing of the transaction stands',
+    break: queue(({ remove }) => ({
+      remove: (tx, name, tickets, still) =>
+        remove(
+          tx,
+          name,
+          tickets,
+          still && 'present' in still ? { present: still.present.filter((each) => tickets.includes(each)) } : still,
+        ),
+    })),
+  },
+  {
     name: 'takes as many as it is asked for, however large they are',
     caught: 'queue: the bytes taken at once are limited, but one message is always taken',
     break: queue(({ take }) => ({ take: (name, { limit, visibilityMs }) => take(name, { limit, visibilityMs }) })),

@@ -76,7 +76,7 @@ async function moveStoredTimes(admin: pg.Pool, schema: string, ms: number): Prom
     UPDATE ${schema}.justonce_queue SET visible_at = visible_at - ${by}`)
 }
 
-/** What pg_dump and pg_restore --clean do: the tables are dropped, made anew, and filled with what was kept. */
+/** What pg_dump and pg_restore --clean do: the tables are dropped, made anew, and filled with what was kept; numbers go on from there. */
 async function dumped(admin: pg.Pool, schema: string): Promise<() => Promise<void>> {
   const kept = newSchema()
   await admin.query(`CREATE SCHEMA ${kept}`)
@@ -93,6 +93,10 @@ async function dumped(admin: pg.Pool, schema: string): Promise<() => Promise<voi
       await admin.query(`DELETE FROM ${schema}."${name}"`)
       await admin.query(`INSERT INTO ${schema}."${name}" OVERRIDING SYSTEM VALUE SELECT * FROM ${kept}."${name}"`)
     }
+    await admin.query(
+      `SELECT setval(pg_get_serial_sequence($1, 'sequence'), greatest(max(sequence), 1)) FROM ${schema}.justonce_queue`,
+      [`${schema}.justonce_queue`],
+    )
     await admin.query(`DROP SCHEMA ${kept} CASCADE`)
   }
 }

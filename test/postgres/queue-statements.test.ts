@@ -63,9 +63,9 @@ describe.skipIf(!server.available)('statements that a queue takes', () => {
     await store.transaction(async (tx) => {
       // The first statement would travel with the opening, and would not be seen.
       await tx.query('SELECT')
-      await transport.inside.settle(tx, taken.slice(0, 100))
+      await transport.inside.settle(tx, taken.slice(0, 100), taken.slice(0, 100))
     })
-    transport.inside.committed(taken.slice(0, 100))
+    transport.inside.forget(taken.slice(0, 100))
     expect(said.splice(0)).toEqual(['remove'])
     await transport.settle(taken.slice(100, 150), { kind: 'done' })
     expect(said.splice(0)).toEqual(['remove'])

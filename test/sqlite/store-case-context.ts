@@ -19,11 +19,14 @@ const busyTimeoutMs = 5_000
 export async function openStoreCase(library: Library): Promise<StoreCaseContext<TestDatabase>> {
   const folder = scratchFolder()
   const files = [folder.file('app.db'), folder.file('empty.db')] as const
-  const outside = library.open(files[0])
+  let outside = library.open(files[0])
   return await openTwoStores({
     openStore: (_, place) => library.store({ path: files[place], busyTimeoutMs }),
     declares: ['tables'],
-    effects: sqliteEffects(outside, () => library.open(files[0])),
+    effects: sqliteEffects(
+      () => outside,
+      () => library.open(files[0]),
+    ),
     createEffects: async () => outside.exec(createEffects),
     moveClock: async (ms) => void outside.exec(storedTimesMoved(ms)),
     async backUp() {
@@ -32,6 +35,8 @@ export async function openStoreCase(library: Library): Promise<StoreCaseContext<
       return async () => {
         for (const rest of ['-wal', '-shm']) rmSync(`${files[0]}${rest}`, { force: true })
         renameSync(kept, files[0])
+        outside.close()
+        outside = library.open(files[0])
       }
     },
     async remove() {
@@ -50,13 +55,13 @@ function storedTimesMoved(ms: number): string {
     UPDATE justonce_queue SET visible_at = visible_at - (${ms}) WHERE visible_at > 0;`
 }
 
-function sqliteEffects(outside: TestDatabase, open: () => TestDatabase): Effects<TestDatabase> {
+function sqliteEffects(outside: () => TestDatabase, open: () => TestDatabase): Effects<TestDatabase> {
   return {
     async write(tx, name) {
       tx.prepare(insertEffect).run(name)
     },
     async count(name) {
-      const row = outside.prepare('SELECT count(*) AS rows FROM effects WHERE name = ?').get(name)
+      const row = outside().prepare('SELECT count(*) AS rows FROM effects WHERE name = ?').get(name)
       return (row as { rows: number }).rows
     },
     writeBadly: async (tx) => tx.prepare('INSERT INTO effects (name) VALUES (NULL)').run(),

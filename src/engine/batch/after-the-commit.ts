@@ -13,6 +13,8 @@ import { tellHints } from './hinted.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import { unwrapped } from './rolled-back.ts'
 
+const noDeliveries = { done: [], effective: [] }
+
 /** Runs after the commit, and only then: acknowledges the deliveries and notifies everything else. */
 export async function afterTheCommit<Tx>(
   engine: Engine<Tx>,
@@ -23,7 +25,7 @@ export async function afterTheCommit<Tx>(
   const background: Promise<void>[] = []
   let wentWell = batch.known.length + batch.refusals.length
   if (lost.length > 0) await feed.positions?.reread(lost)
-  if (feed.inside !== undefined) feed.inside.committed(done)
+  if (feed.inside !== undefined) feed.inside.forget(done)
   else if (done.length > 0) await feed.acknowledge(done)
   if (published.length > 0) engine.outlet.committed(published)
   for (const refusal of batch.refusals) {
@@ -120,7 +122,7 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
       const { delivery, origin } = run
       const works = [{ delivery, origin, runs: [run] }]
       const books = gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run])
-      await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, [])
+      await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, noDeliveries)
     })
     const outcome = outcomes[run.index]
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })

@@ -76,6 +76,12 @@ export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes): boolean {
   return true
 }
 
+/** Whether anything was written for this run in its transaction. */
+export function hadEffect(outcome: RunOutcome | undefined): boolean {
+  if (isLeft(outcome) || outcome?.kind === 'duplicate' || outcome?.kind === 'parked') return false
+  return !(outcome?.kind === 'expired' && outcome.unclaimed)
+}
+
 export function isLeft(outcome: RunOutcome | undefined): boolean {
   const kind = outcome?.kind ?? 'unstarted'
   return kind === 'unstarted' || kind === 'apart' || kind === 'elsewhere'
@@ -156,7 +162,7 @@ export async function writeBookkeeping<Tx>(
   feed: Feed,
   { tx, lastWrites, blame }: { readonly tx: Tx; readonly lastWrites: LastWrites | undefined; readonly blame: Blame },
   books: Bookkeeping,
-  done: readonly Delivery[],
+  { done, effective }: { readonly done: readonly Delivery[]; readonly effective: readonly Delivery[] },
 ): Promise<void> {
   const { inbox, parking } = engine.store
   const write = async (
@@ -177,7 +183,8 @@ export async function writeBookkeeping<Tx>(
   await write(books.cleared, () => suspectsOf(engine.store).clear(tx, books.cleared))
   await write(books.outgoing, () => engine.outlet.store(tx, books.outgoing), unrecorded)
   const { inside } = feed
-  if (inside !== undefined) await write(done, () => inside.settle(tx, done))
+  if (inside !== undefined && done.length + effective.length > 0)
+    await lastWrite(lastWrites, () => inside.settle(tx, done, effective), blame)
 }
 
 function same(error: unknown): unknown {

@@ -1,4 +1,5 @@
 import type { Delivery, LastWrites, OutgoingMessage, PositionMove } from '../../contracts/index.ts'
+import { isJustonceError } from '../../errors/index.ts'
 import { runInParts, runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -8,7 +9,7 @@ import { movePositions } from '../positions/move-positions.ts'
 import { judgedRefusal } from '../retries/parked-rows.ts'
 import { beginAttempts } from '../retries/reservation.ts'
 import { takeLetters } from '../retries/take-letters.ts'
-import { gatherBookkeeping, isHandled, writeBookkeeping } from './bookkeeping.ts'
+import { gatherBookkeeping, hadEffect, isHandled, writeBookkeeping } from './bookkeeping.ts'
 import { claimRuns } from './claim.ts'
 import { planExecutions } from './executions.ts'
 import { uncounted } from './may-run.ts'
@@ -91,7 +92,10 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     const books = gatherBookkeeping(engine, judged, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
     const blame = (error: unknown) => withItsFailure(engine, runs, outcomes, error)
-    await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, done)
+    await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, {
+      done,
+      effective: effectiveDeliveries(batch, outcomes),
+    })
     return { batch: judged, runs, outcomes, epoch, done, published: books.outgoing, lost }
   })
   return { ...committed, overheadMs: clock.monotonicMs() - begunAt - callsMs }
@@ -120,7 +124,8 @@ function refuseToLeaveOut<Tx>(runs: readonly Run<Tx>[], outcomes: Outcomes): voi
 
 /** If a handler's failure cannot be written, the error to report is still the handler's. */
 function withItsFailure<Tx>({ store }: Engine<Tx>, runs: readonly Run<Tx>[], outcomes: Outcomes, error: unknown) {
-  if (error instanceof RolledBack || store.classify(error) !== 'none') return error
+  if (error instanceof RolledBack || store.classify(error) !== 'none' || isJustonceError(error, 'DELIVERY_GONE'))
+    return error
   const failed = runs.find(({ index, failure }) => failure === undefined && outcomes[index]?.kind === 'failed')
   const outcome = failed && outcomes[failed.index]
   return outcome?.kind === 'failed' ? new RolledBack('failure', outcome.error, [failed as Run<Tx>]) : error
@@ -162,4 +167,12 @@ function doneDeliveries<Tx>(batch: Batch<Tx>, outcomes: Outcomes): readonly Deli
     if (work.origin.letter === undefined && isHandled(work, outcomes)) done.push(work.delivery)
   for (const { letter, delivery } of batch.refusals) if (letter === undefined) done.push(delivery)
   return done
+}
+
+/** Deliveries for which something was written. If one of them is no longer in its queue, nothing of the transaction may stand. */
+function effectiveDeliveries<Tx>({ works, refusals }: Batch<Tx>, outcomes: Outcomes): readonly Delivery[] {
+  const effective = refusals.map(({ delivery }) => delivery)
+  for (const { runs, delivery } of works)
+    if (runs.some(({ index }) => hadEffect(outcomes[index]))) effective.push(delivery)
+  return effective
 }

@@ -79,6 +79,7 @@ async function settle<Tx>(
     if (step.kind === 'again') continue
     history = []
     if (step.kind === 'hold') return held(attempts, item)
+    if (step.kind === 'let-go') return letGo(attempts, item)
     if (step.kind === 'fail') {
       item = failing(item, error instanceof RolledBack ? (error.runs as readonly Run<Tx>[]) : [], cause)
       of = knownOf(item)
@@ -114,6 +115,15 @@ function held<Tx>({ engine, result }: Attempts<Tx>, { delivery, work }: Item<Tx>
   if (run !== undefined) engine.events.emit({ kind: 'claim-held', handler: run.handler.name, key: run.key })
   result.held.push(delivery)
   return { leaves: 'held' }
+}
+
+/** Not an attempt, and nobody's failure. */
+function letGo<Tx>({ engine, feed, result }: Attempts<Tx>, { delivery }: Item<Tx>): End {
+  const { id: messageId, type } = delivery.message
+  feed.inside?.forget([delivery])
+  engine.events.emit({ kind: 'delivery-gone', messageId, type })
+  result.settled.push(delivery)
+  return { leaves: undefined }
 }
 
 function setAside<Tx>({ engine, result }: Attempts<Tx>, item: Item<Tx>, error: unknown): End {

@@ -31,13 +31,14 @@ export type Alone = 'unknown' | 'failing' | 'plain' | 'last-resort'
  * - `fail`: it counts as the failure of the message, which is parked.
  * - `plainly`: its row is written with texts that every database can hold.
  * - `keep`: it can be neither handled nor parked: the last resort.
+ * - `let-go`: it is no longer in its queue, so whoever removed it has dealt with it.
  * - `hold`: another process has it; it is retried later, without counting an attempt.
  * - `stick`: it is reported and retried later, after a growing pause.
  */
 export type Step =
   | { readonly kind: 'again'; readonly afterMs: number }
   | { readonly kind: 'in-parts' | 'without-the-blamed' | 'each-alone' }
-  | { readonly kind: 'fail' | 'plainly' | 'keep' | 'hold' | 'stick' }
+  | { readonly kind: 'fail' | 'plainly' | 'keep' | 'hold' | 'stick' | 'let-go' }
 
 export interface StepOptions {
   /** How many conflicts in a row of one message count as a failed attempt. */
@@ -64,6 +65,7 @@ function nextOfMany({ why, times, isBlamed, canHaveParts }: Trouble): Step {
 }
 
 function nextOfOne({ why, times, isDenied }: Trouble, known: Alone, { conflictsPerAttempt }: StepOptions): Step {
+  if (why === 'gone') return { kind: 'let-go' }
   const isLastResort = known === 'last-resort'
   if (why === 'held' && !isDenied && !isLastResort) return { kind: 'hold' }
   const most = why === 'connection-lost' ? lossesPerAttempt : conflictsPerAttempt

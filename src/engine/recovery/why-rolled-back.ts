@@ -3,11 +3,15 @@ import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import { takesOthers } from './takes-others.ts'
 
-/** `connection-lost`: the store seemed to be unavailable, but it answers. */
+/**
+ * - `connection-lost`: the store seemed to be unavailable, but it answers.
+ * - `gone`: a message for which something was done is no longer in its queue.
+ */
 export type WhyRolledBack =
   | Exclude<RolledBack<unknown>['reason'], 'unavailable' | 'unrecorded'>
   | 'commit-unknown'
   | 'connection-lost'
+  | 'gone'
 
 /**
  * Determines from the error of a transaction why it was rolled back. Rejects with that error if the store is
@@ -28,9 +32,10 @@ export async function whyRolledBack<Tx>(engine: Engine<Tx>, error: unknown): Pro
   return 'connection-lost'
 }
 
-function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): RolledBack<unknown>['reason'] | 'commit-unknown' {
+function reasonOf<Tx>(engine: Engine<Tx>, error: unknown): RolledBack<unknown>['reason'] | 'commit-unknown' | 'gone' {
   if (error instanceof RolledBack) return error.reason
   if (isJustonceError(error, 'COMMIT_UNKNOWN')) return 'commit-unknown'
+  if (isJustonceError(error, 'DELIVERY_GONE')) return 'gone'
   // The transaction could not even begin, because of other transactions.
   if (isJustonceError(error, 'STORE_BUSY')) return 'held'
   const trouble = engine.store.classify(error)

@@ -1,5 +1,5 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
-import { takenByAnother } from '../../errors/index.ts'
+import { goneFrom, takenByAnother } from '../../errors/index.ts'
 import { copyOfMessage } from './copies.ts'
 import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
@@ -31,7 +31,9 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
       }),
     remove: (tx, queue, tickets, still) =>
       inside(tx, ({ database }) => {
-        if (still !== undefined) {
+        if (still !== undefined && 'present' in still) {
+          if (still.present.some((ticket) => database.queue.get(ticket)?.queue !== queue)) throw goneFrom(queue)
+        } else if (still !== undefined) {
           const taken = tickets.map((ticket) => ({ ticket, ...still }))
           if (stillTaken(database, queue, taken).length < tickets.length) throw takenByAnother(queue)
         }

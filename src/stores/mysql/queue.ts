@@ -1,7 +1,7 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
-import { takenByAnother } from '../../errors/index.ts'
+import { goneFrom, takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
-import { partsOfTicket } from '../sql/queue-ticket.ts'
+import { partsOfTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { bytes, digits, integer, nowMs, numberIn, textIn } from './literals-and-cells.ts'
 import type { OpenTransactions } from './open-transaction.ts'
@@ -81,15 +81,19 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       })
     },
     async remove(tx, queue, tickets, still) {
-      if (tickets.length === 0) return
-      const rows = tickets.map((ticket) => partsOfTicket(ticket).map(digits))
-      const taken = still === undefined ? '' : `AND known.deliveries = ${integer(still.deliveries)}`
+      const isTaken = still !== undefined && 'deliveries' in still
+      const { loose, strict, kept } = sortTickets(tickets, isTaken ? undefined : still?.present)
+      const taken = isTaken ? `AND known.deliveries = ${integer(still.deliveries)}` : ''
+      if (loose.length + strict.length + kept.length === 0) return
       await inOne(tx, async (runner) => {
-        const { count } = await runner.run(
-          `DELETE known FROM ${givenRows(['sequence', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
-           ON known.sequence = given.sequence AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)} ${taken}`,
-        )
-        if (still !== undefined && count < tickets.length) throw takenByAnother(queue)
+        if (kept.length > 0 && (await runner.run(`SELECT 1 ${rowsOf(queue, kept)}`)).rows.length < kept.length)
+          throw goneFrom(queue)
+        for (const each of [loose, strict]) {
+          if (each.length === 0) continue
+          const { count } = await runner.run(`DELETE known ${rowsOf(queue, each)} ${taken}`)
+          if (each === strict && count < each.length) throw goneFrom(queue)
+          if (isTaken && count < each.length) throw takenByAnother(queue)
+        }
       })
     },
     async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
@@ -116,6 +120,12 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       const rows = await short.read(`SELECT DISTINCT queue FROM ${table} FORCE INDEX (queue_order)`)
       return rows.map(([queue]) => textIn(queue))
     },
+  }
+
+  function rowsOf(queue: string, tickets: readonly string[]): string {
+    const rows = tickets.map((ticket) => partsOfTicket(ticket).map(digits))
+    return `FROM ${givenRows(['sequence', 'sent_at'], rows)} STRAIGHT_JOIN ${table} AS known FORCE INDEX (PRIMARY)
+      ON known.sequence = given.sequence AND known.sent_at = given.sent_at AND known.queue = ${keyValue(queue)}`
   }
 
   async function change(queue: string, taken: readonly QueueTicket[], changes: string): Promise<void> {

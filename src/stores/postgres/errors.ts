@@ -2,7 +2,7 @@ import type { StoreTrouble } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { networkCodes, ownTrouble } from '../sql/trouble.ts'
 import { sealMark } from './transactions/seal.ts'
-import { swallowedIn } from './transactions/swallowed.ts'
+import { goneIn, swallowedIn } from './transactions/swallowed.ts'
 
 /** The SQLSTATE of an error that the server has sent. */
 export function sqlState(error: unknown): string | undefined {
@@ -93,7 +93,7 @@ export function explained(error: unknown): unknown {
     case '42501':
       return new JustonceError('STORE_DENIED', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     case '22P02':
-      return swallowedIn(messageOf(error), error) ?? error
+      return goneIn(messageOf(error), error) ?? swallowedIn(messageOf(error), error) ?? error
     case '53100':
       return new JustonceError('STORE_FULL', { message: `Postgres says: ${messageOf(error)}.`, cause: error })
     default:

@@ -81,7 +81,10 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         act('send', ...sendArguments(step.queue, step.message))
         break
       case 'remove':
-        act('remove', step.queue, step.ticket, step.deliveries ?? '')
+        act('remove', step.queue, step.ticket, step.still ?? '')
+        break
+      case 'expect':
+        act('expect', step.queue, step.ticket)
         break
     }
   }

@@ -27,11 +27,15 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
         message: { envelope: bytes(envelope), body: bytes(body) },
       }))
     },
-    remove: (tx, queue, tickets, still) =>
-      add(
-        tx,
-        tickets.map((ticket) => ({ kind: 'remove', queue, ticket, deliveries: still?.deliveries })),
-      ),
+    remove(tx, queue, tickets, still) {
+      const isTaken = still !== undefined && 'deliveries' in still
+      const left = new Set(isTaken ? [] : still?.present)
+      const removals = tickets.map((ticket): Step => {
+        const isExpected = left.delete(ticket)
+        return { kind: 'remove', queue, ticket, still: isTaken ? still.deliveries : isExpected ? 'there' : undefined }
+      })
+      return add(tx, [...removals, ...[...left].map((ticket): Step => ({ kind: 'expect', queue, ticket }))])
+    },
     async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       if (taken.length === 0) return
       await connection.run(hideScript, queue, Math.ceil(visibilityMs), untaken ? 1 : 0, ...pairs(taken))

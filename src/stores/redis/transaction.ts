@@ -23,8 +23,10 @@ export type Step =
       readonly kind: 'remove'
       readonly queue: string
       readonly ticket: string
-      readonly deliveries: number | undefined
+      /** What must be true of it: taken so often, or just there. */
+      readonly still: number | 'there' | undefined
     }
+  | { readonly kind: 'expect'; readonly queue: string; readonly ticket: string }
 
 /**
  * One open transaction: a list of what its commit will do. Nothing in it is sent earlier, so a part is rolled back by

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordKey, TransactionOptions } from '../../contracts/index.ts'
-import { isJustonceError, JustonceError } from '../../errors/index.ts'
+import { goneFrom, isJustonceError, JustonceError } from '../../errors/index.ts'
 import { unlessAborted } from '../shared/unless-aborted.ts'
 import { commitArguments } from './commit-arguments.ts'
 import { type Connection, type ScriptArgument, texts } from './connection.ts'
@@ -62,6 +62,7 @@ export class Transactions<Tx extends object> {
     if (answer === 'lost') {
       throw new JustonceError('CLAIM_LOST', { message: `${rest[0]} was no longer ours at the commit.` })
     }
+    if (answer === 'gone') throw goneFrom(String(rest[0]))
     // Detected before anything was applied, so it may be retried.
     if (answer === 'denied')
       throw new JustonceError('STORE_CANNOT', {

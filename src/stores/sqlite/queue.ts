@@ -1,7 +1,7 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
-import { takenByAnother } from '../../errors/index.ts'
+import { goneFrom, takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
-import { partsOfTicket, queueTicket } from '../sql/queue-ticket.ts'
+import { partsOfTicket, queueTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
@@ -21,6 +21,7 @@ const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1,
   WHERE sequence IN (${fitting}) RETURNING sequence, sent_at, envelope, body, deliveries`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
 const deleteTaken = `${deleteMessage} AND deliveries = ?`
+const isQueued = `SELECT 1 FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - ?
   WHERE queue = ? AND sequence = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
@@ -64,11 +65,18 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     },
     remove: (tx, queue, tickets, still) =>
       inside(tx, (statements) => {
-        for (const ticket of tickets) {
-          if (still === undefined) statements.run(deleteMessage, queue, ...numbersOf(ticket))
-          else if (statements.run(deleteTaken, queue, ...numbersOf(ticket), still.deliveries) === 0)
-            throw takenByAnother(queue)
+        if (still !== undefined && 'deliveries' in still) {
+          for (const ticket of tickets)
+            if (statements.run(deleteTaken, queue, ...numbersOf(ticket), still.deliveries) === 0)
+              throw takenByAnother(queue)
+          return
         }
+        const { loose, strict, kept } = sortTickets(tickets, still?.present)
+        for (const ticket of kept)
+          if (statements.get(isQueued, queue, ...numbersOf(ticket)) === undefined) throw goneFrom(queue)
+        for (const ticket of loose) statements.run(deleteMessage, queue, ...numbersOf(ticket))
+        for (const ticket of strict)
+          if (statements.run(deleteMessage, queue, ...numbersOf(ticket)) === 0) throw goneFrom(queue)
       }),
     hide: (queue, taken, visibilityMs, { untaken = false } = {}) =>
       transactions.short((statements) => {

@@ -15,6 +15,8 @@ export interface Bench {
   readonly effects: Effects<unknown>
   /** A transaction of the application, as `effects.transaction` opens it. */
   transaction<T>(work: (tx: unknown) => Promise<T>): Promise<T>
+  /** As in the context of the case: if given, it backs up the database, and resolves to what restores that state. */
+  readonly backUp: (() => Promise<() => Promise<unknown>>) | undefined
   /** An app with one lane, which is stopped when the case ends. */
   app(options?: BenchAppOptions): BenchApp
 }
@@ -48,12 +50,13 @@ export function engineCase(each: {
     name: each.name,
     needs: ['atomic', ...(each.needs ?? [])],
     async run(context) {
-      const { effects, store, rival } = context as unknown as StoreCaseContext<unknown>
+      const { effects, store, rival, backUp } = context as unknown as StoreCaseContext<unknown>
       const apps: BenchApp[] = []
       const bench: Bench = {
         store: store as BenchStore,
         rival: rival as BenchStore,
         effects,
+        backUp,
         transaction: (work) => (effects.transaction ?? store.transaction)(work),
         app(options = {}) {
           const opened = openApp({ store: store as BenchStore, ...options })

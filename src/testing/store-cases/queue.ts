@@ -81,6 +81,33 @@ export const queueCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'queue: if a message that must be present is no longer in the queue, nothing of the transaction stands',
+    needs: ['queue'],
+    async run({ store, rival }) {
+      await send(store, 'removed', 'kept', 'gone', 'done by another')
+      const [removed = '', kept = '', gone = '', done = ''] = (await take(store, 10, 1)).map(({ ticket }) => ticket)
+      const settle = (tickets: readonly string[], present: readonly string[]) =>
+        store.transaction(async (tx) => {
+          await queueOf(store).send(tx, 'notes', [toQueue('sent')])
+          await queueOf(store).remove(tx, 'notes', tickets, { present })
+        })
+      const isGone = async (settling: Promise<void>) =>
+        assert.ok(isJustonceError(await failureOf(settling, 'a row that is not there'), 'DELIVERY_GONE'))
+      // Another process has them now, but they are still in the queue.
+      assert.equal((await takenAgain(rival)).length, 4)
+      await remove(rival, [{ ticket: gone }, { ticket: done }])
+      await isGone(settle([removed, gone], [removed, gone]))
+      await isGone(settle([removed], [removed, gone]))
+      await isGone(settle([], [gone]))
+      assert.deepEqual(await countsOf(store), { ready: 0, hidden: 2 }, 'a part of a failed transaction stands')
+      await settle([removed, done], [removed, kept])
+      assert.deepEqual(await countsOf(store), { ready: 1, hidden: 1 })
+      await isGone(settle([removed], [removed]))
+      await settle([removed, kept], [])
+      assert.deepEqual(await countsOf(store), { ready: 2, hidden: 0 })
+    },
+  },
+  {
     name: 'queue: messages are kept byte for byte',
     needs: ['queue'],
     async run({ store }) {

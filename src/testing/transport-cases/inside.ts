@@ -63,8 +63,8 @@ export const insideCases: readonly TransportCase[] = [
       await transport.publish(outgoingList(3))
       const reading = startReading(context, transport)
       const taken = await reading.take(3)
-      await store.transaction((tx) => inside.settle(tx, taken))
-      inside.committed(taken)
+      await store.transaction((tx) => inside.settle(tx, taken, taken))
+      inside.forget(taken)
       await reading.stop()
       await transport.close()
       assert.deepEqual(idsOf(await remaining(context)), [])
@@ -80,8 +80,8 @@ export const insideCases: readonly TransportCase[] = [
       const reading = startReading(context, transport, 1)
       const first = await reading.take(1)
       const second = reading.next()
-      await store.transaction((tx) => inside.settle(tx, first))
-      inside.committed(first)
+      await store.transaction((tx) => inside.settle(tx, first, first))
+      inside.forget(first)
       assert.deepEqual([...idsOf(first), ...idsOf(await second)].sort(), ['m1', 'm2'])
     },
   },
@@ -95,7 +95,7 @@ export const insideCases: readonly TransportCase[] = [
       const reading = startReading(context, transport)
       const taken = await reading.take(3)
       const transaction = store.transaction(async (tx) => {
-        await inside.settle(tx, taken)
+        await inside.settle(tx, taken, taken)
         throw undone
       })
       await assert.rejects(transaction, undone)
@@ -114,7 +114,7 @@ export const insideCases: readonly TransportCase[] = [
       const reading = startReading(context, transport)
       const [cause] = await reading.take(1)
       const step = async (tx: unknown): Promise<void> => {
-        await inside.settle(tx, [cause!])
+        await inside.settle(tx, [cause!], [cause!])
         await inside.publish(tx, [outgoing('effect')])
       }
       await assert.rejects(
@@ -125,7 +125,7 @@ export const insideCases: readonly TransportCase[] = [
         undone,
       )
       await store.transaction(step)
-      inside.committed([cause!])
+      inside.forget([cause!])
       inside.sent()
       await reading.stop()
       await transport.close()

@@ -30,6 +30,7 @@ export interface HeldDeliveriesOptions<Tx> {
 export interface HeldDeliveries {
   /** Returns the receipt of the delivery. */
   add(queued: QueuedMessage, reader: Reader): object
+  /** Also of deliveries that were given back while they were being handled. */
   tickets(deliveries: readonly Delivery[]): readonly string[]
   forget(deliveries: readonly Delivery[]): void
   /**
@@ -105,7 +106,7 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
       renewLater()
       return receipt
     },
-    tickets: (deliveries) => present(deliveries).map(({ ticket }) => ticket),
+    tickets: (deliveries) => deliveries.map(({ receipt }) => (receipt as Held).ticket),
     forget: (deliveries) => forget(present(deliveries)),
     settle: (deliveries, how) => settle(present(deliveries), how),
     giveBack: (deliveries) => giveBack(present(deliveries)),

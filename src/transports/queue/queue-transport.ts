@@ -125,11 +125,10 @@ export function queueTransport<Tx>(options: QueueTransportOptions<Tx>): QueueTra
     },
     inside: {
       store,
-      async settle(tx, deliveries) {
-        const tickets = held.tickets(deliveries)
-        if (tickets.length > 0) await queue.remove(tx as Tx, name, tickets)
+      async settle(tx, deliveries, effective) {
+        await queue.remove(tx as Tx, name, held.tickets(deliveries), { present: held.tickets(effective) })
       },
-      committed(deliveries) {
+      forget(deliveries) {
         held.forget(deliveries)
         wakeFollowers(deliveries)
       },

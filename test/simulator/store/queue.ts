@@ -1,5 +1,5 @@
 import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
-import { takenByAnother } from '../../../src/errors/index.ts'
+import { goneFrom, takenByAnother } from '../../../src/errors/index.ts'
 import type { Session } from '../database/connection.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
@@ -53,11 +53,14 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
         client.write(
           'remove-queued',
           inTransaction(async (transaction, session) => {
-            for (const ticket of tickets)
+            const present = new Set(still !== undefined && 'present' in still ? still.present : [])
+            const deliveries = still !== undefined && 'deliveries' in still ? still.deliveries : undefined
+            for (const ticket of new Set([...tickets, ...present]))
               await update(session, transaction, table, ticket, (row) => {
-                if (still !== undefined && (row?.queue !== queue || row.deliveries !== still.deliveries))
-                  throw takenByAnother(queue)
-                return row?.queue === queue ? undefined : row
+                const isHere = row?.queue === queue
+                if (present.has(ticket) && !isHere) throw goneFrom(queue)
+                if (deliveries !== undefined && (!isHere || row.deliveries !== deliveries)) throw takenByAnother(queue)
+                return isHere && tickets.includes(ticket) ? undefined : row
               })
           }),
         ),

@@ -1,13 +1,13 @@
 import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
 import { laneOf } from '../../sql/lane-of.ts'
-import { partsOfTicket } from '../../sql/queue-ticket.ts'
-import type { Connections, Runner } from '../connection.ts'
+import { partsOfTicket, sortTickets } from '../../sql/queue-ticket.ts'
+import type { Call, Connections, Runner } from '../connection.ts'
 import { queuedIn } from '../rows.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
-import { failIfMissing } from '../transactions/swallowed.ts'
+import { failIfGone, failIfMissing } from '../transactions/swallowed.ts'
 import { bytesArray, type Cell, numberArray } from '../values-as-text.ts'
 import { atOnce, eachOf, isGiven, later, sent } from './queue-parts.ts'
 import { isBlocked, takeStatement } from './take-statement.ts'
@@ -31,9 +31,19 @@ export function postgresQueue<Tx>(
      ${failIfMissing('cardinality($3::bytea[]) - (SELECT count(*) FROM put)', 'messages were not put into their queue')}`,
   )
   const take = takeStatement(table)
+  const tickets = 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]))'
   const remove = statement(
-    `DELETE FROM ${table} AS known USING ${eachOf('sequence, sent', 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]))')}
+    `DELETE FROM ${table} AS known USING ${eachOf('sequence, sent', tickets)}
      WHERE ${sent} = given.sent AND ${isGiven}`,
+  )
+  const removeStrictly = statement(
+    `WITH removed AS (${remove.text} RETURNING 1)
+     ${failIfGone('cardinality($2::bigint[]) - (SELECT count(*) FROM removed)')}`,
+  )
+  const expect = statement(
+    `WITH found AS (
+       SELECT 1 FROM ${table} AS known, ${eachOf('sequence, sent', tickets)} WHERE ${sent} = given.sent AND ${isGiven})
+     ${failIfGone('cardinality($2::bigint[]) - (SELECT count(*) FROM found)')}`,
   )
   const removeTaken = statement(`${remove.text} AND known.deliveries = $4::int`)
   const held = 'unnest((SELECT $2::bigint[]), (SELECT $3::bigint[]), (SELECT $4::int[]))'
@@ -82,13 +92,17 @@ export function postgresQueue<Tx>(
       return (isBlocked(rows) ? await takeWithin(null) : rows).filter(([sequence]) => sequence !== null).map(queuedIn)
     },
     async remove(tx, queue, tickets, still) {
-      if (tickets.length === 0) return
-      const values = [queue, ...ticketArrays(tickets)]
-      if (still === undefined) await write(tx, remove, values)
-      else {
-        const { count } = await runner(tx).run(removeTaken, [...values, String(still.deliveries)])
+      if (still !== undefined && 'deliveries' in still) {
+        if (tickets.length === 0) return
+        const values = [queue, ...ticketArrays(tickets), String(still.deliveries)]
+        const { count } = await runner(tx).run(removeTaken, values)
         if (count < tickets.length) throw takenByAnother(queue)
+        return
       }
+      const { loose, strict, kept } = sortTickets(tickets, still?.present)
+      const calls = [call(expect, queue, kept), call(remove, queue, loose), call(removeStrictly, queue, strict)].flat()
+      if (tx !== undefined) await transactions.write(tx, calls)
+      else for (const { statement, values } of calls) await connections.runAlone(statement, values)
     },
     async hide(queue, taken, visibilityMs, { untaken = false } = {}) {
       if (taken.length === 0) return
@@ -104,6 +118,10 @@ export function postgresQueue<Tx>(
       return rows.map(([queue]) => String(queue))
     },
   }
+}
+
+function call(statement: Statement, queue: string, tickets: readonly string[]): Call[] {
+  return tickets.length === 0 ? [] : [{ statement, values: [queue, ...ticketArrays(tickets)] }]
 }
 
 function ticketArrays(tickets: readonly string[]): [sequences: string, sentAt: string] {

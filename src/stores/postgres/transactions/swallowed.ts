@@ -1,4 +1,4 @@
-import { JustonceError } from '../../../errors/index.ts'
+import { goneFrom, JustonceError } from '../../../errors/index.ts'
 
 const mark = 'justonce asked for more:'
 
@@ -8,6 +8,19 @@ export function swallowed(what: string, cause?: unknown): JustonceError {
     message: `Postgres reported no error, but ${what}: row-level security, a rule or a trigger keeps the role of the store from it.`,
     cause,
   })
+}
+
+const goneMark = 'justonce has let go of queue'
+
+/** The end of a statement that fails if messages are missing that must still be in the queue `$1`. */
+export function failIfGone(missing: string): string {
+  return `SELECT CASE WHEN ${missing} > 0 THEN concat('${goneMark} ', encode(convert_to($1::text, 'UTF8'), 'hex'), '.')::int END`
+}
+
+/** The same error as the other stores report. */
+export function goneIn(message: string, cause: unknown): JustonceError | undefined {
+  const queue = message.split(`${goneMark} `)[1]?.split('.')[0]
+  return queue === undefined ? undefined : goneFrom(Buffer.from(queue, 'hex').toString(), cause)
 }
 
 /**

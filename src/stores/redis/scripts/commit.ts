@@ -49,7 +49,9 @@ while at <= #ARGV do
     local value = redis.call('GET', key)
     if value and string.sub(value, 1, 1) ~= 'C' and not string.find(value, '${recordPattern}') then return { 'unreadable', key } end
   end
-  if ARGV[at] == 'remove' and ARGV[at + 4] ~= '' and not isStillTaken(unpack(ARGV, at + 2, last)) then
+  local still = ARGV[at] == 'remove' and ARGV[at + 4] or ARGV[at] == 'expect' and 'there' or ''
+  if still == 'there' and not isQueued(ARGV[at + 2], ARGV[at + 3]) then return { 'gone', ARGV[at + 2] } end
+  if still ~= '' and still ~= 'there' and not isStillTaken(ARGV[at + 2], ARGV[at + 3], still) then
     return { 'lost', ARGV[at + 3] }
   end
   if ARGV[at] == 'fact' and (redis.call('HGET', facts, ARGV[at + 2]) or '') ~= ARGV[at + 3] then
@@ -124,6 +126,7 @@ end
 function does.fact(a) keepFact(a[1], a[3], tonumber(a[4]), tonumber(a[5]), a[6]) end
 function does.send(a) sendQueued(unpack(a)) end
 local removals = {}
+function does.expect() end
 function does.remove(a) removals[#removals + 1] = a end
 
 at = firstAction

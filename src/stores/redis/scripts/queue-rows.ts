@@ -70,8 +70,10 @@ local function hideFor(queue, row, hideMs)
   redis.call('ZADD', listOf('later', queue), now + hideMs, row)
 end
 
+local function isQueued(queue, row) return redis.call('ZSCORE', listOf('all', queue), row) end
+
 local function isStillTaken(queue, row, deliveries)
-  return redis.call('ZSCORE', listOf('all', queue), row) and redis.call('HGET', queuedKey(row), 'deliveries') == deliveries
+  return isQueued(queue, row) and redis.call('HGET', queuedKey(row), 'deliveries') == deliveries
 end
 
 local function removeQueued(queue, row)
