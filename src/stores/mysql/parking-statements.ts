@@ -1,5 +1,7 @@
 import type { DueOptions, NewParkedMessage, OrderScope, ParkedChange, ParkedEdit } from '../../contracts/index.ts'
+import { editedColumns } from '../sql/parked-letters.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
+import { dialect, place } from './dialect.ts'
 import { boolean, bytes, integer, nowMicros, nowMs } from './literals-and-cells.ts'
 import { foundByValue, givenRows, handlerValue, keyValue, textValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -142,18 +144,10 @@ export function selectBlocked({ parked }: Tables, scopes: readonly OrderScope[])
 /** Finds the rows by the primary key, as `edit` has locked them. */
 export function editSql(parked: string, edit: ParkedEdit, sequences: readonly string[]): string {
   const found = foundByValue(parked, 'sequence', sequences)
-  const changed = 'known.revision = known.revision + 1'
-  switch (edit.kind) {
-    case 'remove':
-      return `DELETE known FROM ${found}`
-    case 'mark':
-      return `UPDATE ${found} SET known.redrive = ${textValue(edit.redrive)}, known.released = 0`
-    case 'release':
-      return `UPDATE ${found} SET known.released = 1, known.state = 'waiting', known.attempts = 0, known.begun = 0,
-        known.next_at = ${nowMs}, known.changed_at = ${nowMs}, ${changed}`
-    // In one table MySQL assigns from left to right, so the old body is saved before it is replaced.
-    case 'replace':
-      return `UPDATE ${parked} SET original_body = COALESCE(original_body, \`body\`), envelope = ${bytes(edit.message.envelope)},
-        \`body\` = ${bytes(edit.message.body)}, revision = revision + 1 WHERE sequence IN (${sequences.join(', ')})`
-  }
+  if (edit.kind === 'remove') return `DELETE known FROM ${found}`
+  const changes = editedColumns(dialect, edit, place)
+  // Only in a statement on one table are columns assigned in their order.
+  return edit.kind === 'replace'
+    ? `UPDATE ${parked} SET ${changes} WHERE sequence IN (${sequences.join(', ')})`
+    : `UPDATE ${found} SET ${changes}`
 }

@@ -1,13 +1,13 @@
 import type { BehindOptions, ParkedTicket, Parking } from '../../contracts/index.ts'
-import { tallyIn, tallySql } from '../sql/tally.ts'
+import { conditionOf, listSql, tallySql } from '../sql/parked-letters.ts'
+import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
 import { nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
+import { dialect, place } from './dialect.ts'
 import { type Cell, integer, numberIn, textIn } from './literals-and-cells.ts'
 import type { OpenTransactions } from './open-transaction.ts'
 import { lockScopes } from './order-scopes.ts'
-import { parkedColumns } from './parked-columns.ts'
-import { conditionOf } from './parked-filter.ts'
 import {
   changeRow,
   editSql,
@@ -48,7 +48,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
     await runner.run(
       `UPDATE ${known(chosen)} SET known.revision = known.revision + 1, known.next_at = ${laterMs(forMs)}`,
     )
-    const { rows } = await runner.run(`SELECT ${parkedColumns} FROM ${parked} WHERE sequence IN (${list})`)
+    const { rows } = await runner.run(`SELECT ${parkedColumns(dialect)} FROM ${parked} WHERE sequence IN (${list})`)
     const places = new Map(chosen.map(({ sequence }, place) => [sequence, place]))
     const placeOf = ({ sequence }: { readonly sequence: number }) => places.get(sequence) ?? 0
     return rows.map(parkedIn).sort((a, b) => placeOf(a) - placeOf(b))
@@ -135,20 +135,11 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       }
       return answers
     },
-    async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) {
-      const bytes = 'OCTET_LENGTH(envelope) + OCTET_LENGTH(`body`) + COALESCE(OCTET_LENGTH(original_body), 0)'
-      const rows = await short.read(
-        `SELECT ${parkedColumns} FROM ${parked} JOIN (
-           SELECT listed, SUM(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
-             SELECT sequence AS listed, ${bytes} AS bytes FROM ${parked}
-             WHERE sequence > ${integer(after)} AND ${conditionOf(filter)}
-             ORDER BY sequence LIMIT ${integer(limit)}) AS page) AS fitting ON sequence = listed
-         WHERE bytes_before < ${integer(maxBytes)} ORDER BY sequence`,
-      )
-      return rows.map(parkedIn)
+    async list(filter, page) {
+      return (await short.read(listSql(dialect, { table: parked, filter }, page, place))).map(parkedIn)
     },
-    async tally(filter, by, limit = Number.MAX_SAFE_INTEGER) {
-      const rows = await short.read(tallySql({ table: parked, where: conditionOf(filter), limit: integer(limit) }, by))
+    async tally(filter, by, limit) {
+      const rows = await short.read(tallySql(dialect, { table: parked, filter }, { by, limit }, place))
       return rows.map(tallyIn(by))
     },
     async edit(tx, filter, edit, limit) {
@@ -156,7 +147,7 @@ export function mysqlParking<Native extends MysqlConnectionShape>(
       // If no narrow index applies, uses the primary key: only there does InnoDB skip rows that others hold or that do not match.
       const index = filter.redrive === undefined && filter.keys === undefined ? 'FORCE INDEX (PRIMARY)' : ''
       const { rows } = await runner.run(
-        `SELECT sequence, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(filter)}
+        `SELECT sequence, handler, \`key\` FROM ${parked} ${index} WHERE ${conditionOf(dialect, filter, place)}
          ORDER BY sequence LIMIT ${integer(limit)} FOR UPDATE SKIP LOCKED`,
       )
       const sequences = rows.map(([sequence]) => textIn(sequence))

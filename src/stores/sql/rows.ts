@@ -1,5 +1,13 @@
-import type { QueuedMessage, StoredParkedMessage } from '../../contracts/index.ts'
+import type { QueuedMessage, StoredParkedMessage, Tally, TallyColumn } from '../../contracts/index.ts'
+import type { Dialect } from './dialect.ts'
 import { queueTicket } from './queue-ticket.ts'
+
+/** The columns of the parked table in the order in which `parkedIn` reads them. */
+export function parkedColumns({ name, inMs, inBytes }: Dialect): string {
+  return `handler, ${name('key')}, message_id, type, source, state, reason, errors, shape, attempts, step, independent, order_key,
+    sequence, revision, ${inMs('parked_at')}, ${inMs('changed_at')}, ${inMs('next_at')},
+    ${inBytes('envelope')}, ${inBytes(name('body'))}, ${inBytes('original_body')}, redrive, begun, released`
+}
 
 /** How one database reads the non-null cells of a row. */
 export interface CellReader<Cell> {
@@ -7,7 +15,7 @@ export interface CellReader<Cell> {
   bytesIn(cell: Cell | undefined): Uint8Array
 }
 
-/** Reads the rows of our tables; the columns must come in the order used here. Times are in milliseconds since 1970. */
+/** Reads the rows of our tables. Times are in milliseconds since 1970. */
 export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
   const numberIn = (cell: Cell | undefined): number => Number(textIn(cell))
   const dateIn = (cell: Cell | undefined): Date => new Date(numberIn(cell))
@@ -53,4 +61,20 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
   }
 
   return { parkedIn, queuedIn }
+}
+
+/** Reads a row of `tallySql`: the columns, the count and the times. */
+export function tallyIn<By extends TallyColumn>(by: readonly By[]): (row: readonly unknown[]) => Tally<By> {
+  return (row) => {
+    const texts = row.map(String)
+    const columns = Object.fromEntries(by.map((column, place) => [column, valueIn(column, texts[place] ?? '')]))
+    const [count, firstAt, lastAt] = texts.slice(by.length).map(Number)
+    const times = by.length > 0 && { firstAt: new Date(firstAt as number), lastAt: new Date(lastAt as number) }
+    return { ...columns, count, ...times } as unknown as Tally<By>
+  }
+}
+
+function valueIn(column: TallyColumn, text: string): string | number | boolean {
+  if (column === 'released') return text === 't' || text === '1'
+  return column === 'attempts' ? Number(text) : text
 }

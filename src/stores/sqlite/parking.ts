@@ -4,19 +4,20 @@ import type {
   NewParkedMessage,
   OrderScope,
   ParkedChange,
-  ParkedEdit,
   Parking,
   RecordKey,
 } from '../../contracts/index.ts'
+import { conditionOf, editedColumns, listSql, tallySql } from '../sql/parked-letters.ts'
+import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
-import { tallyIn, tallySql } from '../sql/tally.ts'
 import { withinBytes } from '../sql/within-bytes.ts'
-import { conditionOf } from './parked-filter.ts'
-import { type ParkedRow, parkedMessage } from './parked-row.ts'
+import { dialect, parkedIn, placing } from './dialect.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
+
+const table = 'main.justonce_parked'
 
 /** The revision begins at random, so that a message parked again has no revision of its earlier row. */
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
@@ -41,7 +42,8 @@ const selectBehind = `SELECT sequence, ${size} AS bytes,
   FROM main.justonce_parked AS due WHERE handler = ? AND order_key = ? AND state = 'waiting' AND sequence > ? ORDER BY sequence LIMIT ?`
 const selectDeadBehind = `SELECT min(sequence) AS sequence FROM main.justonce_parked
   WHERE handler = ? AND order_key = ? AND state = 'dead' AND sequence > ?`
-const reserveDue = `UPDATE main.justonce_parked SET revision = revision + 1, next_at = ${now} + ? WHERE sequence = ? RETURNING *`
+const reserveDue = `UPDATE main.justonce_parked SET revision = revision + 1, next_at = ${now} + ? WHERE sequence = ?
+  RETURNING ${parkedColumns(dialect)}`
 const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = ?, next_at = ${now} + ?
   WHERE handler = ? AND key = ? AND revision = ? RETURNING revision`
 const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
@@ -93,36 +95,38 @@ export function sqliteParking<Database extends SqliteDatabase>(
       const statements = statementsIn(tx)
       return scopes.map((scope) => isBlocked(statements, scope))
     },
-    list: (filter = {}, { limit = 1_000, after = 0, maxBytes = Number.MAX_SAFE_INTEGER } = {}) =>
+    list: (filter, page) =>
       reader.read((statements) => {
-        const { sql, values } = conditionOf(filter)
-        // Selects the rows first and reads them afterwards, because bodies should not be sorted.
-        const page = `SELECT sequence, ${size} + coalesce(length(original_body), 0) AS bytes
-          FROM main.justonce_parked WHERE ${sql} AND sequence > ? ORDER BY sequence LIMIT ?`
-        const which = `SELECT sequence FROM
-          (SELECT sequence, sum(bytes) OVER (ORDER BY sequence) - bytes AS bytes_before FROM (${page})) WHERE bytes_before < ?`
-        const rows = `SELECT * FROM main.justonce_parked WHERE sequence IN (${which}) ORDER BY sequence`
-        return statements.all<ParkedRow>(rows, ...values, after, limit, maxBytes).map(parkedMessage)
+        const { place, values } = placing()
+        const sql = listSql(dialect, { table, filter }, page, place)
+        return statements.all<ParkedRow>(sql, ...values).map((row) => parkedIn(Object.values(row)))
       }),
     tally: (filter, by, limit) =>
       reader.read((statements) => {
-        const { sql, values } = conditionOf(filter)
-        const tally = tallySql({ table: 'main.justonce_parked', where: sql, limit: '?' }, by)
-        return statements.all<object>(tally, ...values, limit ?? -1).map((row) => tallyIn(by)(Object.values(row)))
+        const { place, values } = placing()
+        const sql = tallySql(dialect, { table, filter }, { by, limit }, place)
+        return statements.all<object>(sql, ...values).map((row) => tallyIn(by)(Object.values(row)))
       }),
     async edit(tx, filter, edit, limit) {
-      const { sql, values } = conditionOf(filter)
-      const chosen = `SELECT sequence FROM main.justonce_parked WHERE ${sql} ORDER BY sequence LIMIT ?`
-      const [change, given] = editSql(edit)
+      const { place, values } = placing()
+      const change =
+        edit.kind === 'remove' ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${editedColumns(dialect, edit, place)}`
+      const chosen = `SELECT sequence FROM ${table} WHERE ${conditionOf(dialect, filter, place)} ORDER BY sequence LIMIT ${place(limit)}`
       const rows = statementsIn(tx).all<Edited>(
         `${change} WHERE sequence IN (${chosen}) RETURNING sequence, handler, key`,
-        ...given,
         ...values,
-        limit,
       )
       return rows.sort((a, b) => a.sequence - b.sequence).map(({ handler, key }) => ({ handler, key }))
     },
   }
+}
+
+type ParkedRow = Readonly<Record<string, SqliteValue>>
+
+interface Head {
+  readonly handler: string
+  readonly order_key: string | null
+  readonly sequence: number
 }
 
 interface Found {
@@ -139,7 +143,7 @@ function due(statements: Statements, { wanted, pastDead, limit, maxBytes }: DueO
 }
 
 function behind(statements: Statements, { behind: head, pastDead, limit, maxBytes }: BehindOptions): Found[] {
-  const first = statements.get<ParkedRow>(selectHead, head.handler, head.key, head.revision)
+  const first = statements.get<Head>(selectHead, head.handler, head.key, head.revision)
   if (first === undefined || first.order_key === null) return []
   const scope = [first.handler, first.order_key, first.sequence] as const
   const dead = pastDead ? undefined : statements.get<{ sequence: number | null }>(selectDeadBehind, ...scope)
@@ -152,30 +156,8 @@ interface Edited extends RecordKey {
   readonly sequence: number
 }
 
-function editSql(edit: ParkedEdit): [sql: string, values: readonly SqliteValue[]] {
-  const update = 'UPDATE main.justonce_parked SET'
-  switch (edit.kind) {
-    case 'remove':
-      return ['DELETE FROM main.justonce_parked', []]
-    case 'mark':
-      return [`${update} redrive = ?, released = 0`, [edit.redrive]]
-    case 'release':
-      return [
-        `${update} revision = revision + 1, state = 'waiting', attempts = 0, begun = 0, released = 1,
-           changed_at = ${now}, next_at = ${now}`,
-        [],
-      ]
-    // The right-hand sides see the old row, so the replaced body is kept, unless an earlier body is kept already.
-    case 'replace':
-      return [
-        `${update} revision = revision + 1, original_body = coalesce(original_body, body), envelope = ?, body = ?`,
-        [edit.message.envelope, edit.message.body],
-      ]
-  }
-}
-
 function reserved(statements: Statements, sequence: number, { forMs }: Pick<DueOptions, 'forMs'>) {
-  return parkedMessage(statements.get<ParkedRow>(reserveDue, Math.ceil(forMs), sequence) as ParkedRow)
+  return parkedIn(Object.values(statements.get<ParkedRow>(reserveDue, Math.ceil(forMs), sequence) as ParkedRow))
 }
 
 function insert(statements: Statements, message: NewParkedMessage): void {

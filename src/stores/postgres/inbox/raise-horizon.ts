@@ -1,4 +1,4 @@
-import { inMs } from '../parking/parked-columns.ts'
+import { inMs } from '../dialect.ts'
 import { type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,7 +1,7 @@
 import { clockPatienceMs } from '../../../clock/index.ts'
 import type { Retention } from '../../../contracts/index.ts'
 import type { Connections } from '../connection.ts'
-import { inMs } from '../parking/parked-columns.ts'
+import { inMs } from '../dialect.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { type Cell, dateIn } from '../values-as-text.ts'

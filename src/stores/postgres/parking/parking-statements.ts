@@ -1,7 +1,8 @@
+import { parkedColumns } from '../../sql/rows.ts'
+import { dialect } from '../dialect.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { failIfMissing } from '../transactions/swallowed.ts'
-import { parkedColumns } from './parked-columns.ts'
 
 export interface ParkingStatements {
   readonly park: Statement
@@ -25,6 +26,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
     `EXISTS (SELECT FROM ${parked} AS earlier
              WHERE earlier.source = ${row}.source AND earlier.message_id = ${row}.message_id
                AND earlier.type = ${row}.type AND earlier.step < ${row}.step)`
+  const columns = parkedColumns(dialect)
   const bytes = 'octet_length(envelope) + octet_length(body)'
   // Compared as bytes, because not every database encoding can represent every type.
   const isWanted = `(handler = ANY ($3::text[])
@@ -81,7 +83,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
          SELECT due_sequence, due_at, sum(bytes) OVER (ORDER BY due_at, due_sequence) - bytes AS bytes_before FROM due)
        UPDATE ${parked} SET revision = revision + 1, next_at = ${later('$2::float8')}
        FROM fitting WHERE sequence = due_sequence AND bytes_before < $5::float8
-       RETURNING ${parkedColumns}, extract(epoch FROM due_at)`,
+       RETURNING ${columns}, extract(epoch FROM due_at)`,
     ),
     // Selects the rows behind, then those that can be taken, then all before the first that cannot.
     reserveBehind: statement(
@@ -112,7 +114,7 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
                SELECT FROM ${parked} AS dead
                WHERE dead.handler = head_handler AND dead.order_key = head_key AND dead.state = 'dead'
                  AND dead.sequence > head_sequence AND dead.sequence < judged_sequence))
-       RETURNING ${parkedColumns}`,
+       RETURNING ${columns}`,
     ),
     rebook: statement(
       `WITH held AS MATERIALIZED (${reserved})

@@ -1,15 +1,15 @@
-import type { BehindOptions, OrderScope, ParkedEdit, ParkedTicket, Parking } from '../../../contracts/index.ts'
+import type { BehindOptions, OrderScope, ParkedTicket, Parking } from '../../../contracts/index.ts'
+import { conditionOf, editedColumns, listSql, tallySql } from '../../sql/parked-letters.ts'
+import { tallyIn } from '../../sql/rows.ts'
 import { splitWanted } from '../../sql/split-wanted.ts'
-import { tallyIn, tallySql } from '../../sql/tally.ts'
 import type { Answer, Connections } from '../connection.ts'
+import { dialect, placing } from '../dialect.ts'
 import { keyArrays } from '../inbox/record-rows.ts'
 import { parkedIn } from '../rows.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
-import { booleanArray, bytesArray, type Cell, hexOf, numberArray, textArray, textIn } from '../values-as-text.ts'
-import { inMs, parkedColumns } from './parked-columns.ts'
-import { filterSql } from './parked-filter.ts'
+import { booleanArray, bytesArray, type Cell, numberArray, textArray, textIn } from '../values-as-text.ts'
 import { parkingStatements } from './parking-statements.ts'
 
 export function postgresParking<Tx>(
@@ -18,6 +18,7 @@ export function postgresParking<Tx>(
   tables: Tables,
 ): Parking<Tx> {
   const statements = parkingStatements(tables)
+  const { parked: table } = tables
   return {
     async park(tx, messages) {
       if (messages.length === 0) return
@@ -108,29 +109,28 @@ export function postgresParking<Tx>(
       ])
       return answeredIn(scopes, seen)
     },
-    async list(filter = {}, { limit = 1_000, after = 0, maxBytes = Number.POSITIVE_INFINITY } = {}) {
-      const { where, values } = filterSql(filter, [String(limit), String(after), String(maxBytes)])
-      const text = `SELECT ${parkedColumns} FROM ${tables.parked} JOIN (
-          SELECT listed, sum(bytes) OVER (ORDER BY listed) - bytes AS bytes_before FROM (
-            SELECT sequence AS listed, ${bytes} AS bytes FROM ${tables.parked}
-            WHERE sequence > $2::bigint AND ${where} ORDER BY sequence LIMIT $1::int) AS page) AS fitting ON sequence = listed
-        WHERE bytes_before < $3::float8 ORDER BY sequence`
-      const { rows } = await connections.runAlone(statement(text), values)
-      return rows.map(parkedIn)
+    async list(filter, page) {
+      const { place, values } = placing()
+      const sql = listSql(dialect, { table, filter }, page, place)
+      return (await connections.runAlone(statement(sql), values)).rows.map(parkedIn)
     },
-    async tally(filter, by, limit = Number.MAX_SAFE_INTEGER) {
-      const { where, values } = filterSql(filter, [String(limit)])
-      const tally = tallySql({ table: tables.parked, where, limit: '$1::bigint' }, by, inMs)
-      return (await connections.runAlone(statement(tally), values)).rows.map(tallyIn(by))
+    async tally(filter, by, limit) {
+      const { place, values } = placing()
+      const sql = tallySql(dialect, { table, filter }, { by, limit }, place)
+      return (await connections.runAlone(statement(sql), values)).rows.map(tallyIn(by))
     },
     async edit(tx, filter, edit, limit) {
-      const [change, given] = editSql(tables, edit)
-      const { where, values } = filterSql(filter, [String(limit), ...given])
+      const { place, values } = placing()
+      const change =
+        edit.kind === 'remove'
+          ? `DELETE FROM ${table} AS known USING found`
+          : `UPDATE ${table} AS known SET ${editedColumns(dialect, edit, place)} FROM found`
       const { rows } = await transactions.runner(tx).run(
         statement(
           `WITH found AS MATERIALIZED (
-             SELECT sequence FROM ${tables.parked} WHERE ${where} ORDER BY sequence LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
-           ${change} found WHERE known.sequence = found.sequence RETURNING known.sequence, known.handler, known.key`,
+             SELECT sequence AS found_sequence FROM ${table} WHERE ${conditionOf(dialect, filter, place)}
+             ORDER BY sequence LIMIT ${place(limit)} FOR UPDATE SKIP LOCKED)
+           ${change} WHERE sequence = found_sequence RETURNING sequence, handler, key`,
         ),
         values,
       )
@@ -138,31 +138,6 @@ export function postgresParking<Tx>(
         .sort((a, b) => Number(a[0]) - Number(b[0]))
         .map(([, handler, key]) => ({ handler: textIn(handler), key: textIn(key) }))
     },
-  }
-}
-
-const bytes = 'octet_length(envelope) + octet_length(body) + coalesce(octet_length(original_body), 0)'
-
-/** The statement up to the list of rows; its values are numbered from the second on. */
-function editSql({ parked }: Tables, edit: ParkedEdit): [sql: string, values: readonly Cell[]] {
-  const update = `UPDATE ${parked} AS known SET`
-  switch (edit.kind) {
-    case 'remove':
-      return [`DELETE FROM ${parked} AS known USING`, []]
-    case 'mark':
-      return [`${update} redrive = $2::text, released = false FROM`, [edit.redrive]]
-    case 'release':
-      return [
-        `${update} released = true, state = 'waiting', attempts = 0, begun = 0, next_at = statement_timestamp(),
-           changed_at = statement_timestamp(), revision = known.revision + 1 FROM`,
-        [],
-      ]
-    case 'replace':
-      return [
-        `${update} envelope = $2::text::bytea, body = $3::text::bytea,
-           original_body = coalesce(known.original_body, known.body), revision = known.revision + 1 FROM`,
-        [edit.message.envelope, edit.message.body].map((each) => `\\x${hexOf(each)}`),
-      ]
   }
 }
 
