@@ -1,3 +1,4 @@
+import { architecturePageCheck } from './checks/architecture-page.ts'
 import type { Check, CheckResult } from './checks/check.ts'
 import { errorsPageCheck } from './checks/errors-page.ts'
 import { examplesCheck } from './checks/examples.ts'
@@ -27,6 +28,7 @@ const checks: readonly Check[] = [
   lockFileCheck,
   errorsPageCheck,
   optionsPageCheck,
+  architecturePageCheck,
   snippetsCheck,
   examplesCheck,
   exportsCheck,

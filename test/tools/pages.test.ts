@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findStaleNames } from '../../tools/checks/architecture-page.ts'
 import { findStaleErrorsPage } from '../../tools/checks/errors-page.ts'
 import { findBrokenPrograms, runnableBlocks } from '../../tools/checks/examples.ts'
 import { findBrokenSnippets } from '../../tools/checks/snippets.ts'
@@ -58,4 +59,21 @@ test('the errors page is stale when the catalogue has moved on', () => {
 test('the errors page shows names as they are written', () => {
   const catalog = { UNSAFE: { title: 'The body has a __proto__ property', fix: 'Remove it.' } }
   expect(renderErrorsPage(catalog)).toContain('a \\_\\_proto\\_\\_ property.')
+})
+
+test('a file or a name of a walk that the sources no longer have is reported', () => {
+  const sources = [
+    { path: 'src/consumer/consumer.ts', text: 'class Consumer {\n  #work() {}\n}' },
+    { path: 'src/engine/claim.ts', text: 'export function claimRuns() {}' },
+  ]
+  const walk = (...lines: string[]) =>
+    findStaleNames(['## Three walks', ...lines, '## Layers', '`Gone`'].join('\n'), sources)
+  expect(
+    walk('`Consumer.#work` (`consumer/consumer.ts`) calls `claimRuns` (`claim.ts`); see `npm run check`.'),
+  ).toEqual([])
+  expect(walk('`claimRuns`')).toEqual([])
+  expect(walk('`claimAll`')).toEqual([expect.stringContaining('claimAll')])
+  expect(walk('`work`')).toEqual([expect.stringContaining('work')])
+  expect(walk('`claimRuns` (`consumer.ts`)')).toEqual([expect.stringContaining('not in consumer.ts')])
+  expect(walk('`claims.ts`')).toEqual([expect.stringContaining('no such file')])
 })
