@@ -12,7 +12,7 @@ import { createTables } from './transfers/tables.ts'
 
 const concurrency = 4
 
-/** The batches in flight, retries, redrives and whoever sends what was published each have a connection, and one is left. */
+/** The batches in flight, retries, redrives and the relay each have a connection, and one is left. */
 const poolSize = concurrency + 4
 
 /** How often parked messages are looked for when nothing is known to be due; small where the last retries are waited for. */

@@ -33,7 +33,7 @@ function openCounter({ url }: { readonly url: string }) {
   let opening: Promise<{ connection: client.ChannelModel; channel: client.Channel }> | undefined
   const open = async () => {
     const connection = await client.connect(url)
-    // Whoever counts next sees that it has failed.
+    // The next count sees that it has failed.
     connection.on('error', () => {})
     return { connection, channel: await connection.createChannel() }
   }

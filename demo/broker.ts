@@ -13,7 +13,7 @@ export interface Broker {
   /** Makes what the messages go through; called once for a side, before anything else. */
   create(): Promise<void>
   /**
-   * How many messages are not settled. A broker that does not tell how many it has handed out is told how many the
+   * How many messages are not settled. A broker that does not tell how many it has handed out is given how many the
    * workers hold.
    */
   countUnsettled(heldByWorkers: number): Promise<number>
@@ -22,7 +22,7 @@ export interface Broker {
 
 export async function openBroker(place: BrokerPlace, bank: Bank): Promise<Broker> {
   if (place.kind === 'queue') return openQueueBroker(bank)
-  // Loaded only here: whoever runs the demo without a broker does not need its client.
+  // Loaded only here: a demo without a broker does not need its client.
   if (place.kind === 'rabbitmq') return await (await import('./broker-rabbitmq.ts')).openRabbitmqBroker(place)
   return (await import('./broker-kafka.ts')).openKafkaBroker(place)
 }

@@ -20,7 +20,7 @@ export interface CrewOptions {
   readonly compileCache: string
 }
 
-/** The worker processes of one side. Whoever is killed is replaced at once. */
+/** The worker processes of one side. A killed one is replaced at once. */
 export class Crew {
   readonly #options: CrewOptions
   readonly #workers = new Set<Worker>()

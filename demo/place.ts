@@ -59,7 +59,7 @@ const memoryFolder = '/dev/shm'
 /**
  * The naive side commits twice for each delivery, which takes minutes on a disk that is slow to sync. A database in
  * memory will do there: it survives the death of every process as well, and that is all that happens to it here.
- * Whoever has set TMPDIR has chosen for us.
+ * A TMPDIR that is set has chosen for us.
  */
 function chooseFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'justonce-demo-'))

@@ -20,7 +20,7 @@ async function runAlone(url: string, sql: string): Promise<void> {
   }
 }
 
-/** Loaded only here: whoever runs the demo without Postgres does not need its client. */
+/** Loaded only here: a demo without Postgres does not need its client. */
 export async function openPool(url: string, settings: { max?: number; options?: string }) {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: url, max: 4, ...settings })

@@ -13,7 +13,7 @@ export interface Work {
 /** What a worker process tells the demo: that it has begun, and then how many deliveries it holds. */
 export type WorkerNews = 'at work' | { readonly held: number }
 
-/** The life of a worker process: opens the bank it was told to, works, and ends when the demo has ended. */
+/** The life of a worker process: opens the given bank, works, and ends when the demo has ended. */
 export async function runAsWorker(begin: (bank: Bank, transport: Transport) => Promise<Work>): Promise<void> {
   // Ctrl-C reaches the whole process group; what it means for the workers is decided by the demo.
   process.on('SIGINT', () => {})

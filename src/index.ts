@@ -1,4 +1,4 @@
-export type { AppOptions, Part } from './app/app-options.ts'
+export type { AppOptions, Duty } from './app/app-options.ts'
 export type { CodecOptions } from './app/codec-options.ts'
 export type { ExpiryOptions, HandlerOptions, OrderOptions, RetryOptions } from './app/handler-options.ts'
 export type { Health, Lag, Trouble } from './app/health.ts'

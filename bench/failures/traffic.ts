@@ -20,7 +20,7 @@ export function freshMessages(messages: number, seed: number): Workload {
   return makeWorkload({ messages, seed, duplicateShare: 0 })
 }
 
-/** Every so manyth message; the same ones whoever asks. */
+/** Every so manyth message; the same ones each time. */
 export function failingAmong({ deliveries }: Workload, oneIn: number): ReadonlySet<string> {
   return new Set(deliveries.filter((_, place) => place % oneIn === oneIn >> 1).map(({ id }) => id as string))
 }

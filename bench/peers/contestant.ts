@@ -37,7 +37,7 @@ interface Described {
   install(ground: Ground): Promise<void>
 }
 
-/** Is called by a consumer of messages: whoever delivers them is the same for all of these. */
+/** Is called by a consumer of messages: what delivers them is the same for all of these. */
 export interface ConsumerContestant extends Described {
   readonly kind: 'consumer'
   work(ground: Ground, transport: Transport): Promise<Worker>

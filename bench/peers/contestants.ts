@@ -48,14 +48,14 @@ export async function findContestant({ name, from }: ContestantRef): Promise<Con
   return found
 }
 
-/** A contestant as another process can be told. */
+/** A contestant in a form that can be passed to another process. */
 export interface ContestantRef {
   readonly name: string
   /** Its package, if it is one of the others'. */
   readonly from?: string | undefined
 }
 
-/** By address, so that whoever checks types need not have the libraries. */
+/** By address, so that a check of types does not need the libraries. */
 async function load(from: string): Promise<readonly Contestant[]> {
   const { contestants } = await import(new URL(`./libraries/${libraries[from]}.ts`, import.meta.url).href)
   return contestants

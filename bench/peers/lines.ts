@@ -2,7 +2,7 @@ import type { IncomingMessage } from '../../src/contracts/index.ts'
 import type { Contestant, Ground, QueueContestant } from './contestant.ts'
 import { type Numbered, startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
-/** What lies between whoever sends and the worker processes, no matter who owns it. */
+/** What lies between the sender and the worker processes, no matter who owns it. */
 export interface Line {
   /** `copy` tells copies of the same messages apart, which may go to different workers. */
   send(messages: readonly IncomingMessage[], copy?: number): Promise<void>

@@ -7,7 +7,7 @@ import type { Ground } from './ground.ts'
 const aDayMs = 24 * 3_600_000
 
 export async function openRedis(): Promise<Ground> {
-  // The file is not rewritten meanwhile: that would hit whoever happens to be measured.
+  // The file is not rewritten meanwhile: that would hit the one that happens to be measured.
   const server = await startRedis({ settings: { 'auto-aof-rewrite-percentage': 0 } })
   const client = redisClient(server.url)
   await client.connect()

@@ -32,7 +32,7 @@ export type ConsumerName = ByHand | ByApp | 'once' | 'once-result'
 
 export interface RunningConsumer {
   stop(): Promise<void>
-  /** How often a transaction was undone by a conflict so far, where that is told. */
+  /** How often a transaction was undone by a conflict so far, where that is known. */
   conflicts(): number
 }
 

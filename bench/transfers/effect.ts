@@ -3,7 +3,7 @@ import type { Transfer } from './workload.ts'
 
 type Queryable = Pick<ClientBase, 'query'>
 
-/** The effect of one message, the same code whoever calls it: one ledger entry, one balance. */
+/** The effect of one message, the same code for every caller: one ledger entry, one balance. */
 export async function applyTransfer(tx: Queryable, id: string, { account, amount }: Transfer): Promise<void> {
   await tx.query({
     name: 'bench-ledger',

@@ -5,7 +5,7 @@ import { type ConsumerName, expectedOf } from './consumers.ts'
 import { emptyTables, isAsExpected } from './tables.ts'
 import { makeWorkload, type WorkloadOptions } from './workload.ts'
 
-/** What a worker process is told at its start. */
+/** What a worker process gets at its start. */
 export interface WorkerOrder {
   readonly url: string
   readonly consumer: ConsumerName

@@ -8,16 +8,16 @@ import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from '
 import type { TxOf } from './types.ts'
 import type { WayOptions } from './ways.ts'
 
-/** A part of the work of an app. `retries` are parked messages, redrives and housekeeping. */
-export type Part = 'consumer' | 'relay' | 'retries' | 'maintenance'
+/** A piece of the work of an app. `retries` are parked messages, redrives and housekeeping. */
+export type Duty = 'consumer' | 'relay' | 'retries' | 'maintenance'
 
 export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
   /** Where records are kept, and whose transactions handlers receive: `postgresStore()` and the like. */
   readonly store: S
   /** A fast cache beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
   readonly hints?: Hints
-  /** This process does only these parts, because other processes do the rest. Default: all parts. */
-  readonly only?: Part | readonly Part[]
+  /** This process has only these duties, because other processes do the rest. Default: all duties. */
+  readonly only?: Duty | readonly Duty[]
   /** The types of messages and their bodies: `messages<{ 'order.paid': OrderPaid }>()`, or schemas by type. */
   readonly messages?: Messages<Map>
   /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
@@ -114,12 +114,12 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   }
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
   if (options.around !== undefined) checkFunction(options.around, 'around')
-  for (const part of partsOf(options.only)) checkChoice(part, 'only', everything)
+  for (const duty of dutiesOf(options.only)) checkChoice(duty, 'only', everything)
 }
 
-const everything: readonly Part[] = ['consumer', 'relay', 'retries', 'maintenance']
+const everything: readonly Duty[] = ['consumer', 'relay', 'retries', 'maintenance']
 
-export function partsOf(only: Part | readonly Part[] | undefined): readonly Part[] {
+export function dutiesOf(only: Duty | readonly Duty[] | undefined): readonly Duty[] {
   if (only === undefined) return everything
   return typeof only === 'string' ? [only] : only
 }

@@ -7,7 +7,7 @@ import { checkChoice, checkNumber, JustonceError } from '../errors/index.ts'
 import { knownHandlers } from '../letters/index.ts'
 import { type OperatorChange, operations } from '../operations/index.ts'
 import { Destinations } from '../outgoing/destinations.ts'
-import { type AppOptions, checkAppOptions, decideConcurrency, type Part, partsOf } from './app-options.ts'
+import { type AppOptions, checkAppOptions, type Duty, decideConcurrency, dutiesOf } from './app-options.ts'
 import { whenBrokersAreThere } from './await-brokers.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
@@ -85,14 +85,14 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     handlers.add(handler)
   }
 
-  function whyNotStartable(parts: readonly Part[]): string | undefined {
+  function whyNotStartable(duties: readonly Duty[]): string | undefined {
     if (state !== 'new') return `it is ${state}`
     const isAlone = options.only === undefined
     if (isAlone && ways.from.length === 0 && destinations.all.length === 0)
       return 'it has no transport, neither from nor to'
-    if (!isAlone && parts.includes('consumer') && ways.from.length === 0) return 'it has nothing to consume from'
-    if (!isAlone && parts.includes('relay') && destinations.all.length === 0) return 'it has nowhere to relay to'
-    if (parts.includes('consumer') && ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
+    if (!isAlone && duties.includes('consumer') && ways.from.length === 0) return 'it has nothing to consume from'
+    if (!isAlone && duties.includes('relay') && destinations.all.length === 0) return 'it has nowhere to relay to'
+    if (duties.includes('consumer') && ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
     return undefined
   }
 
@@ -132,9 +132,9 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       checkNumber(withinMs ?? 0, 'withinMs of start()', 0)
       checkChoice(waitFor, 'waitFor of start()', ['store', 'brokers'])
       const begunAt = clock.monotonicMs()
-      const parts = partsOf(options.only)
-      const from = parts.includes('consumer') ? ways.from : []
-      const why = whyNotStartable(parts)
+      const duties = dutiesOf(options.only)
+      const from = duties.includes('consumer') ? ways.from : []
+      const why = whyNotStartable(duties)
       if (why !== undefined)
         throw new JustonceError('APP_NOT_STARTABLE', { message: `The app cannot be started: ${why}.` })
       for (const subscriber of from) checkWhatHandlersNeed(handlers.all, store, subscriber)
@@ -158,7 +158,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       if (warnings === undefined || isState('stopped')) return
       state = 'started'
       running = new Running(engine, destinations, {
-        parts,
+        duties,
         from,
         drivers: driversOf(ways),
         consumer: {

@@ -11,15 +11,14 @@ import { StoreGate } from '../loops/store-gate.ts'
 import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts'
 import type { Destinations } from '../outgoing/destinations.ts'
 import { Relay } from '../outgoing/relay.ts'
-import type { Part } from './app-options.ts'
+import type { Duty } from './app-options.ts'
 import type { Connection } from './await-brokers.ts'
 import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
 import { insideOf } from './ways.ts'
 
 export interface RunningOptions {
-  /** The parts of the work that this process does. */
-  readonly parts: readonly Part[]
+  readonly duties: readonly Duty[]
   readonly from: readonly Subscriber[]
   /** Everything that must be closed at the end. */
   readonly drivers: readonly (Subscriber | Publisher)[]
@@ -44,7 +43,7 @@ export class Running {
 
   constructor(engine: Engine<unknown>, destinations: Destinations, options: RunningOptions) {
     const { store, clock, events } = engine
-    const { parts, from, consumer, pollMs } = options
+    const { duties, from, consumer, pollMs } = options
     this.#engine = engine
     this.#options = options
     const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
@@ -55,7 +54,7 @@ export class Running {
           inFlight: limitsFor(subscriber, consumer.inFlight),
         }),
     )
-    if (parts.includes('retries')) {
+    if (duties.includes('retries')) {
       this.#retrier = new Retrier(engine, nobodyToTell, shared, {
         pollMs,
         batch: Math.min(consumer.batch.max, 200),
@@ -65,9 +64,9 @@ export class Running {
       this.#redriver = redriver(engine, shared.gate, { pollMs })
     }
     const { retention, queue } = store
-    if (retention !== undefined && parts.includes('maintenance'))
+    if (retention !== undefined && duties.includes('maintenance'))
       this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
-    const relayed = queue === undefined || !parts.includes('relay') ? [] : destinations.relayed
+    const relayed = queue === undefined || !duties.includes('relay') ? [] : destinations.relayed
     this.#relays = relayed.map((destination) => {
       const relayParts = { store: { ...store, queue: queue as NonNullable<typeof queue> }, destination, clock, events }
       const relay = new Relay(relayParts, { batch: 100, leaseMs: 30_000, pollMs, attempts: 10 })

@@ -216,11 +216,6 @@ export class Chains {
     return this.#arrivals.get(delivery)?.atMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** When the oldest delivery arrived. */
-  get oldestAtMs(): number | undefined {
-    return this.#arrivals.values().next().value?.atMs
-  }
-
   #all(): ReadonlySet<Chain> {
     return new Set([...this.#arrivals.values()].map(({ chain }) => chain))
   }

@@ -24,7 +24,7 @@ function openConsumer(
   const ran: string[] = []
   const breaker = { after: 1, pauseMs: 1_000 }
   on('note.created', { name: 'tag-note', ordered: { by: 'key' }, breaker }, ({ id }) => {
-    if (id === 'broken') throw new Error('as told')
+    if (id === 'broken') throw new Error('on purpose')
     ran.push(id)
   })
   on('note.slow', 'take-time', () => clock.advance(500))

@@ -127,8 +127,8 @@ export class Consumer<Tx> {
       try {
         const appetite = this.#appetite
         const { resolve: connected } = this.#connected
-        const told = { connected: () => connected(), notice: this.#notice }
-        const reading = { signal, maxInFlight, maxBytes, appetite, restore: this.#restore(), ...told }
+        const reports = { connected: () => connected(), notice: this.#notice }
+        const reading = { signal, maxInFlight, maxBytes, appetite, restore: this.#restore(), ...reports }
         for await (const deliveries of this.#transport.deliveries(reading)) {
           this.#inHand.add(deliveries)
           await this.#gate.open(signal)

@@ -57,7 +57,7 @@ test('two that must be alone come one after the other', async () => {
   expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends'])
 })
 
-test('whoever fails makes room as well', async () => {
+test('a call that fails makes room as well', async () => {
   const exclusion = new Exclusion()
   const fail = () => Promise.reject(new Error('no'))
   await expect(exclusion.alone(fail)).rejects.toThrow('no')

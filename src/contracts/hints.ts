@@ -6,7 +6,7 @@ import type { ClaimRequest } from './inbox.ts'
  */
 export interface Hints {
   /**
-   * One answer per request: true only if it was told, under exactly this epoch, that this content was committed.
+   * One answer per request: true only if this content was passed to `committed` under exactly this epoch.
    * You must: answer quickly, and answer false rather than reject if something is wrong.
    */
   known(requests: readonly ClaimRequest[], epoch: string): Promise<readonly boolean[]>

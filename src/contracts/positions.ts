@@ -56,7 +56,7 @@ export interface Place {
 export type Restore = (partitions: readonly Partition[]) => Promise<readonly (Position | undefined)[]>
 
 /**
- * For a subscriber of a log: a partition has one consumer at a time, which reads it in order and can be told where to begin.
+ * For a subscriber of a log: a partition has one consumer at a time, which reads it in order and can be given a place to begin.
  * Its deliveries have a `place`, and each partition is one lane.
  */
 export interface Positioned {

@@ -31,7 +31,7 @@ test('a note is cleaned and cut', () => {
   expect(note?.message.startsWith('a␀b\ufffdxxx')).toBe(true)
 })
 
-test('causes are told, as far as they lead anywhere', () => {
+test('causes are noted, as far as they lead anywhere', () => {
   const [note] = readErrorNotes(
     addErrorNote('', new Error('outer', { cause: new Error('inner', { cause: 'root' }) }), at),
   )

@@ -24,7 +24,7 @@ function memoryHot(): Hot & { readonly calls: string[]; readonly names: Iterable
   }
 }
 
-test('it knows what it was told, by handler, key, content and epoch', async () => {
+test('it knows what was committed, by handler, key, content and epoch', async () => {
   const hints = new HotHints(memoryHot(), settings)
   hints.committed([request('m1', Uint8Array.of(1)), request('m2')], 'e1')
   const asked = [

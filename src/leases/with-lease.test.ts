@@ -7,7 +7,7 @@ import { fakeClock } from '../testing/fake-clock.ts'
 import { gate } from '../testing/waiting.ts'
 import { withLease } from './with-lease.ts'
 
-/** Two processes on one database, with one clock that only moves when it is told to. */
+/** Two processes on one database, with one clock that only the test moves. */
 function open(change: (leases: Leases) => Partial<Leases> = () => ({})) {
   const clock = fakeClock()
   const database = new MemoryDatabase({ clock })
@@ -173,7 +173,7 @@ test('its time counts from when it was asked for, not from the answer', async ()
   await rejected
 })
 
-test('a lease that was lost meanwhile is not freed for whoever has it now', async () => {
+test('a lease that was lost meanwhile is not freed for its holder of now', async () => {
   const { store, rival, released, clock } = open(() => ({ renew: () => Promise.reject(new Error('no')) }))
   const finish = gate()
   const working = withLease(store, name, { clock, leaseMs: 900 }, () => finish.opened)

@@ -4,7 +4,7 @@ import { editedMessage } from './edited-body.ts'
 import { isTooLate } from './lateness-of-letter.ts'
 import { runsOfLetters } from './letter-runs.ts'
 
-/** What the handlers of an app can tell operators. */
+/** What the handlers of an app know for operators. */
 export function knownHandlers<Tx>(engine: Engine<Tx>): HandlerKnowledge {
   return {
     namesOf(handler) {

@@ -42,7 +42,7 @@ test('a wake-up ends the pause, and one during a round is not lost', async () =>
   expect(rounds).toEqual([0, 100, 100])
 })
 
-test('failures are reported and make it slower, whoever wakes it; a success makes it as fast as before', async () => {
+test('failures are reported and make it slower, even when it is woken; a success makes it as fast as before', async () => {
   const error = new Error('no')
   const { loop, clock, rounds, events } = openLoop((count) => {
     if (count <= 6 && count !== 5) throw error

@@ -104,7 +104,7 @@ test('of several only the elected one works, and another takes over when it stop
   expect(done).toContain('b remove')
 })
 
-test('whoever has lost the lease removes no more', async () => {
+test('a process that has lost the lease removes no more', async () => {
   const { clock, start, done, store } = open()
   start('a', keep, { remove: async () => ({ removed: 1, more: true }) })
   await clock.advance(0)
@@ -128,7 +128,7 @@ test('it goes on in small steps until there is no more, keeping its lease', asyn
   expect(left).toBe(0)
 })
 
-test.each(['prepare', 'raise', 'remove'] as const)('it tells when %s fails, and tries again later', async (step) => {
+test.each(['prepare', 'raise', 'remove'] as const)('it reports when %s fails, and tries again later', async (step) => {
   const { clock, start, done, events, claim, has } = open()
   await claim('old', 11)
   let failures = 0

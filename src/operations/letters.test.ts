@@ -4,7 +4,7 @@ import { ana, letter, once, withLetters } from '../../test/app/open-letters.ts'
 import { parkedMessage, recordOf } from '../testing/sample-records.ts'
 
 test('a letter that cannot be read hides neither itself nor the others', async () => {
-  const { app, store, mend, rounds } = await withLetters(['m1'])
+  const { app, store, repair, rounds } = await withLetters(['m1'])
   const garbage = new TextEncoder().encode('{"id":"m9","headers":7')
   await store.transaction((tx) =>
     store.parking.park(tx, [
@@ -17,7 +17,7 @@ test('a letter that cannot be read hides neither itself nor the others', async (
   expect(await app.operations.letters.get(letter('m9'))).toBeDefined()
   expect(await app.operations.letters.preview('all')).toMatchObject({ letters: 2 })
   // Nor does it stop the retries of others.
-  mend()
+  repair()
   await app.operations.letters.redrive('all', ana)
   await rounds()
   expect((await app.operations.letters.redrives())[0]?.state).toBe('finished')
@@ -148,8 +148,8 @@ test('another message under a key that was used is not taken for one that was ha
 })
 
 test('discarded letters are gone, their copies are duplicates, and it is known who did it', async () => {
-  const { app, letters, handle, mend, runs, store, clock, dead } = await withLetters(['m1', 'm2', 'm3'])
-  mend()
+  const { app, letters, handle, repair, runs, store, clock, dead } = await withLetters(['m1', 'm2', 'm3'])
+  repair()
   expect(await letters.discard(letter('m1'), { by: 'ana', why: 'a test' })).toBe(1)
   expect(await recordOf(store, letter('m1'))).toMatchObject({ state: 'discarded' })
   expect(await app.operations.audit()).toEqual([

@@ -11,18 +11,18 @@ import { parkedMessage, recordOf } from '../testing/sample-records.ts'
 import { countParked, operations } from './index.ts'
 
 test('what is redriven runs and is done; its record, its events and its end say so', async () => {
-  const { letters, mend, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
-  mend()
+  const { letters, repair, rounds, effects, store, dead, eventsOf, app, clock } = await withLetters(['m1', 'm2', 'm3'])
+  repair()
   const startedAt = clock.now()
   const { id, selected } = await letters.redrive([letter('m1'), letter('m3'), letter('m1')], {
     by: 'ana',
-    why: 'mended',
+    why: 'fixed',
   })
   expect(selected).toBe(2)
   expect(await letters.redriveStatus(id)).toEqual({
     id,
     by: 'ana',
-    why: 'mended',
+    why: 'fixed',
     canary: 0,
     perSecond: undefined,
     stopAfterFailures: 10,
@@ -46,15 +46,15 @@ test('what is redriven runs and is done; its record, its events and its end say 
     {
       action: 'redrive',
       by: 'ana',
-      why: 'mended',
+      why: 'fixed',
       subject: { id, selected: 2, letters: [letter('m1'), letter('m3')] },
     },
   ])
 })
 
 test('it begins at once, and so do the attempts: nobody waits for the next poll', async () => {
-  const { letters, mend, effects, clock, eventsOf } = await withLetters(['m1', 'm2'])
-  mend()
+  const { letters, repair, effects, clock, eventsOf } = await withLetters(['m1', 'm2'])
+  repair()
   await letters.redrive('all', { ...ana, canary: 1 })
   await clock.advance(200)
   expect(effects()).toEqual({ m1: 1, m2: 1 })
@@ -70,9 +70,9 @@ test('when it has ended its status still says how far it came', async () => {
 })
 
 test('what dies later is not in it', async () => {
-  const { letters, rounds, mend, handle, dead, runs } = await withLetters(['m1', 'm2', 'm3', 'late'])
+  const { letters, rounds, repair, handle, dead, runs } = await withLetters(['m1', 'm2', 'm3', 'late'])
   await letters.discard(letter('late'), ana)
-  mend()
+  repair()
   const { selected } = await letters.redrive({ type: 'note.created' }, { ...ana, canary: 1 })
   expect(selected).toBe(3)
   await handle({ id: 'new', type: 'unknown', body: {}, headers: {} })
@@ -85,7 +85,7 @@ test('a driver that learns only at its commit that another was first has not fai
   let refused = 0
   const clock = fakeClock()
   const store = memoryStore({ database: new MemoryDatabase({ clock }) })
-  const { letters, mend, rounds, runs, eventsOf } = await withLetters(['m1', 'm2'], {
+  const { letters, repair, rounds, runs, eventsOf } = await withLetters(['m1', 'm2'], {
     clock,
     store: {
       ...store,
@@ -97,7 +97,7 @@ test('a driver that learns only at its commit that another was first has not fai
         }, options),
     },
   })
-  mend()
+  repair()
   await letters.redrive('all', ana)
   refused = 1
   await rounds()
@@ -145,8 +145,8 @@ test('a canary that fails holds the others back', async () => {
 })
 
 test('it keeps its pace by the clock of the database', async () => {
-  const { letters, mend, runs, clock } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'])
-  mend()
+  const { letters, repair, runs, clock } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'])
+  repair()
   await letters.redrive('all', { ...ana, perSecond: 0.5 })
   const seen: number[] = []
   for (let second = 0; second < 10; second++) {
@@ -154,7 +154,7 @@ test('it keeps its pace by the clock of the database', async () => {
     seen.push(runs.length)
   }
   expect(seen.at(-1)).toBe(5)
-  // Whoever looks in a second sees at most what its pace allows by then.
+  // A look one second later sees at most what its pace allows by then.
   for (const [second, count] of seen.entries()) expect(count).toBeLessThanOrEqual(Math.floor((second + 1) * 0.5) + 1)
 })
 
@@ -164,8 +164,8 @@ test('it keeps its pace when it was started by a clock that was ahead for a mome
   const database = new MemoryDatabase({
     clock: { ...clock, now: () => new Date(clock.now().getTime() + aheadMs) },
   })
-  const { letters, mend, runs, store } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'], { clock, database })
-  mend()
+  const { letters, repair, runs, store } = await withLetters(['m1', 'm2', 'm3', 'm4', 'm5'], { clock, database })
+  repair()
   aheadMs = 400 * 86_400_000
   await databaseNow(store)
   const { id } = await letters.redrive('all', { ...ana, perSecond: 0.5 })
@@ -181,8 +181,8 @@ test('it keeps its pace when it was started by a clock that was ahead for a mome
 })
 
 test('stopping holds back what was not released, and says who did it', async () => {
-  const { app, letters, mend, rounds, runs, eventsOf, dead } = await withLetters(['m1', 'm2', 'm3'])
-  mend()
+  const { app, letters, repair, rounds, runs, eventsOf, dead } = await withLetters(['m1', 'm2', 'm3'])
+  repair()
   const { id } = await letters.redrive('all', { ...ana, perSecond: 0.001 })
   await rounds()
   expect(await letters.redriveStatus(id)).toMatchObject({ unreleased: 2, untried: 0, failed: 0, succeeded: 1 })
@@ -293,7 +293,7 @@ test('the preview counts what would run, what waits behind it, what is done and 
 })
 
 test('a selection of more than a page is previewed, redriven and discarded whole', async () => {
-  const { letters, store, mend, rounds, effects } = await withLetters(['m0'])
+  const { letters, store, repair, rounds, effects } = await withLetters(['m0'])
   const [row] = await store.parking.list()
   const received = unpackMessage((row as NonNullable<typeof row>).message)
   await store.transaction(async (tx) => {
@@ -309,7 +309,7 @@ test('a selection of more than a page is previewed, redriven and discarded whole
       })),
     )
   })
-  mend()
+  repair()
   expect(await letters.preview('all')).toMatchObject({ letters: 2_101, wouldRun: { 'tag-note': 2_101 } })
   expect(await letters.redrive(letter('m0'), ana)).toMatchObject({ selected: 1 })
   expect(await letters.preview('all')).toMatchObject({ letters: 2_100 })
@@ -319,8 +319,8 @@ test('a selection of more than a page is previewed, redriven and discarded whole
 })
 
 test('a driver that the store leaves waits, and goes on when it is back', async () => {
-  const { letters, store, mend, rounds, clock, eventsOf, effects } = await withLetters(['m1'])
-  mend()
+  const { letters, store, repair, rounds, clock, eventsOf, effects } = await withLetters(['m1'])
+  repair()
   const { read } = store.facts
   let failures = 0
   await letters.redrive('all', ana)
@@ -364,8 +364,8 @@ test('letters as they are listed are a selection, one or many', async () => {
 })
 
 test('of several each has its turn: one that keeps a slow pace does not hold up another', async () => {
-  const { letters, mend, rounds, runs } = await withLetters(['m1', 'm2', 'm3', 'm4'])
-  mend()
+  const { letters, repair, rounds, runs } = await withLetters(['m1', 'm2', 'm3', 'm4'])
+  repair()
   await letters.redrive([letter('m1'), letter('m2')], { ...ana, perSecond: 0.001 })
   await letters.redrive([letter('m3'), letter('m4')], ana)
   await rounds()

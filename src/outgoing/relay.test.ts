@@ -131,7 +131,7 @@ test('a wake-up while it is looking is not lost', async () => {
   watched.take = async (...options) => {
     const found = await take(...options)
     if (looks++ === 0) {
-      // It has just seen nothing when something is stored and it is told so.
+      // It has just seen nothing when something is stored and it is woken.
       await append('m1')
       relay.wake()
     }
@@ -319,7 +319,7 @@ test('what could not be removed when it was sent is sent again', async () => {
   expect(await left()).toBe(0)
 })
 
-test('while the store fails it looks less and less often, whoever wakes it, and then sends what waits', async () => {
+test('while the store fails it looks less and less often, even when it is woken, and then sends what waits', async () => {
   const { relay, clock, store, calls, append, watched } = openRelay()
   const { take } = store.queue
   let looks = 0

@@ -5,7 +5,7 @@ export interface ListeningOptions {
   readonly clock: Clock
   readonly retryMs: number
   wake(): void
-  /** Told whether other processes can be heard now. */
+  /** Called with whether other processes can be heard now. */
   onHearing?(isHearing: boolean): void
   onError(error: unknown): void
 }

@@ -13,7 +13,7 @@ export function gate(): Gate {
   return { opened: promise, open: resolve }
 }
 
-/** A transaction that has done its work and stays open until it is told how to end. */
+/** A transaction that has done its work and stays open until the test says how it ends. */
 export interface HeldTransaction<T> {
   readonly value: T
   commit(): Promise<void>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { RetryLater } from '../../src/errors/index.ts'
 import { note, openApp } from './open-app.ts'
 
-test('a handler is told which attempt it is, and says itself when the next one is to come', async () => {
+test('a handler knows which attempt it is, and says itself when the next one is to come', async () => {
   const { app, handle, clock } = openApp()
   const attempts: [number, number][] = []
   const begunAt = clock.monotonicMs()

@@ -81,7 +81,7 @@ test('hooks have run when it resolves', async () => {
   expect(seen).toEqual(['hook'])
 })
 
-test('a message that somebody else is handling is told so', async () => {
+test('a message that somebody else is handling is reported as such', async () => {
   const { app, store } = openApp()
   store.inbox.claim = async () => {
     throw new JustonceError('STORE_BUSY', { message: 'A rival has it.' })

@@ -200,7 +200,7 @@ test('a message that was refused once keeps its place among those of its key', a
   expect(events.ids()).toEqual(['other', '1', '2', '3'])
 })
 
-test('messages for a destination that nobody serves stay there, and somebody is told', async () => {
+test('messages for a destination that nobody serves stay there, and that is reported', async () => {
   const { clock, open, events } = oneDatabase()
   const [gone, living] = [place('gone'), place('living')]
   await open({ to: gone.publisher }).publish('note.tagged', 'm1')
@@ -255,7 +255,7 @@ test('a process that never hears from its broker again does not keep what it has
   await clock.advance(0)
 })
 
-test('that nobody sends what waits is told by processes that do not send, even if the destination is theirs', async () => {
+test('that nobody sends what waits is reported by processes that do not send, even if the destination is theirs', async () => {
   const { clock, open, events } = oneDatabase()
   const { app, publish } = open({ to: place('events').publisher, only: 'retries' })
   await publish('note.tagged', 'm1')

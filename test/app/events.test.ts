@@ -55,7 +55,7 @@ test('a listener that throws is ignored, others hear all, and one that has left 
   expect(effects()).toEqual({ m1: 1 })
 })
 
-test('a broker that cannot be told is told of, and what comes again is a duplicate', async () => {
+test('an acknowledgement that fails is reported, and what comes again is a duplicate', async () => {
   const transport = memoryTransport()
   const error = new Error('channel closed')
   let failures = 1
@@ -78,7 +78,7 @@ test('a broker that cannot be told is told of, and what comes again is a duplica
   expect(effects()).toEqual({ m1: 1 })
 })
 
-test('a transport whose stream breaks is told of, and read again a little later', async () => {
+test('a transport whose stream breaks is reported, and read again a little later', async () => {
   const transport = memoryTransport()
   const error = new Error('stream broke')
   let failures = 2

@@ -5,7 +5,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp } from './open-app.ts'
 
 /**
- * An app whose handler of `slow` ends only when it is told so. A memory store runs one transaction at a time: here several are
+ * An app whose handler of `slow` ends only when the test says so. A memory store runs one transaction at a time: here several are
  * pretended, and each that is lent to a handler has a database to itself.
  */
 function openSlow(options: Partial<HandlerOptions> = {}, from?: Readonly<Record<string, MemoryTransport>>) {

@@ -117,11 +117,11 @@ for (const [name, options] of [
 
 test('an open breaker stops one handler of a message, not the others', async () => {
   const { app, store, clock, transport } = openWorkers()
-  const mended = new Set<string>()
+  const repaired = new Set<string>()
   let isBroken = true
   app.on('note.created', { name: 'fail', ...broken }, ({ id }) => {
     if (isBroken) throw new Error('a bad deploy')
-    mended.add(id)
+    repaired.add(id)
   })
   const healthy = new Set<string>()
   app.on('note.created', { name: 'healthy', independent: true }, ({ id }) => void healthy.add(id))
@@ -134,7 +134,7 @@ test('an open breaker stops one handler of a message, not the others', async () 
   isBroken = false
   await pass(clock, 200_000, 500)
   const tried = rows.filter(({ attempts }) => attempts > 0).length
-  expect(mended.size).toBeGreaterThanOrEqual(500 - tried)
+  expect(repaired.size).toBeGreaterThanOrEqual(500 - tried)
   expect(healthy.size).toBe(500)
 })
 

@@ -62,7 +62,7 @@ test('a message without a route fails the work, also if nobody looks', async () 
   expect(database.committedValue('charged')).toBeUndefined()
 })
 
-test('the time of app.once is that of the app, and its listeners are told of late calls', async () => {
+test('the time of app.once is that of the app, and its listeners get late calls', async () => {
   const { app, clock, events } = openPublishingApp()
   let publishLate: (() => Promise<string>) | undefined
   const begun = Promise.withResolvers<void>()

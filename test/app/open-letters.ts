@@ -6,7 +6,7 @@ export const once = { retry: { backoff: none }, breaker: false } as const
 
 export const ana = { by: 'ana' } as const
 
-/** An app with one handler, which fails until it is mended, and the dead letters that it has made. */
+/** An app with one handler, which fails until it is fixed, and the dead letters that it has made. */
 export async function withLetters(ids: readonly string[], options: OpenAppOptions = {}) {
   const opened = openApp(options)
   const broken = new Set<string>(ids)
@@ -24,8 +24,8 @@ export async function withLetters(ids: readonly string[], options: OpenAppOption
     /** The ids that the handler was given since the letters died, in order. */
     runs,
     /** From now on these succeed; all of them if none is named. */
-    mend: (...mended: readonly string[]) => {
-      for (const id of mended.length > 0 ? mended : ids) broken.delete(id)
+    repair: (...repaired: readonly string[]) => {
+      for (const id of repaired.length > 0 ? repaired : ids) broken.delete(id)
     },
     /** Lets the loops of the app look, as often as is said. */
     async rounds(count = 3): Promise<void> {

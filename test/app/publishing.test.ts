@@ -114,7 +114,7 @@ test.each([
   expect(await app.operations.outgoing.waiting()).toEqual({})
 })
 
-test('hooks that fail are told, and harm nobody', async () => {
+test('hooks that fail are reported, and harm nobody', async () => {
   const { app, handle, effects, eventsOf } = openApp()
   const error = new Error('cache is down')
   app.on('note.created', 'tag-note', ({ id }, { tx, afterCommit }) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { countParked } from '../../src/operations/index.ts'
 import { later, note, openApp, write } from './open-app.ts'
 
-/** Four handlers of one type; the third is broken until it is mended. */
+/** Four handlers of one type; the third is broken until it is fixed. */
 function openFour(options: { readonly independent?: boolean } = {}) {
   const opened = openApp()
   const state = { isBroken: true }

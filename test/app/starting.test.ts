@@ -5,7 +5,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { note, openApp } from './open-app.ts'
 
-/** An app whose store is away until it is told otherwise. */
+/** An app whose store is away until the test brings it back. */
 function openAway(error: unknown = new JustonceError('STORE_UNREACHABLE', { message: 'Nobody answers.' })) {
   const clock = fakeClock()
   const real = memoryStore({ database: new MemoryDatabase({ clock }) })
@@ -83,7 +83,7 @@ test('a store that was closed is not waited for', async () => {
 })
 
 describe('waitFor brokers', () => {
-  /** An app whose transport reaches its broker, or is refused by it, when it is told so. */
+  /** An app whose transport reaches its broker, or is refused by it, when the test says so. */
   function openUnreached() {
     const transport = memoryTransport()
     const reached = Promise.withResolvers<void>()

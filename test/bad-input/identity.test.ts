@@ -88,7 +88,7 @@ test("where the body does not fit the handler's schema that is the reason, not w
   expect(await store.parking.list()).toMatchObject([{ messageId: 'bad', state: 'dead', reason: 'BODY_INVALID' }])
 })
 
-test('the same id with other content is a reused key: kept once for each content, and told', async () => {
+test('the same id with other content is a reused key: kept once for each content, and reported', async () => {
   const { app, handle, store, clock, effects, eventsOf } = openApp()
   app.on('note.created', 'tag-note', ({ id, body }, { tx }) => write(tx, `${id} ${body}`))
   await handle(note('m1', { body: 'one' }))

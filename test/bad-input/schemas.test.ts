@@ -78,7 +78,7 @@ test.each(libraries)(
     await handle(order('m1', good), order('m2', { ...good, amount: 0 }))
     expect(seen).toEqual([{ amount: 5, at: new Date('2030-01-01T00:00:00Z') }])
     expect(effects()).toEqual({ 'first m1': 1, 'independent m1': 1, 'last m1': 1, 'first m2': 1, 'independent m2': 1 })
-    // No further attempt can mend it, and what follows it waits.
+    // No further attempt can repair it, and what follows it waits.
     expect(await store.parking.list()).toMatchObject([
       { handler: 'charge', key: 'm2', state: 'dead', reason: 'BODY_INVALID', attempts: 1 },
       { handler: 'last', key: 'm2', state: 'waiting', reason: 'WAITS_FOR_EARLIER_HANDLER' },

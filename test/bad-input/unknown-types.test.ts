@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { countParked } from '../../src/operations/index.ts'
 import { note, openApp, write } from '../app/open-app.ts'
 
-test("with unknownTypes: 'ignore' a message of another type is acknowledged, told and not kept", async () => {
+test("with unknownTypes: 'ignore' a message of another type is acknowledged, reported and not kept", async () => {
   const { app, handle, store, transport, effects, eventsOf } = openApp({ unknownTypes: 'ignore' })
   app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'), note('x1', { type: 'someone.elses' }), note('m2'))

@@ -47,7 +47,7 @@ const found: readonly { consumer: BrokenConsumer; lingersAt: CrashPoint; damage:
 ]
 
 // If it said nothing about these, it would prove nothing about the others.
-describe('a consumer that does it wrong is found out', () => {
+describe('a consumer that does it wrong is detected', () => {
   test.each(found)('$consumer: $damage', async ({ consumer, lingersAt, damage }) => {
     const killed = { ...short, durationMs: 6_000, faultEveryMs: 200, kinds: ['kill'] } as const
     const broken = { consumer, lingersAt }

@@ -20,7 +20,7 @@ export interface ChaosOptions extends PlaceOptions {
   readonly faultEveryMs?: number
   /** Only these faults. */
   readonly kinds?: readonly FaultKind[]
-  /** A consumer that does it wrong, and where it is vulnerable, to see that it is found out. */
+  /** A consumer that does it wrong, and where it is vulnerable, to see that it is detected. */
   readonly broken?: { readonly consumer: BrokenConsumer; readonly lingersAt: CrashPoint }
   /** It goes on for a while longer until this is so: on a slow machine less happens in the same time. */
   isEnough?(struck: Readonly<Record<FaultKind, number>>, seen: { duplicates: number; recovered: number }): boolean

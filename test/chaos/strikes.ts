@@ -41,7 +41,7 @@ export async function strikeAtRandom(options: StrikeOptions): Promise<void> {
       hittingAll.delete(fault.kind)
       underWay.delete(strike)
     })
-    // Told below; until then it must not be an unhandled one.
+    // Reported below; until then it must not be an unhandled one.
     strike.catch(() => {})
     underWay.add(strike)
   }

@@ -133,7 +133,7 @@ describe.skipIf(!postgres.available)('justonce migrate on Postgres', () => {
     await client.end()
   })
 
-  test('a role that may not create tables is told what to do', async () => {
+  test('a role that may not create tables gets an error that says what to do', async () => {
     const url = new URL(await createDatabase(postgres.url))
     const role = newSchema()
     const client = new pg.Client({ connectionString: url.href })

@@ -16,7 +16,7 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'tells nobody that its clock has jumped',
+    name: 'reports to nobody that its clock has jumped',
     caught: jumped,
     break: retention(({ raise }) => ({ raise: async (...given) => believing(await raise(...given)) })),
   },
@@ -48,7 +48,7 @@ bindBrokenStores([
     }),
   },
   {
-    name: 'does not listen to whoever has seen the time pass',
+    name: 'ignores a process that has seen the time pass',
     caught: 'clock: a jump is believed at once if the process that raises the horizon has seen that much time pass',
     break: retention(({ raise }) => ({ raise: (keepMs) => raise(keepMs) })),
   },

@@ -47,7 +47,7 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'finds everything when told to find none of it',
+    name: 'finds everything when asked for none of it',
     caught: 'filter: of the given keys, exactly those that match the rest are found, and an empty list finds nothing',
     break: parking(({ list }) => ({
       list: (filter = {}, page) => list({ ...filter, keys: filter.keys?.length ? filter.keys : undefined }, page),

@@ -58,7 +58,7 @@ bindBrokenStores([
     }),
   },
   {
-    name: 'lets whoever comes late free the lease of another',
+    name: 'lets a late holder free the lease of another',
     caught: 'leases: a lease that is not renewed expires, and its holder has lost it',
     break: leases(({ release }) => ({
       async release(name, fence) {

@@ -45,7 +45,7 @@ export const brokenOrders: readonly BrokenTransport[] = [
     patienceMs: 1_000,
   },
   {
-    name: 'gives a key to whoever asks while another holds it',
+    name: 'gives a key to anyone who asks while another holds it',
     caught: 'order: while one consumer holds a key, no other gets later messages of it',
     break: (_, shared) => ({ ...looseTwinOf(shared).connect(), capabilities: shared.capabilities }),
     patienceMs: 1_000,

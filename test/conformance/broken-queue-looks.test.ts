@@ -90,7 +90,7 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'tells the age of the youngest message',
+    name: 'reports the age of the youngest message',
     caught: 'queue: the age is that of the oldest message that is left',
     break: queue((real) => ({
       send(tx, name, messages) {
@@ -101,7 +101,7 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'tells the age of a message that is gone',
+    name: 'reports the age of a message that is gone',
     caught: 'queue: the age is that of the oldest message that is left',
     break: queue((real) => ({
       send(tx, name, messages) {
@@ -112,7 +112,7 @@ bindBrokenStores([
     })),
   },
   {
-    name: 'tells the age of the oldest message in all queues',
+    name: 'reports the age of the oldest message in all queues',
     caught: 'queue: the age says nothing of other queues, and an empty queue has none',
     break: queue((real) => ({
       count: aged(real, async () => {

@@ -52,7 +52,7 @@ bindBrokenStores([
     break: comparesWithWhatItSees,
   },
   {
-    name: 'tells of the oldest first',
+    name: 'lists the oldest first',
     caught: 'audit: entries are listed completely, the latest first, up to the limit',
     break: facts(({ list }) => ({ list: async (kind, limit) => (await list(kind, limit)).toReversed() })),
   },

@@ -9,7 +9,7 @@ bindBrokenStores([
     break: facts(({ read }) => ({ read: (names) => read(names.toSorted()) })),
   },
   {
-    name: 'counts whoever reads a fact',
+    name: 'counts a process that only reads a fact',
     caught: 'suspects: reading changes nothing',
     break: facts(({ read }) => ({
       async read(names) {

@@ -19,7 +19,7 @@ function changing(change: (message: IncomingMessage) => Partial<IncomingMessage>
 /** Each way to be wrong, and a case that must notice it. */
 const broken: readonly BrokenTransport[] = [
   {
-    name: 'forgets what it is told to send',
+    name: 'forgets what it should send',
     caught: 'deliver: delivers what was published before anyone read',
     break: (connection) => ({ ...connection, publish: async (messages) => messages.map(() => ({ kind: 'sent' })) }),
   },
@@ -135,7 +135,7 @@ const broken: readonly BrokenTransport[] = [
     }),
   },
   {
-    name: 'settles by message, whoever holds it',
+    name: 'settles by message, even if another holds it',
     caught: 'settle: settling a delivery of a closed connection neither fails nor touches anything',
     break: settlesByMessage,
   },

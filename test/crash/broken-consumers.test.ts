@@ -14,7 +14,7 @@ const found: readonly { broken: BrokenConsumer; point: CrashPoint; verdict: Part
   { broken: 'writes-outside', point: 'between-writes', verdict: { torn: [message] } },
 ]
 
-describe.each([onSqlite, onRedis])('a consumer that does it wrong on $name is found out', (store) => {
+describe.each([onSqlite, onRedis])('a consumer that does it wrong on $name is detected', (store) => {
   test.skipIf(store.isMissing).concurrent.each(found)('$broken, killed $point', async ({ broken, point, verdict }) => {
     await using world = await store.open('separate')
     await world.send(ids(3))

@@ -72,7 +72,7 @@ describe.skipIf(!postgres.available).each([onRabbitmq, onKafka, byPosition])('ki
     const message = 'm006'
     await world.send(ids(8))
     const dying = world.start({ ...settings, publishes, stops: [{ point, message, how: 'wait' }] })
-    // Not by its own hand: what it has told the broker up to here must be on its way, as if it had died a little later.
+    // Not by its own hand: what it has sent to the broker up to here must be on its way, as if it had died a little later.
     const { keys } = await dying.reached(point)
     expect(await dying.kill()).toEqual({ code: null, signal: 'SIGKILL' })
     expect(keys).toContain(message)

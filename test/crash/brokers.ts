@@ -7,10 +7,10 @@ import { havingQueue } from './fixtures/open-store.ts'
 
 /** Where the messages of a world wait. */
 export interface Broker extends AsyncDisposable {
-  /** As consumers are told; undefined: it is in their database. */
+  /** As consumers get it; undefined: it is in their database. */
   readonly address: BrokerAddress | undefined
   publish(messages: readonly OutgoingMessage[], queue: string): Promise<void>
-  /** How many it has not been told to forget. */
+  /** How many are not acknowledged. */
   left(): Promise<number>
   /** False while somebody keeps everybody else from it. */
   isFree(): boolean

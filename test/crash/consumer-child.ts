@@ -25,7 +25,7 @@ export class ConsumerChild {
   #end: End | undefined
   #errors = ''
 
-  /** `hear` is told of every event as it comes. */
+  /** `hear` gets every event as it comes. */
   constructor(config: ConsumerConfig | RelayConfig, hear?: (event: ChildEvent) => void) {
     const heapMb = 'heapMb' in config ? config.heapMb : undefined
     const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]

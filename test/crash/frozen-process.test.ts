@@ -22,7 +22,7 @@ describe.each([onPostgres, onRedis])('a process frozen with a claim open on $nam
       const other = world.start({ visibilityMs, idleTimeoutMs })
       await other.until(({ event, keys }) => event === 'claim-held' && keys?.includes('stuck') === true, 'held claim')
       await world.untilDrained()
-      // It says so after it has told the broker.
+      // It says so after it has answered the broker.
       await other.until(
         ({ event, keys }) => event === 'processed' && keys?.includes('stuck') === true,
         'stuck processed',

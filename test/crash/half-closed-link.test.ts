@@ -17,7 +17,7 @@ const patient = { visibilityMs: 10_000, idleTimeoutMs: 20_000 } as const
 describe.each([onPostgres, onRedis])('$name does not hear a process any more, and does not answer', (store) => {
   const cases = store.acknowledgings.flatMap((acknowledging) => crashPoints.map((point) => ({ acknowledging, point })))
   test.skipIf(store.isMissing).concurrent.each(cases)(
-    '$point, acknowledged $acknowledging: a client with a timeout finds out, and does it on new connections',
+    '$point, acknowledged $acknowledging: a client with a timeout notices, and does it on new connections',
     async ({ acknowledging, point }) => {
       await using opened = await openProxiedWorld(store, acknowledging)
       const { world, proxy, database } = opened

@@ -19,7 +19,7 @@ describe.skipIf(!redis.available || onPostgres.isMissing)('a hot Redis beside Po
       const database = { ...world.database, hot: hot.server.url }
       const sent = ids(20)
       const dying = world.start({ database, visibilityMs, stops: [{ point, message, how: 'wait' }] })
-      // It is not told where this machine is too slow for it: then another one is needed.
+      // It does not go out where this machine is too slow for it: then another one is needed.
       for (let round = 1; (await hot.size()) === 0; round++) {
         await world.send([`before-${round}`])
         await world.untilDrained()

@@ -21,7 +21,7 @@ const deadly: readonly PoisonCase[] = [
   { title: 'takes all memory', poison: { how: 'exhaust' }, config: { heapMb: 64 } },
   { title: 'fails, and aborts when it is retried', poison: { how: 'abort-later' } },
 ]
-// Whoever runs beside it loses its time, too, and must not come back with it every time.
+// What runs beside it loses its time, too, and must not come back with it every time.
 const retryDelayMs = 1_000
 const blocking: readonly PoisonCase[] = [
   { title: 'the handler may take', poison: { how: 'block', blocksForMs: timeoutMs * 3 }, config: { retryDelayMs } },

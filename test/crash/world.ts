@@ -52,7 +52,7 @@ export interface World extends AsyncDisposable {
   publish(messages: readonly OutgoingMessage[], queue?: string): Promise<void>
   start(config?: Partial<ConsumerConfig>, hear?: (event: ChildEvent) => void): ConsumerChild
   /**
-   * Stops a process at a moment when it is not writing to the broker. A made-up broker is a SQLite file, and whoever is
+   * Stops a process at a moment when it is not writing to the broker. A made-up broker is a SQLite file, and a process that is
    * frozen in the middle of a write keeps everybody else out of it; that is not what a real broker would do.
    */
   freeze(child: ConsumerChild): Promise<void>

@@ -96,7 +96,7 @@ async function untilCredited(side: 'justonce' | 'naive'): Promise<DatabaseSync> 
   }
 }
 
-/** A worker is told where its database is in its command line. */
+/** A worker gets the place of its database in its command line. */
 function processesThatName(path: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

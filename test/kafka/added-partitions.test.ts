@@ -51,7 +51,7 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     expect(notices).toContainEqual(expect.objectContaining({ code: 'PARTITIONS_CHANGED' }))
   })
 
-  test('are read by whoever has none, as soon as there are enough', async () => {
+  test('are read by a process that has none, as soon as there are enough', async () => {
     const members = [topic.connect(), topic.connect()]
     const owners = new Map<string, number>()
     const notices: TransportNotice[] = []
@@ -71,7 +71,7 @@ describe.skipIf(!kafka.available)('partitions that a topic gets later', () => {
     await addPartitions(2)
     await vi.waitFor(
       async () => {
-        // Whoever has had the first partition may have got the second.
+        // The process that had the first partition may have got the second.
         await sendRaw(topic, [eventIn(0, 'a2'), eventIn(1, 'b1')])
         expect(new Set(owners.values()).size).toBe(2)
       },

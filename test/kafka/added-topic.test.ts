@@ -42,7 +42,7 @@ describe.skipIf(!kafka.available)('a topic that only some members of the group r
     await vi.waitFor(async () => expect(await stableMembers(old)).toBe(before + 1), { timeout: 30_000 })
   }
 
-  // As in a deploy that adds a topic, process by process. Whoever came first shares out the partitions.
+  // As in a deploy that adds a topic, process by process. The first one shares out the partitions.
   test.each(['old', 'new'])('is read by those, and the rest by all, when the %s one shares out', async (first) => {
     const seen = new Set<string | undefined>()
     const both = [old.name, added.name]

@@ -30,7 +30,7 @@ describe.skipIf(!kafka.available)('a broker that is killed', () => {
     world.expectOneEffectEach(ids)
   })
 
-  test('does not keep an app from stopping, and what was not told comes again', async () => {
+  test('does not keep an app from stopping, and what was not committed comes again', async () => {
     const world = await openEffectsWorld(server.url)
     const app = await world.start()
     const sending = world.send(500)

@@ -36,7 +36,7 @@ describe.skipIf(!kafka.available)('what is published to Kafka', () => {
     ['has the name of a folder', () => '..'],
     ['is no text', () => undefined as unknown as string],
     [
-      'cannot be told',
+      'cannot be determined',
       () => {
         throw new Error('no topic for this one')
       },

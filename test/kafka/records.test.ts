@@ -54,7 +54,7 @@ describe.skipIf(!kafka.available)('records in Kafka', () => {
     expect(taken.map(({ message }) => message.id)).toEqual([`${topic.name}/0/0`, 'e2'])
   })
 
-  test('its id and type come from a header or a function, where the transport is told so', async () => {
+  test('its id and type come from a header or a function, where the options say so', async () => {
     await sendRaw(topic, [{ value: Buffer.from('{"no":7}'), headers: headers(['event-id', 'e1']) }])
     const transport = topic.connect({
       id: 'event-id',

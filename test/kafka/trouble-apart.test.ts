@@ -100,7 +100,7 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
       await sendRaw(kept, [eventIn(0, 'a1')])
       await sendRaw(other, [eventIn(0, 'b1')])
       await vi.waitFor(() => expect([...seen].sort()).toEqual(['a1', 'b1']), { timeout })
-      // What was not told before the right is gone would come again.
+      // What was not committed before the right is gone would come again.
       await untilTold(other, kept.group)
       await deny(operation, other)
       await vi.waitFor(() => expect(codes()).toContain('BROKER_REFUSED'), { timeout })
@@ -112,7 +112,7 @@ describe.skipIf(!kafka.available)('trouble with one partition or topic', () => {
     },
   )
 
-  test('a position that the group may not take any more keeps no other from being told', async () => {
+  test('a position that the group may not take any more keeps no other from being committed', async () => {
     const kept = await openTopic(server.url, { partitions: 1 })
     const other = await openTopic(server.url, { partitions: 1 })
     onTestFinished(async () => {

@@ -40,7 +40,7 @@ describe.skipIf(!postgres.available)('claims after a claim of which most was kno
     expect(await claim('new-1', 'new-2', 'new-3')).toEqual(['processed', 'processed', 'ours'])
   })
 
-  test('the record is told with its fingerprint and its result', async () => {
+  test('the record is returned with its fingerprint and its result', async () => {
     await store.transaction(async (tx) => {
       await store.inbox.claim(tx, [request('with-result')])
       await store.inbox.update(tx, [{ handler: 'h', key: 'with-result', state: 'processed', result: '{"a":1}' }])

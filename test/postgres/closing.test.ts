@@ -61,7 +61,7 @@ describe.skipIf(!postgres.available)('a client that is used up', () => {
     await expect(recordOf(store, request)).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   })
 
-  test.each(clients)('$client: whoever gives up waiting for it takes no connection with them', async ({ open }) => {
+  test.each(clients)('$client: a caller that gives up waiting for it takes no connection along', async ({ open }) => {
     const { store, end } = open(1)
     onTestFinished(end)
     await store.schema.install()

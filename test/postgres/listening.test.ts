@@ -72,7 +72,7 @@ describe.skipIf(!postgres.available)('news of queued messages', () => {
     await store.close()
   })
 
-  test('a store with one connection, or told not to, does not listen', async () => {
+  test('a store with one connection, or with listen: false, does not listen', async () => {
     const pool = newPool({ url, pool: { max: 1 } })
     onTestFinished(() => pool.end())
     expect(postgresStore({ pool }).queue.listen).toBeUndefined()

@@ -39,7 +39,7 @@ describe('the options of postgresStore()', () => {
     expect(store.capabilities.connections).toBe(7)
   })
 
-  test('the size of the pool is told', () => {
+  test('the size of the pool is reported', () => {
     expect(postgresStore({ pool }).capabilities).toEqual({ revocable: true, connections: 7, interleaves: true })
     expect(postgresStore({ sql }).capabilities).toEqual({ revocable: true, connections: 3, interleaves: true })
   })

@@ -152,7 +152,7 @@ describe.skipIf(!postgres.available)('what a handler is lent of pg', () => {
     expect(await recordOf(store, { ...request, key: 'sealed' })).toBeUndefined()
   })
 
-  test('a call that nobody awaits and that fails is told by settled(), not by the process', async () => {
+  test('a call that nobody awaits and that fails is reported by settled(), not by the process', async () => {
     await lent(async ({ tx, settled, end }) => {
       void tx.query('SELECT 1 / 0')
       await expect(settled()).rejects.toMatchObject({ code: '22012' })

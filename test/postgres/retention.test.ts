@@ -10,7 +10,7 @@ import { aDay, born, claim, daysFromNow, partsOf, untilWaiting, verdicts } from 
 
 const postgres = await requireServer('postgres')
 
-/** Whoever has to wait for a lock at all fails. */
+/** A statement that has to wait for a lock at all fails. */
 const waitsForNobody = { lockTimeoutMs: 1 }
 
 describe.skipIf(!postgres.available)('the days of the inbox', () => {
@@ -93,7 +93,7 @@ describe.skipIf(!postgres.available)('the days of the inbox', () => {
     expect(await partsOf(admin, schema)).toHaveLength(4)
   })
 
-  test('whoever dies in the middle of a removal leaves something that the next one finishes', async () => {
+  test('a process that dies in the middle of a removal leaves something that the next one finishes', async () => {
     await claim(store, old)
     const slow = await hold(store, (tx) => store.inbox.claim(tx, [born('slow', daysFromNow(0))]))
     await store.retention.raise(10 * aDay)

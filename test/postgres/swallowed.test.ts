@@ -11,7 +11,7 @@ const postgres = await requireServer('postgres')
 
 type Commands = readonly ('SELECT' | 'INSERT' | 'UPDATE' | 'DELETE')[]
 
-/** Row-level security, rules and triggers can keep Postgres from doing what it was told, and it does not call that an error. */
+/** Row-level security, rules and triggers can keep Postgres from doing what a statement says, and it does not call that an error. */
 describe.skipIf(!postgres.available)('writes that Postgres leaves undone without a word', () => {
   let url: string
   let admin: pg.Pool
@@ -115,7 +115,7 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
     await expect(work).rejects.toMatchObject(denied)
   })
 
-  test('row-level security that applies to the role is told at the start, because rows that are not seen are not missed', async () => {
+  test('row-level security that applies to the role is reported at the start, because rows that are not seen are not missed', async () => {
     expect(await store.warnings?.()).toEqual([])
     await secure('justonce_parked', ['SELECT', 'INSERT', 'DELETE'])
     expect(await store.warnings?.()).toMatchObject([{ code: 'ROWS_MAY_BE_HIDDEN' }])

@@ -33,7 +33,7 @@ function scratchWith(breaking: (store: Sqlite) => Partial<Store<DatabaseSync>>):
 
 /** A proof that cannot fail proves nothing: here the faults must be felt, each where it strikes. */
 // Within one process the engine's own memory of what it has committed helps even then.
-test('a store that forgets what was processed is found out by every fault that brings a message twice', async () => {
+test('a store that forgets what was processed is detected by every fault that brings a message twice', async () => {
   const amnesia = scratchWith(({ inbox }) => ({
     inbox: overriding(inbox, {
       async claim(tx, requests) {
@@ -73,7 +73,7 @@ test('a store that forgets what was processed is found out by every fault that b
   })
 })
 
-test('a store that keeps what it should undo is found out by every crash between the first write and the commit', async () => {
+test('a store that keeps what it should undo is detected by every crash between the first write and the commit', async () => {
   const leaky = scratchWith((store) => ({
     lend(tx, options) {
       const loan = store.lend(tx, options)

@@ -143,7 +143,7 @@ test('a crash is shown with the process that comes after it', async () => {
   `)
 })
 
-test('a handler that promises less is told so', async () => {
+test('a handler that promises less is reported as such', async () => {
   const proof = await prove({
     ...proofOf(() => {}, { messages: payments.slice(0, 1) }),
     register: (app) =>

@@ -28,7 +28,7 @@ describe.skipIf(!rabbitmq.available)('acknowledgements that wait for what is bef
     expect(idsOf(await reading.take(2))).toEqual(['m11', 'm12'])
   })
 
-  test('what waits is told before the connection is closed, and does not come again', async () => {
+  test('what waits is acknowledged before the connection is closed, and does not come again', async () => {
     const queue = queueName()
     const first = connect(queue)
     await first.publish(sent(4))

@@ -83,7 +83,7 @@ describe.skipIf(!rabbitmq.available)('a cut connection', () => {
     expect(await transport.publish([outgoing('m2')])).toEqual([{ kind: 'sent' }])
   })
 
-  test('a network that stalls: heartbeats find out, and reading goes on when it is back', async () => {
+  test('a network that stalls: heartbeats detect it, and reading goes on when it is back', async () => {
     const noticed = Promise.withResolvers<unknown>()
     const { proxy, transport, other } = await open({ heartbeat: 1, onError: noticed.resolve })
     await other.publish([outgoing('m1')])

@@ -55,7 +55,7 @@ describe.skipIf(!rabbitmq.available)('RabbitMQ', () => {
     victim.kill('SIGKILL')
     await died
     await all.promise
-    // What a consumer has in its hands when it is told to stop goes back: the next one gets it.
+    // What a consumer has in its hands when it has to stop goes back: the next one gets it.
     for (let consumer = survivor; ; consumer = startConsumer(queue, path, hear)) {
       await untilEmpty(queue)
       const ended = once(consumer, 'exit')

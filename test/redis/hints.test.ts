@@ -28,7 +28,7 @@ describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the 
     const database = new MemoryDatabase()
     const prefix = `${freshTag()}:`
     const ran: string[] = []
-    // While a call hangs, nothing more is told: on a busy machine that must not happen by itself.
+    // While a call hangs, nothing more is sent: on a busy machine that must not happen by itself.
     const open = (hot = client, timeoutMs = 20_000) => {
       const store = memoryStore({ database })
       const hints = hotSide({ client: hot, prefix, timeoutMs, restMs: 0 })
@@ -72,7 +72,7 @@ describe.skipIf(!binaries.available)('a hot Redis beside a store that keeps the 
     expect(ran).toEqual(['m1', 'm2', 'm3', ...fresh])
   })
 
-  test('is told of nothing that was not committed', async () => {
+  test('gets nothing that was not committed', async () => {
     const { open, filled } = world()
     const { app, handle, store, hints } = open()
     const options = { name: 'fails', independent: true, retry: { attempts: 1 } }

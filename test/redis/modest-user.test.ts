@@ -44,7 +44,7 @@ describe.skipIf(!binaries.available)('a user of Redis who may not do everything'
     return { tag, allow, client, store, transport, app, events, send, heard, count }
   }
 
-  test.for(['zadd', 'hset', 'time', 'eval', 'command'])('is told at the start that %s is missing', async (command) => {
+  test.for(['zadd', 'hset', 'time', 'eval', 'command'])('reports at the start that %s is missing', async (command) => {
     const { app, client } = await open(`-${command}`)
     app.on('note.created', 'tag-note', () => {})
     const error = await app.start().catch((reason: unknown) => reason)

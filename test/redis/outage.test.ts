@@ -118,7 +118,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     ['before', 0],
     ['after-forward', 1],
   ] as const)(
-    'a connection that is cut at the commit, %s, is told as unknown, and once() finds out',
+    'a connection that is cut at the commit, %s, is reported as unknown, and once() resolves it',
     async ([when, expected]) => {
       const hashTag = freshTag()
       const key = `effects:{${hashTag}}:m1`
@@ -146,7 +146,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     },
   )
 
-  test('a commit without an answer is told as unknown, and the next claim finds out', async () => {
+  test('a commit without an answer is reported as unknown, and the next claim resolves it', async () => {
     const { hashTag, store, count } = open({ commandTimeoutMs: 3_000 })
     const claim = { handler: 'tag-note', key: 'm1', fingerprint: undefined }
     const work = store.transaction(async (tx) => {

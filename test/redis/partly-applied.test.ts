@@ -196,7 +196,7 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     expect(await countParked(store, { state: 'dead', reason: 'PARTLY_APPLIED', key: 'm1' })).toBe(1)
   })
 
-  test('is told again to a client that sends the commit twice, as one does after a lost connection', async () => {
+  test('is reported again to a client that sends the commit twice, as one does after a lost connection', async () => {
     const tag = freshTag()
     const key = (name: string): string => `effects:{${tag}}:${name}`
     await client.set(key('a text'), 'no list')
@@ -223,7 +223,7 @@ describe.skipIf(!redis.available)('a command that fails at the commit', () => {
     expect(rows[0]?.errors).toContain('WRONGTYPE')
   })
 
-  test('in once() is told, each time', async () => {
+  test('in once() is reported, each time', async () => {
     const { key, store, count } = open()
     await client.set(key('a text'), 'no list')
     const call = () =>

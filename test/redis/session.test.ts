@@ -82,7 +82,7 @@ describe.skipIf(!redis.available)('the session that a Redis store shares', () =>
         }
       }))
 
-    test('a connection that is not where its client was told to be is refused until it is said which database', () =>
+    test('a connection that is not in the database of its client is refused until the options name one', () =>
       open(async (client) => {
         const tag = freshTag()
         await raw(client, 'SELECT', '4')

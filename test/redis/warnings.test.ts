@@ -31,7 +31,7 @@ describe.skipIf(!binaries.available)('how the server is set up', () => {
     return [...new Set(heard.map(toText))]
   }
 
-  /** Of an app on a store without an `onWarning`; what the process itself is told is the second. */
+  /** Of an app on a store without an `onWarning`; the warnings of the process itself are the second. */
   async function warningsOfApp(mode: 'isolated' | 'lease'): Promise<[events: string[], process: string[]]> {
     const common = { client, hashTag: freshTag() }
     const store: Store =
@@ -71,17 +71,20 @@ describe.skipIf(!binaries.available)('how the server is set up', () => {
     await client.configSet({ 'maxmemory-policy': 'noeviction', appendonly: 'yes' })
   })
 
-  test.for(['isolated', 'lease'] as const)('is told to the listeners of an app on a store that is %s', async (mode) => {
-    expect(await warningsOfApp(mode)).toEqual([[], []])
-    await client.configSet('maxmemory-policy', 'allkeys-lru')
-    try {
-      const warning =
-        'maxmemory-policy is allkeys-lru. Set maxmemory-policy noeviction on the Redis that keeps records.'
-      expect(await warningsOfApp(mode)).toEqual([[`RECORDS_MAY_BE_EVICTED ${warning}`], [warning]])
-    } finally {
-      await client.configSet('maxmemory-policy', 'noeviction')
-    }
-  })
+  test.for(['isolated', 'lease'] as const)(
+    'is reported to the listeners of an app on a store that is %s',
+    async (mode) => {
+      expect(await warningsOfApp(mode)).toEqual([[], []])
+      await client.configSet('maxmemory-policy', 'allkeys-lru')
+      try {
+        const warning =
+          'maxmemory-policy is allkeys-lru. Set maxmemory-policy noeviction on the Redis that keeps records.'
+        expect(await warningsOfApp(mode)).toEqual([[`RECORDS_MAY_BE_EVICTED ${warning}`], [warning]])
+      } finally {
+        await client.configSet('maxmemory-policy', 'noeviction')
+      }
+    },
+  )
 
   test('is said to be unknown where the server does not tell', async () => {
     await client.sendCommand(['ACL', 'SETUSER', 'default', '-config'])

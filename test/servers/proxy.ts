@@ -17,7 +17,7 @@ export interface FaultProxy {
    * The first answer counts; for a client that sends several requests at once, name the answer to wait for.
    */
   cutWhenClientSends(pattern: Pattern, when: CutMoment, options?: { answer?: Pattern }): Promise<void>
-  /** Nothing gets through in either direction, and nobody is told: a stalled network. */
+  /** Nothing gets through in either direction, and nobody notices: a stalled network. */
   pause(): void
   resume(): void
   /** Every piece of data takes this much longer, in either direction; 0 is as fast as before. */

@@ -13,7 +13,7 @@ const slots = 16_384
 /** Three nodes that share out the slots, without replicas. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes: RedisServer[] = []
-  /** Otherwise the nodes would talk to each other on their port + 10,000, whoever has that. */
+  /** Otherwise the nodes would talk to each other on their port + 10,000, no matter who has that. */
   const busPorts: number[] = []
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.stop()))

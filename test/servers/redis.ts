@@ -91,7 +91,7 @@ export interface RedisClientSettings {
 /** Not connected yet. */
 export function redisClient(url: string, settings: RedisClientSettings = {}) {
   const client = createClient({ ...settings, url, socket: { reconnectStrategy: (tries) => Math.min(tries * 20, 200) } })
-  // A killed server reports itself here too; whoever waits for an answer sees the same failure as a rejection.
+  // A killed server reports itself here too; a caller that waits for an answer sees the same failure as a rejection.
   client.on('error', () => {})
   return client
 }

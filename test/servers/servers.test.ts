@@ -13,7 +13,7 @@ const ownPostgres = await requireBinaries('postgres')
 const ownPgBouncer = await requireBinaries('pgbouncer')
 
 describe.skipIf(!sharedPostgres.available)('the shared Postgres', () => {
-  test('tells the version it runs', async () => {
+  test('reports the version it runs', async () => {
     expect(sharedPostgres.version).toMatch(/^\d+\.\d+/)
     const version = await withClient(sharedPostgres.url, (client) => client.query('SELECT version()'))
     expect(version.rows[0].version).toContain(`PostgreSQL ${sharedPostgres.version}`)

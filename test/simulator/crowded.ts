@@ -1,7 +1,7 @@
 import { Random } from './random.ts'
 import type { Scenario, ScenarioMessage } from './scenario.ts'
 
-/** Whoever does not fail must have taken effect so long after it was sent, whatever else is failing or slow. */
+/** A message that does not fail must have taken effect so long after it was sent, whatever else is failing or slow. */
 export const starvesAfterMs = 30_000
 
 /**

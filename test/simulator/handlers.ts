@@ -18,7 +18,7 @@ export function endsAsDeadLetter(behaviour: Behaviour): boolean {
   return ['throws-always', 'kills-always', 'throws-then-kills', 'looks-away', 'cuts-always'].includes(behaviour)
 }
 
-/** Each run leaves a row of its own, so that two runs of one message can be told apart; a balance is kept beside it, which says where in its key it came. */
+/** Each run leaves a row of its own, so that two runs of one message can be distinguished; a balance is kept beside it, which says where in its key it came. */
 export async function effect(tx: SimTx, handler: string, message: Message<Order>, at?: number): Promise<void> {
   let place = 0
   await tx.update('balances', message.key ?? 'none', (row) => {

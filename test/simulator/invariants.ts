@@ -99,7 +99,7 @@ function aboutRun(
   const found: string[] = []
   const reason = parked?.reason
   const isTooOld = reason === 'TOO_OLD_TO_KNOW'
-  // Such a row does not say what has become of other copies: that nobody knows any more, or will be found out when it is due.
+  // Such a row does not say what has become of other copies: that nobody knows any more, or will be known when it is due.
   const isUnclaimed = isTooOld || reason === 'ID_FROM_THE_FUTURE'
   const isRemoved = record === undefined && watch?.mayBeUnrecorded(run, id) === true
   const mayRunAgain = watch?.forgotten.has(run) || watch?.redriven.has(run)
@@ -115,7 +115,7 @@ function aboutRun(
   if (parked && hasRecords && record !== 'parked' && !isUnclaimed && !isRemoved)
     found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
   if (isMended && parked)
-    found.push(`GIVEN UP: ${run} is still parked, although its handler was mended and it was redriven`)
+    found.push(`GIVEN UP: ${run} is still parked, although its handler was repaired and it was redriven`)
   const isCondemned = mayCondemn && reason === 'PROCESS_DIED'
   if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour) && !isCondemned && !isTooOld)
     found.push(`GIVEN UP: ${run} is a dead letter although it would have succeeded (${behaviour})`)

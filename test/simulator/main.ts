@@ -20,7 +20,7 @@ const { values } = parseArgs({
 if (values.seed === undefined) await many(Number(values.from), Number(values.seeds), Number(values.workers))
 else await one(Number(values.seed))
 
-/** Many seeds; the first failing one is made small and told. */
+/** Many seeds; the first failing one is made small and reported. */
 async function many(from: number, seeds: number, workers: number): Promise<void> {
   const tally = emptyTally()
   const begunAt = performance.now()

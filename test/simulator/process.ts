@@ -32,7 +32,7 @@ export class SimProcess implements Owner {
     this.#onDeath.push(callback)
   }
 
-  /** Whoever restarts it notices either end. */
+  /** Its supervisor notices either end. */
   onEnd(callback: () => void): void {
     this.#onEnd.push(callback)
   }
@@ -44,7 +44,7 @@ export class SimProcess implements Owner {
     for (const callback of this.#onDeath) callback()
   }
 
-  /** The host is gone: nobody closes its connections, so the servers find out only by their timeouts. */
+  /** The host is gone: nobody closes its connections, so the servers notice only by their timeouts. */
   vanish(): void {
     if (!this.#alive) return
     this.#scheduler.note(this.name, 'VANISHES')

@@ -75,7 +75,7 @@ function runApp(
       await behave(tx, 'bulk', message, process, history)
     }
   })
-  // A store that is away at the start: whoever started the process tries again.
+  // A store that is away at the start: the one who started the process tries again.
   const start = () => void app.start().catch(() => process.clock.timer(500, start))
   start()
   if (scenario.mendedAt !== undefined) {

@@ -14,7 +14,7 @@ export interface Leap {
 
 /** How long records are kept, and the nights in which they grow old. */
 export interface RetentionPlan {
-  /** What each process was told; undefined: to keep them for ever. */
+  /** The setting of each process; undefined: to keep them for ever. */
   readonly days: readonly (number | undefined)[]
   readonly tooOld: 'dead-letter' | 'skip'
   /** Records of ids without a time go a day after they were made, and it is accepted that copies run again then. */
@@ -84,7 +84,7 @@ function leapsOf(random: Random): Leap[] {
 
 function aging(random: Random, message: ScenarioMessage, leaps: readonly Leap[]): ScenarioMessage {
   const morning = endOf(random.pick(leaps))
-  // Whoever was down over night has its first copy in the morning; what is made in the morning is new then.
+  // A process that was down over night has its first copy in the morning; what is made in the morning is new then.
   const kind = random.pick([
     'new',
     'new',

@@ -60,7 +60,7 @@ export interface Scenario {
   readonly deliveryLimit?: number
   /** The broker wants back what was not begun for so long. */
   readonly ageMs?: number
-  /** From then on the handlers are mended, and somebody redrives what has died. */
+  /** From then on the handlers are repaired, and somebody redrives what has died. */
   readonly mendedAt?: number
   /** From then on processes are replaced by ones that have `added` instead of `first`. */
   readonly deployAt?: number

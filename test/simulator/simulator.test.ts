@@ -181,7 +181,7 @@ describe('the museum: consumers that break the promise are caught', () => {
   )
 
   test(
-    'a failing world is made small and told in a page',
+    'a failing world is made small and reported in a page',
     async () => {
       const exhibit = museum.find(({ name }) => name === 'run-then-mark') as (typeof museum)[number]
       const seed = (await catchExhibit(exhibit, 400))?.seed as number

@@ -28,7 +28,7 @@ export type Program = (environment: {
   readonly misbehaved: Misbehaved
   /** Which of the processes it is, whichever life. */
   readonly index: number
-  /** What an operator can find out by looking into the database. */
+  /** What an operator can see by looking into the database. */
   readonly tookEffect: (handler: string, id: string) => boolean
 }) => void
 
@@ -137,7 +137,7 @@ export class World {
     return false
   }
 
-  /** Whoever was frozen with an id from the future in its hands has made it wait for too long. */
+  /** A process that was frozen with an id from the future in its hands has made it wait for too long. */
   #sleepUntilAllAreBorn(): void {
     const { scheduler, database } = this
     const unborn = database.scan(undefined, 'parked').filter(({ row }) => row.reason === 'ID_FROM_THE_FUTURE')

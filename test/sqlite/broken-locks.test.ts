@@ -65,7 +65,7 @@ describe.each(libraries.map((library, place) => [library.name, library, librarie
 
     it('nothing is committed to a log that others have removed', async () => {
       await store.transaction((tx) => store.inbox.claim(tx, [record('m1')]))
-      // Whoever closes a file that it has opened itself gives up all locks that its process has on it.
+      // A process that closes a file which it has opened itself gives up all locks that its process has on it.
       for (const part of ['', '-wal', '-shm']) copyFileSync(`${path}${part}`, folder.file(`backup.db${part}`))
       // It takes itself for the last one, and removes the log.
       lookFromAnotherProcess(path)

@@ -155,7 +155,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))(
       await store.close()
     })
 
-    it('a ticket is never given out again: whoever removes an old one late removes nothing else', async () => {
+    it('a ticket is never given out again: a late removal of an old one removes nothing else', async () => {
       const store = library.store({ path })
       await store.schema.install()
       const send = () =>

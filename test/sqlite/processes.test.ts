@@ -92,7 +92,7 @@ describe('several processes on one SQLite file', () => {
     await close()
   })
 
-  it('a listener hears of what another process has sent, without being told', async () => {
+  it('a listener hears of what another process has sent, without a notification', async () => {
     const { store, close } = await openInstalled()
     const [sender] = (await start(1)) as [Worker]
     const woken = Promise.withResolvers<void>()

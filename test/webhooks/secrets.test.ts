@@ -22,7 +22,7 @@ test.for([
 })
 
 test.for(['whsec_A', 'zq', 'fifteen letters', ' sixteen letters and more', 'sixteen letters and more\n'])(
-  'the secret %j is refused by the others, too, and never told',
+  'the secret %j is refused by the others, too, and never shown',
   (secret) => {
     for (const scheme of [stripeSignature, githubSignature]) {
       expect(() => scheme({ secret })).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }))

@@ -38,7 +38,7 @@ describe('github', () => {
     ['a part of the signature', { headers: { 'x-hub-signature-256': `sha256=${hex.slice(0, 62)}` }, body }],
     ['a longer signature', { headers: { 'x-hub-signature-256': `sha256=${hex}00` }, body }],
     ['two headers in one', { headers: { 'x-hub-signature-256': `sha256=${hex}, sha256=${hex}` }, body }],
-    // Whoever takes it for the id would take a replay for a new message.
+    // A check that takes it for the id would take a replay for a new message.
     ['the signature in another spelling', { headers: { 'x-hub-signature-256': `sha256=${hex.toUpperCase()}` }, body }],
     ['the old header alone', { headers: { 'x-hub-signature': `sha256=${hex}` }, body }],
     ['another scheme name', { headers: { 'x-hub-signature-256': `sha1=${hex}` }, body }],
@@ -134,7 +134,7 @@ describe('standard webhooks', () => {
   })
 })
 
-test('a secret that is missing or empty is refused, and never told', () => {
+test('a secret that is missing or empty is refused, and never shown', () => {
   expect(() => stripeSignature({ secret: '' })).toThrow('needs a secret that is not empty')
   expect(() => githubSignature({ secret: [] })).toThrow('needs a secret')
   expect(() => githubSignature({ secret: ['fine', ''] })).toThrow(/^(?!.*fine)/)

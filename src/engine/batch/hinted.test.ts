@@ -34,7 +34,7 @@ test('what the hints know is acknowledged without being claimed', async () => {
   expect(events).toContainEqual(expect.objectContaining({ kind: 'duplicate', key: 'm2', from: 'cache' }))
 })
 
-test('nobody is asked before a claim has told the epoch, nor when that was too long ago', async () => {
+test('nobody is asked before a claim has returned the epoch, nor when that was too long ago', async () => {
   const { on, handle, clock, asked, named } = openHinted(['m1', 'm2', 'm3'])
   on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'))
@@ -67,7 +67,7 @@ test('hints that reject, or answer too little, are no hints', async () => {
   }
 })
 
-test('only what was committed as processed is told, be it new or found to be', async () => {
+test('only what was committed as processed is passed on, be it new or found to be', async () => {
   const { on, handle, told, clock, named } = openHinted()
   on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, ({ id }) => {
     if (id === 'bad') throw new Error('no')

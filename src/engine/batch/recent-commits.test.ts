@@ -13,7 +13,7 @@ function openMemory(options = { capacity: 100, lifeMs: 60_000, trustMs: 1_000 })
   return { clock, recent }
 }
 
-test('it knows what it has been told, by handler and key', () => {
+test('it knows what it was given, by handler and key', () => {
   const { recent } = openMemory()
   expect(recent.knows(m1, content)).toBe(false)
   recent.remember(m1, content, '1')

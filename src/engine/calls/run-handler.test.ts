@@ -5,7 +5,7 @@ import { isJustonceError } from '../../errors/index.ts'
 import { timeOfUuidV7, uuidv7 } from '../../ids/index.ts'
 import { recordOf } from '../../testing/sample-records.ts'
 
-test('what a handler publishes or registers after it has settled is refused and told, not silently lost', async () => {
+test('what a handler publishes or registers after it has settled is refused and reported, not silently lost', async () => {
   const { on, handle, eventsOf, published } = openEngine()
   const settled = Promise.withResolvers<void>()
   const late: Promise<unknown>[] = []
@@ -43,7 +43,7 @@ async function unhandled(work: () => Promise<void>): Promise<unknown[]> {
   return reasons
 }
 
-test('what is published late and not awaited is told, and does not end the process', async () => {
+test('what is published late and not awaited is reported, and does not end the process', async () => {
   const { on, handle, eventsOf, published } = openEngine()
   const settled = Promise.withResolvers<void>()
   on('note.created', 'tag-note', (_, { publish }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeIssues } from './standard-schema.ts'
 
-test('issues are told with the path to them, whatever its parts are', () => {
+test('issues are reported with the path to them, whatever its parts are', () => {
   expect(
     describeIssues([
       { message: 'expected an object' },

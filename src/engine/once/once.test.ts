@@ -76,7 +76,7 @@ test('hooks run after the commit, in order', async () => {
   expect(seen).toEqual([1, 'second'])
 })
 
-test('a hook that fails is told on the diagnostics channel, and changes nothing: the work is done', async () => {
+test('a hook that fails is reported on the diagnostics channel, and changes nothing: the work is done', async () => {
   const { store, events } = openStore()
   const error = new Error('cache is down')
   const outcome = await once(store, charge, (_, { afterCommit }) => {
@@ -89,7 +89,7 @@ test('a hook that fails is told on the diagnostics channel, and changes nothing:
   expect(events).toEqual([{ kind: 'after-commit-failed', handler: 'charge', error }])
 })
 
-test('a hook that does not end is told, and holds up neither the outcome nor the hooks after it', async () => {
+test('a hook that does not end is reported, and holds up neither the outcome nor the hooks after it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const { store, events } = openStore()
@@ -105,7 +105,7 @@ test('a hook that does not end is told, and holds up neither the outcome nor the
   expect(events).toMatchObject([{ kind: 'after-commit-failed', handler: 'charge', error: { code: 'HOOK_TIMEOUT' } }])
 })
 
-test('a hook that is registered too late is told on the diagnostics channel', async () => {
+test('a hook that is registered too late is reported on the diagnostics channel', async () => {
   const { store, events } = openStore()
   let register: ((hook: () => void) => void) | undefined
   await once(store, charge, (_, { afterCommit }) => {
@@ -115,7 +115,7 @@ test('a hook that is registered too late is told on the diagnostics channel', as
   expect(events).toMatchObject([{ kind: 'late-call', handler: 'charge', error: { code: 'TX_CLOSED' } }])
 })
 
-test('a call that comes too late is told on the diagnostics channel', async () => {
+test('a call that comes too late is reported on the diagnostics channel', async () => {
   const { store, database, events } = openStore()
   const later = Promise.withResolvers<void>()
   let late: Promise<unknown> | undefined
@@ -128,7 +128,7 @@ test('a call that comes too late is told on the diagnostics channel', async () =
   expect(database.committedValue('late')).toBeUndefined()
 })
 
-test('a commit whose answer was lost is found out by claiming again', async () => {
+test('a commit whose answer was lost is recognised by claiming again', async () => {
   const { store, database } = openStore()
   const { transaction } = store
   let lost = 1

@@ -172,7 +172,7 @@ test('of several handlers only the failed one is retried, and all of a message i
   expect(effects()).toEqual({ 'first m1': 1, 'second m1': 1, 'third m1': 1 })
 })
 
-test('a commit whose answer was lost is found out by its position', async () => {
+test('a commit whose answer was lost is recognised by its position', async () => {
   const { on, take, deliver, effects, engine, store, acknowledged } = await openConsumer()
   on('note.created', 'tag-note', tag)
   let losses = 1

@@ -17,7 +17,7 @@ test('the default doubles up to five minutes, and is spread over its upper half'
   )
 })
 
-test('exponential grows by its factor, up to its longest wait, and leaves to chance what it is told to', () => {
+test('exponential grows by its factor, up to its longest wait, and leaves to chance as much as jitter says', () => {
   const backoff = exponential({ baseMs: 10, factor: 3, maxMs: 200, jitter: 0 })
   expect([1, 2, 3, 4].map((attempt) => backoff(attempt, error, 0.9))).toEqual([10, 30, 90, 200])
   const spread = exponential({ baseMs: 100, jitter: 1 })

@@ -29,7 +29,7 @@ test('a PermanentError ends it at once', () => {
   expect(judge(new PermanentError('x'), retry, 0, 0)).toMatchObject({ state: 'dead', reason: 'HANDLER_FAILED' })
 })
 
-test.each(['BODY_INVALID', 'KEY_REUSED'] as const)('%s cannot be mended by another attempt', (code) => {
+test.each(['BODY_INVALID', 'KEY_REUSED'] as const)('%s cannot be fixed by another attempt', (code) => {
   expect(judge(new JustonceError(code, { message: 'x' }), retry, 0, 0)).toMatchObject({ state: 'dead', reason: code })
 })
 
@@ -43,7 +43,7 @@ test.each([
   ['answers no number', () => Number.NaN],
   ['answers text', () => '5' as unknown as number],
   ['answers a negative number', () => -5],
-])('a backoff that %s does not keep a message from being parked, and is told of', (_, backoff) => {
+])('a backoff that %s does not keep a message from being parked, and is reported', (_, backoff) => {
   const verdict = judge(new Error('x'), { ...retry, backoff }, 0, 0.5)
   expect(verdict).toMatchObject({ state: 'waiting', delayMs: 750, complaint: { code: 'BACKOFF_INVALID' } })
 })
@@ -53,7 +53,7 @@ test('a delay has an end', () => {
   expect(verdict).toMatchObject({ state: 'waiting', delayMs: 365 * 24 * 3_600_000 })
 })
 
-test('a backoff is told the attempt and the error, and may end it', () => {
+test('a backoff gets the attempt and the error, and may end it', () => {
   const seen: unknown[] = []
   const backoff = (attempt: number, error: unknown) => {
     seen.push(attempt, error)
@@ -64,7 +64,7 @@ test('a backoff is told the attempt and the error, and may end it', () => {
   expect(seen).toEqual([2, error])
 })
 
-test('what is classified as permanent is dead at once; a classification that throws is told of', () => {
+test('what is classified as permanent is dead at once; a classification that throws is reported', () => {
   const classify = (error: unknown) => ((error as Error).message === 'bad' ? 'permanent' : 'temporary')
   expect(judge(new Error('bad'), { ...retry, classify }, 0, 0)).toMatchObject({ state: 'dead', attempts: 1 })
   expect(judge(new Error('good'), { ...retry, classify }, 0, 0)).toMatchObject({ state: 'waiting' })

@@ -37,7 +37,7 @@ test('together, and it is known who is to blame', () => {
   const blamed = table({ of: 'shared', isBlamed: true, canHaveParts: true })
   expect(blamed).toEqual({
     ...Object.fromEntries(reasons.map((why) => [why, 'without-the-blamed'])),
-    // Whoever it is, what was committed has to be found out first.
+    // Whatever the cause, first it must be clear what was committed.
     'commit-unknown': 'again after 0',
   })
 })

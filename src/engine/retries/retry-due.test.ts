@@ -182,7 +182,7 @@ test('an at-most-once handler is recorded first also when it comes from a parked
   expect(eventsOf('at-most-once-failed')).toMatchObject([{ handler: 'ping', key: 'm1' }])
 })
 
-/** A store that refuses some of its own statements, whatever the message, for as long as it is told to. */
+/** A store that refuses some of its own statements, whatever the message, until the test lets it work. */
 function refusingStore(of: 'records' | 'outgoing messages') {
   const state = { refuses: false }
   const refuse = () => {

@@ -20,7 +20,7 @@ interface Known {
  * without another start; a replica that takes over has other names. Dumps are restored into a running server: then the table
  * was created at another time, or in another database.
  *
- * The identity is read together with the epoch, once a second on each connection. If the server refuses to tell it, only the
+ * The identity is read together with the epoch, once a second on each connection. If the server refuses to say it, only the
  * row counts.
  */
 export class Identities {

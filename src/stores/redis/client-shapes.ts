@@ -27,7 +27,7 @@ export interface OpenedClient {
   readonly send: Send
   /** Whether every key of a transaction must be in one slot. */
   readonly isCluster: boolean
-  /** The database that the client is configured for; `undefined` if it does not tell. A cluster has only one. */
+  /** The database that the client is configured for; `undefined` if it does not say. A cluster has only one. */
   readonly database: number | undefined
 }
 

@@ -68,7 +68,7 @@ export class CommandTable {
         return texts(reply)
       } catch (error) {
         if (!isJustonceError(error)) return refuse(`is refused by the server: ${String(error)}`)
-        // A user who may not ask is told of the first keys only.
+        // A user who may not ask gets the first keys only.
         if (error.code !== 'STORE_DENIED') throw error
       }
     }

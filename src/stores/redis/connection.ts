@@ -80,7 +80,7 @@ export class Connection {
   }
 
   /**
-   * The first argument of a script is always the prefix of the keys. The declared keys only tell a cluster where to go, and
+   * The first argument of a script is always the prefix of the keys. The declared keys only show a cluster where to go, and
    * which question is asked.
    */
   run(script: Script, ...args: readonly ScriptArgument[]): Promise<unknown> {
@@ -117,16 +117,16 @@ export class Connection {
   }
 
   async #learnDatabase(): Promise<number> {
-    const told = this.#client.database
+    const configured = this.#client.database
     const current = await this.#currentDatabase()
-    if (told !== undefined && current !== undefined && told !== current)
+    if (configured !== undefined && current !== undefined && configured !== current)
       throw new JustonceError('OPTION_INVALID', {
-        message: `The client was made for database ${told}, but its connection is in ${current} now. Say which is meant: database: ${current}.`,
+        message: `The client was made for database ${configured}, but its connection is in ${current} now. Say which is meant: database: ${current}.`,
       })
-    return current ?? told ?? 0
+    return current ?? configured ?? 0
   }
 
-  /** `undefined` if the server does not tell. */
+  /** `undefined` if the server does not say. */
   async #currentDatabase(): Promise<number | undefined> {
     try {
       const found = / db=(\d+)/.exec(text(await this.send('CLIENT', 'INFO')))?.[1]

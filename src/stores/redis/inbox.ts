@@ -67,7 +67,7 @@ function isPartly(value: string | undefined): boolean {
   return value?.startsWith(partlyLetter) ?? false
 }
 
-/** Decides what it means that no record tells the outcome of a message. A claim that is ours is added to the transaction. */
+/** Decides what it means that no record shows the outcome of a message. A claim that is ours is added to the transaction. */
 function decide(
   transaction: Transaction,
   earlier: ClaimRequest | undefined,

@@ -46,7 +46,7 @@ export function redisSchema(connection: Connection, { hasCommands, onWarning }: 
   }
 }
 
-/** Empty if records are safe on this server, as far as it tells. */
+/** Empty if records are safe on this server, as far as it says. */
 export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined

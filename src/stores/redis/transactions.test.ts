@@ -17,7 +17,7 @@ function goneAfterClaim() {
   return { client: { sendCommand }, sent }
 }
 
-test('a server that does not answer the commit is waited for once, not again to be told that it is off', async () => {
+test('a server that does not answer the commit is waited for once, not again for an answer that it is off', async () => {
   const { client, sent } = goneAfterClaim()
   const store = redisStore({ client, mode: 'isolated', recordTtlMs: 60_000, commandTimeoutMs, database: 0 })
   const work = store.transaction((tx) =>
@@ -27,7 +27,7 @@ test('a server that does not answer the commit is waited for once, not again to 
   void work.catch(failed)
   await vi.advanceTimersByTimeAsync(commandTimeoutMs + 10)
   expect(failed).toHaveReturnedWith(true)
-  // Told all the same: it may hear of it when the client is connected again.
+  // Sent all the same: it may arrive when the client is connected again.
   expect(sent.at(-1)).toContain(JSON.stringify(['tag-note', 'm1']))
   expect(sent).toHaveLength(3)
 })

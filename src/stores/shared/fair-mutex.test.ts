@@ -53,7 +53,7 @@ describe('FairMutex', () => {
     expect(clock.waiting()).toBe(0)
   })
 
-  it('giveUpAfterMs is all told, and replaces patience', async () => {
+  it('giveUpAfterMs counts the whole wait, and replaces patience', async () => {
     const clock = fakeClock()
     const mutex = new FairMutex(clock, 1000)
     const end = await mutex.acquire()
@@ -70,7 +70,7 @@ describe('FairMutex', () => {
     expect(clock.waiting()).toBe(0)
   })
 
-  it('a signal ends the wait, and whoever left is passed over', async () => {
+  it('a signal ends the wait, and a caller that has left is passed over', async () => {
     const clock = fakeClock()
     const mutex = new FairMutex(clock, 1000)
     const end = await mutex.acquire()

@@ -30,7 +30,7 @@ export function readEpoch(statements: Statements): string {
 
 /**
  * The epoch that claims in our own transactions return. The row alone is not enough, because it is restored with a backup.
- * Nothing in a file tells whether it was copied back while nobody had it open, so every connection writes a new epoch with
+ * Nothing in a file shows whether it was copied back while nobody had it open, so every connection writes a new epoch with
  * its first claim. A connection that stays open looks for the last record that it has seen committed: if that is gone, the
  * file was overwritten in place.
  */

@@ -2,7 +2,7 @@ import { usesSavepoint } from '../sql/savepoints.ts'
 import { sqlPieces } from '../sql/sql-tokens.ts'
 import { mayMakeTempObject } from './temp-objects.ts'
 
-/** Functions that return what the connection did last, whoever did it. None of them has arguments; a table of that name has columns. */
+/** Functions that return what the connection did last, no matter in which handler. None of them has arguments; a table of that name has columns. */
 const ofTheConnection = new Set(['last_insert_rowid', 'changes', 'total_changes'])
 const mayUseOne = /last_insert_rowid|changes/i
 

@@ -68,7 +68,7 @@ export class Transactions<Database extends SqliteDatabase> {
   }
 }
 
-/** The store's own statements on the connection of an open transaction, whoever opened it. Throws if it is over. */
+/** The store's own statements on the connection of an open transaction, ours or the caller's. Throws if it is over. */
 export function statementsIn(tx: SqliteDatabase): Statements {
   const guard = guardOf(tx)
   guard?.check()

@@ -12,7 +12,7 @@ import { type Bench, type BenchApp, countsOf, engineCase, note } from './bench.t
 /** Dead after the first failure, and never stopped by a breaker. */
 const atOnce = { retry: { backoff: none }, breaker: false } as const
 
-const ana = { by: 'ana', why: 'it is mended' } as const
+const ana = { by: 'ana', why: 'it is fixed' } as const
 
 /** Dead letters get another chance: what has succeeded never runs again, and any process can continue the redrive. */
 export const redriveCases: readonly StoreCase[] = [
@@ -181,7 +181,7 @@ export const redriveCases: readonly StoreCase[] = [
       const entered = gate()
       const finish = gate()
       const first = await buried(bench, ids)
-      first.mend()
+      first.repair()
       first.pauseAt('m1', async () => {
         entered.open()
         await finish.opened
@@ -212,7 +212,7 @@ export const redriveCases: readonly StoreCase[] = [
       const first = await buried(bench, ids)
       const second = handlerOn(bench.app({ store: bench.rival, pollMs: 1 }), bench, new Set())
       await second.handle()
-      first.mend()
+      first.repair()
       const { id } = await first.notes.operations.letters.redrive('all', { ...ana, canary: 3 })
       await eventually(async () => {
         const [found] = await findRedrives(bench.store, [id])
@@ -280,10 +280,10 @@ export const redriveCases: readonly StoreCase[] = [
     name: 'discard: the letter is gone, its record says so, its copies are duplicates, and others continue',
     async run(bench) {
       const { store, effects } = bench
-      const { notes, mend, handle, runs } = await buried(bench, ['m1', 'm2'])
+      const { notes, repair, handle, runs } = await buried(bench, ['m1', 'm2'])
       assert.equal(await notes.operations.letters.discard({ handler: 'tag-note', key: 'm1' }, ana), 1)
       assert.equal((await recordOf(store, { handler: 'tag-note', key: 'm1' }))?.state, 'discarded')
-      mend()
+      repair()
       await handle(note('m1'), note('m3'))
       assert.deepEqual(runs, ['m3'])
       assert.deepEqual(await countsOf(effects, 'm1', 'm3'), { m1: 0, m3: 1 })
@@ -295,13 +295,13 @@ export const redriveCases: readonly StoreCase[] = [
   engineCase({
     name: 'forget: a processed message runs again, a parked one is refused, and only what was done is audited',
     async run(bench) {
-      const { notes, handle, mend } = await buried(bench, ['m1'])
+      const { notes, handle, repair } = await buried(bench, ['m1'])
       await failureOf(
         notes.operations.records.forget({ handler: 'tag-note', key: 'm1' }, ana),
         'forgetting a parked record',
       )
       assert.deepEqual(await notes.operations.audit(), [])
-      mend()
+      repair()
       await handle(note('m2'))
       assert.equal(await notes.operations.records.forget({ handler: 'tag-note', key: 'm2' }, ana), true)
       await handle(note('m2'))
@@ -324,7 +324,7 @@ async function buried(bench: Bench, failing: readonly string[], sent: readonly s
   return {
     ...opened,
     /** From now on, the messages that were sent at first succeed. */
-    mend: () => {
+    repair: () => {
       for (const id of sent) broken.delete(id)
     },
   }

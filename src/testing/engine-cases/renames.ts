@@ -6,7 +6,7 @@ import { anHour, type Bench, type BenchStore, countsOf, engineCase, later, makeD
 import { aDay, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
 const renamed = { name: 'tag-note', formerly: ['label-note'] } as const
-const ana = { by: 'ana', why: 'it is mended' } as const
+const ana = { by: 'ana', why: 'it is fixed' } as const
 
 /** What the records say under both names, the new one first. */
 async function statesOf({ inbox }: BenchStore, key: string): Promise<readonly (string | undefined)[]> {

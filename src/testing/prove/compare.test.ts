@@ -59,7 +59,7 @@ test('rows that were there before keep their numbers', () => {
   expect(compare('orders', [{ n: 1, what: 'old' }], [{ n: 7, what: 'old' }])).not.toEqual([])
 })
 
-test('columns that differ between two runs are told even where whole rows do', () => {
+test('columns that differ between two runs are reported even where whole rows do', () => {
   const one = new Map([['accounts', [{ id: 'x1', at: 1, kind: 'a' }]]])
   const other = new Map([['accounts', [{ id: 'x2', at: 2, kind: 'a' }]]])
   expect(unsteadyColumns(one, other, comparing)).toEqual(['accounts.id', 'accounts.at'])

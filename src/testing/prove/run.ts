@@ -36,7 +36,7 @@ export interface RunPlan {
   readonly strike?: PlannedStrike
   readonly hold?: Hold
   readonly isTracing?: boolean
-  /** A failed handler ends the run. Used to find out whether it works at all. */
+  /** A failed handler ends the run. Shows whether it works at all. */
   readonly stopsAtFailure?: boolean
   /** No new process starts after the crash. */
   readonly staysDead?: boolean

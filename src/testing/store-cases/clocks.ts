@@ -22,7 +22,7 @@ export const clockCases: readonly StoreCase[] = [
       for (const each of [store, rival]) {
         const jumped = await retentionOf(each).raise(keepMs)
         assert.ok(ageOf(jumped) > 400 * aDay, 'the horizon has moved with the clock')
-        assert.ok(jumped.doubt, 'nobody is told')
+        assert.ok(jumped.doubt, 'nobody is warned')
         assert.ok(jumped.now.getTime() - jumped.doubt.seen.getTime() > 399 * aDay)
       }
       await moveClock?.(-400 * aDay)

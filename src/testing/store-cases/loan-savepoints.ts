@@ -7,7 +7,7 @@ import { failureOf } from '../waiting.ts'
 const sorry = new Error('the work failed')
 const quietly = { borrower: 'tag-note', onLateCall: () => {} }
 
-/** A transaction has a single stack of savepoints, but each name belongs to whoever created it. */
+/** A transaction has a single stack of savepoints, but each name belongs to its creator. */
 export const loanSavepointCases: readonly StoreCase[] = [
   {
     name: 'loan savepoints: a savepoint that an earlier borrower left open cannot be rolled back to, and its effect stays',

@@ -14,7 +14,7 @@ import { parkedMessage, present } from '../sample-records.ts'
 import { park } from './parked-rows.ts'
 
 export function redriveSettings(id: string, changes: Partial<RedriveSettings> = {}): RedriveSettings {
-  return { id, by: 'ana', why: 'it is mended', canary: 0, perSecond: undefined, stopAfterFailures: 10, ...changes }
+  return { id, by: 'ana', why: 'it is fixed', canary: 0, perSecond: undefined, stopAfterFailures: 10, ...changes }
 }
 
 /** One dead letter for each key, parked one after another. */

@@ -103,7 +103,7 @@ function checkIncarnation(
 ): void {
   // Brokers before 2.8 have no topic ids, and the client reports the name instead.
   if (topicId === topic) {
-    const message = `The broker gives topic ${topic} no id, so it cannot be told from another of the same name.`
+    const message = `The broker gives topic ${topic} no id, so it cannot be distinguished from another of the same name.`
     throw new JustonceError('BROKER_SETUP', { message })
   }
   if (stored === undefined || stored.incarnation === topicId) return

@@ -37,12 +37,12 @@ export class Committer {
    * Resolves when the broker has the position, or the partition is no longer ours. Rejects if the commit failed or took too
    * long; it is then retried later, if possible.
    */
-  async told(ledger: PartitionLedger, patienceMs: number): Promise<void> {
+  async committed(ledger: PartitionLedger, patienceMs: number): Promise<void> {
     const { clock, servers } = this.#settings
     const wanted = ledger.settledUpTo
     const before = this.#failed.get(ledger)
     const until = clock.monotonicMs() + patienceMs
-    this.tell()
+    this.commit()
     for (;;) {
       const [seen, leftMs] = [this.#changed.seen(), until - clock.monotonicMs()]
       if (!ledger.isOurs || ledger.committed >= wanted || this.#ended) return
@@ -57,17 +57,17 @@ export class Committer {
   }
 
   /** Makes sure that everything settled is committed. */
-  tell(): void {
+  commit(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
-      if (this.#untold().length > 0 && this.#member.mayCommit && !this.#ended) this.tell()
+      if (this.#uncommitted().length > 0 && this.#member.mayCommit && !this.#ended) this.commit()
     })
   }
 
   /** Called when partitions were added or removed, or the group accepts positions again. */
   look(): void {
     this.#changed.announce()
-    if (this.#untold().length > 0) this.tell()
+    if (this.#uncommitted().length > 0) this.commit()
   }
 
   end(): void {
@@ -81,7 +81,7 @@ export class Committer {
     // Everything settled in the same tick goes into the same request.
     await Promise.resolve()
     while (!this.#ended && this.#member.mayCommit) {
-      const ledgers = this.#untold()
+      const ledgers = this.#uncommitted()
       if (ledgers.length === 0) return
       const offsets = ledgers.map((ledger) => ({
         topic: ledger.topic,
@@ -123,7 +123,7 @@ export class Committer {
     this.#failed.set(ledger, { error, count, untilMs })
   }
 
-  #untold(): PartitionLedger[] {
+  #uncommitted(): PartitionLedger[] {
     const now = this.#settings.clock.monotonicMs()
     return [...this.#ledgers()].filter(
       (ledger) =>

@@ -49,11 +49,11 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, connected, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return
-      const told: KafkaSettings['notice'] = (each) => {
+      const report: KafkaSettings['notice'] = (each) => {
         notice?.(each)
         settings.onError(each)
       }
-      const session = new Session({ ...settings, notice: told }, { maxInFlight, maxBytes, restore, connected })
+      const session = new Session({ ...settings, notice: report }, { maxInFlight, maxBytes, restore, connected })
       sessions.add(session)
       try {
         yield* session.read(signal)

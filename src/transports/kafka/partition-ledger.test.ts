@@ -75,7 +75,7 @@ test('what was given back of a key comes again only after those before it', () =
   expect(offsetsOf(ledger.take(9))).toEqual([11, 12])
 })
 
-test('whoever holds something of a partition learns that it is no longer ours', () => {
+test('the holder of something of a partition learns that it is no longer ours', () => {
   const ledger = open()
   expect(ledger.ended.aborted).toBe(false)
   ledger.end()

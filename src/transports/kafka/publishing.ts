@@ -104,7 +104,7 @@ class Refusals {
   readonly #keys = new Set<string>()
   readonly topics = new Map<string, unknown>()
 
-  /** `undefined` if it must be sent to find out. */
+  /** `undefined` if only sending it can show. */
   answerTo(each: ToSend): PublishResult | undefined {
     if (each.key !== undefined && this.#keys.has(each.key)) return { kind: 'held' }
     const cause = each.error ?? this.topics.get(each.record.topic)

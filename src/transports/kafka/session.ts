@@ -123,7 +123,7 @@ export class Session {
     this.#changed.announce()
     // A rebalance can take as long as the slowest member needs to hand over. A session that is retiring does not wait for that.
     const patienceMs = this.#isRetiring ? 3_000 : this.#settings.handOverMs + 10_000
-    await Promise.all([...touched].map((ledger) => this.#committer.told(ledger, patienceMs)))
+    await Promise.all([...touched].map((ledger) => this.#committer.committed(ledger, patienceMs)))
   }
 
   reread(deliveries: readonly Delivery[]): void {
@@ -251,7 +251,7 @@ export class Session {
   }
 
   async #allTold(ms: number): Promise<void> {
-    await Promise.allSettled(this.#partitions.all().map((ledger) => this.#committer.told(ledger, ms)))
+    await Promise.allSettled(this.#partitions.all().map((ledger) => this.#committer.committed(ledger, ms)))
   }
 
   /** A broker that has just started may not know yet what the others know, so its answer counts only once it is repeated. */

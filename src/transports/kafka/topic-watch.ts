@@ -36,7 +36,7 @@ export class TopicWatch {
     if (settings.clock.monotonicMs() - this.#lookedAt >= lookMs) await this.look()
   }
 
-  /** Finds out which topics exist, and reads those. Rejects if none can be read. */
+  /** Asks which topics exist, and reads those. Rejects if none can be read. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined

@@ -82,7 +82,7 @@ describe('waking', () => {
   test.each([
     ['polls more rarely the longer it is idle', async () => async () => {}, 3],
     ['polls as often as before while it cannot listen', async () => Promise.reject(new Error('no')), 10],
-  ] as const)('a reader that can be told of news %s', async (_, listen, expected) => {
+  ] as const)('a reader that can be notified %s', async (_, listen, expected) => {
     const clock = fakeClock()
     let takes = 0
     const take: Queue<Database>['take'] = async (...call) => {
@@ -99,7 +99,7 @@ describe('waking', () => {
     await arrival
   })
 
-  test('other processes are told at most every 50 ms, and of the last one too', async () => {
+  test('other processes are notified at most every 50 ms, and of the last one too', async () => {
     const clock = fakeClock()
     const announce = vi.fn(async () => {})
     const transport = queueTransport({ store: storeWith({ announce }), clock, queue: 'notes' })

@@ -37,7 +37,7 @@ test('what has something unsettled before it waits for that, and goes with it', 
   expect(rest()).toEqual([])
 })
 
-test('what has waited for too long is told by itself', () => {
+test('what has waited for too long is answered by itself', () => {
   const { done, rest, open } = opened(5)
   done(5, 2)
   expect(open.untold).toBe(2)
@@ -72,7 +72,7 @@ test('in whatever order and groups, the broker forgets what was done, in the end
       const [done, back] = [new Set<number>(), new Set<number>()]
       const tell = (receipts: readonly Answer[]): void => {
         for (const { message: last, allUpTo } of receipts) {
-          // The broker closes the channel when it is told of what it does not know.
+          // The broker closes the channel when it gets an answer for what it does not know.
           expect(atBroker.has(last.fields.deliveryTag)).toBe(true)
           for (const tag of [...atBroker]) {
             if (tag === last.fields.deliveryTag || (allUpTo && tag < last.fields.deliveryTag)) atBroker.delete(tag)

@@ -25,7 +25,7 @@ const setupMs = 20_000
 interface Reading {
   readonly maxInFlight: number
   readonly appetite: Appetite | undefined
-  told(error: JustonceError): void
+  report(error: JustonceError): void
 }
 
 /**
@@ -50,22 +50,22 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
   let closing = new AbortController()
 
   let saidStream = false
-  const toLive = (message: AmqpMessage, told: Reading['told']): Delivery => {
+  const toLive = (message: AmqpMessage, report: Reading['report']): Delivery => {
     const stream = saidStream ? undefined : readsStream(message, queue)
     if (stream !== undefined) {
       saidStream = true
-      told(stream)
+      report(stream)
     }
     return toDelivery(message, shape)
   }
 
-  const subscriptions = ({ maxInFlight, appetite, told }: Reading): [live: Subscription, dead?: Subscription] => {
+  const subscriptions = ({ maxInFlight, appetite, report }: Reading): [live: Subscription, dead?: Subscription] => {
     const most = Math.min(Math.max(Math.floor(maxInFlight), 1), largestPrefetch)
     const dead = deadLetterQueue === undefined ? 0 : Math.min(deadPrefetch, Math.ceil(most / 10))
     const live = {
       queue,
       prefetch: Math.max(most - dead, 1),
-      toDelivery: (each: AmqpMessage) => toLive(each, told),
+      toDelivery: (each: AmqpMessage) => toLive(each, report),
       // A single active consumer has no others to leave messages to.
       ...(appetite !== undefined && !inOrder && { wanted: appetite.now }),
     }
@@ -85,7 +85,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       await declareTopology(channel, options)
       const [live, dead] = subscriptions(reading)
       await life.subscribe(live)
-      if (dead !== undefined) await subscribeWhenThere(connection, life, dead, { clock, notice: reading.told })
+      if (dead !== undefined) await subscribeWhenThere(connection, life, dead, { clock, notice: reading.report })
       return life
     } catch (error) {
       await life.close()
@@ -124,24 +124,24 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     // RabbitMQ closes a channel if a message is unsettled for longer, so those not started are given back before that.
     inFlight: { ageMs: (options.consumerTimeoutMs ?? 1_800_000) / 2 },
     async *deliveries({ signal: wanted, maxInFlight, appetite, connected, notice }) {
-      const told = (error: JustonceError): void => {
+      const report = (error: JustonceError): void => {
         notice?.(error)
         onError(error)
       }
       const dropping = dropsAtItsLimit(options)
-      if (dropping !== undefined) told(dropping)
+      if (dropping !== undefined) report(dropping)
       const signal = AbortSignal.any([wanted, closing.signal])
       const stopHearing = appetite?.onGrown(() => {
         for (const life of lives) life.adjust()
       })
       try {
-        const reading = { maxInFlight, appetite, told }
+        const reading = { maxInFlight, appetite, report }
         const opening = {
           clock,
           open: (until: AbortSignal) => open(reading, until),
           connected: connected ?? (() => {}),
         }
-        yield* readQueue({ ...opening, onError, notice: told }, signal)
+        yield* readQueue({ ...opening, onError, notice: report }, signal)
       } finally {
         stopHearing?.()
       }

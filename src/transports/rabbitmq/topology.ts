@@ -47,7 +47,7 @@ export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceErro
   })
 }
 
-/** A stream delivers only messages that arrive while it is being read, unless it is told where to begin. */
+/** A stream delivers only messages that arrive while it is being read, unless it is given a place to begin. */
 export function readsStream({ properties }: AmqpMessage, queue: string): JustonceError | undefined {
   if (properties.headers?.['x-stream-offset'] === undefined) return undefined
   const message = `${JSON.stringify(queue)} is a stream and no queue: what is published while nobody reads it is missed.`

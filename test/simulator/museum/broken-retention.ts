@@ -68,7 +68,7 @@ export const brokenRetention: readonly Exhibit[] = [
   },
   {
     name: 'settings-instead-of-the-horizon',
-    flaw: 'What is too old is decided by the settings of the process: one that was told to keep more accepts what is gone.',
+    flaw: 'What is too old is decided by the settings of the process: one that is set to keep more accepts what is gone.',
     caughtAs: 'DOUBLED',
     isRetained: true,
     program: onHorizon(({ process, scenario, index }) => {
@@ -78,7 +78,7 @@ export const brokenRetention: readonly Exhibit[] = [
   },
   {
     name: 'horizon-read-at-the-start',
-    flaw: 'The horizon is read once and remembered: whoever has run for long takes for new what was removed meanwhile.',
+    flaw: 'The horizon is read once and remembered: a process that has run for long takes for new what was removed meanwhile.',
     caughtAs: 'DOUBLED',
     isRetained: true,
     program: onHorizon(({ store }) => {
@@ -144,7 +144,7 @@ export const brokenRetention: readonly Exhibit[] = [
   },
   {
     name: 'removal-right-up-to-the-horizon',
-    flaw: 'Records go as soon as the horizon has passed them: whoever has read it a moment before finds neither.',
+    flaw: 'Records go as soon as the horizon has passed them: a process that has read it a moment before finds neither.',
     caughtAs: 'DOUBLED',
     isRetained: true,
     frozenAt: 'claim',

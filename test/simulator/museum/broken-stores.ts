@@ -135,7 +135,7 @@ export const brokenStores: readonly Exhibit[] = [
   },
   {
     name: 'claim-does-not-wait',
-    flaw: 'A rival who should wait for the undecided claim is told that it is the first.',
+    flaw: 'A rival who should wait for the undecided claim gets the answer that it is the first.',
     caughtAs: 'DOUBLED',
     program: onStore((store) => ({
       ...store,

@@ -1,7 +1,7 @@
 import type { Behaviour, Scenario } from '../scenario.ts'
 import type { Program } from '../world.ts'
 
-/** A consumer that breaks the promise in one known way. The simulator has to find out. */
+/** A consumer that breaks the promise in one known way. The simulator has to detect it. */
 export interface Exhibit {
   readonly name: string
   /** What is wrong with it, for someone who has never thought about it. */

@@ -74,13 +74,13 @@ function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
     if (given === undefined) return ledger.watched(text, () => client.query(config, values) as Promise<unknown>)
     const refusal = ledger.refusal(text)
     if (refusal !== undefined) return void process.nextTick(given, refusal)
-    const told = telling(ledger.begin(), given)
+    const reporter = reporting(ledger.begin(), given)
     const plain = typeof config === 'string' ? { text: config } : { ...(config as object) }
-    return client.query({ ...plain, ...(Array.isArray(values) ? { values } : {}), callback: told })
+    return client.query({ ...plain, ...(Array.isArray(values) ? { values } : {}), callback: reporter })
   }
 }
 
-function telling(call: Call, given: Callback): Callback {
+function reporting(call: Call, given: Callback): Callback {
   return (error, result) => {
     if (error) call.failed(error)
     else call.succeeded()

@@ -37,7 +37,8 @@ export function guardedSql<Sql extends PostgresJsShape>(sql: Sql, guard: SqlGuar
   function methodFor(target: Record<PropertyKey, unknown>, name: PropertyKey): Method {
     if (controls.includes(String(name))) return refused(String(name), guard)
     // The native method uses another connection, and would notify others of changes that may never be committed.
-    if (name === 'notify') return (...told) => guarded(sql.unsafe('SELECT pg_notify($1::text, $2::text)', told), guard)
+    if (name === 'notify')
+      return (...notice) => guarded(sql.unsafe('SELECT pg_notify($1::text, $2::text)', notice), guard)
     return (...values) => guarded(Reflect.apply(target[name] as Method, target, values), guard)
   }
 }

@@ -6,7 +6,7 @@ import { findSessionChange } from './session-change.ts'
 /** Statements about what all of a transaction or a session shares: settings, constraints that wait, names of cursors. */
 const aboutAll = new Set(['SET', 'RESET', 'DECLARE', 'PREPARE', 'DEALLOCATE', 'DO'])
 
-/** Functions that return what the session did last, whoever did it. */
+/** Functions that return what the session did last, no matter in which handler. */
 const ofTheSession = /\b(lastval|currval|setval)\s*\(/i
 const isTemporary = new RegExp(temporary, 'i')
 /**
