@@ -1,3 +1,4 @@
+import { inTime } from '../clock/index.ts'
 import type { Clock, JustonceEvent, QueueCount, Store } from '../contracts/index.ts'
 import { anyText } from '../encoding/any-text.ts'
 import { countParked, operations } from '../operations/index.ts'
@@ -89,13 +90,9 @@ export class HealthWatch {
   }
 
   async #within(ms: number): Promise<Lag> {
-    const { promise: timeIsUp, reject } = Promise.withResolvers<never>()
-    const timer = this.#clock.timer(ms, () => reject(new Error(`The store has not answered within ${ms} ms.`)))
-    try {
-      return await Promise.race([this.#ask(), timeIsUp])
-    } finally {
-      timer.cancel()
-    }
+    const lag = await inTime(this.#ask(), { clock: this.#clock, withinMs: ms })
+    if (lag === undefined) throw new Error(`The store has not answered within ${ms} ms.`)
+    return lag
   }
 
   /** Probes that arrive while a query is pending share it: they must not take more and more connections. */

@@ -1,4 +1,5 @@
 export { backoffMs } from './backoff.ts'
 export { believedClock, type ClockMemory, type ClockVerdict, clockPatienceMs } from './believed-clock.ts'
 export { type ChangeSignal, changeSignal } from './change-signal.ts'
+export { inTime, type Timed } from './in-time.ts'
 export { systemClock } from './system-clock.ts'

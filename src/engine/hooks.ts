@@ -1,6 +1,7 @@
 import type { Clock, Events } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Handler } from './handler.ts'
+import { isThenable } from './intake/decode-with.ts'
 
 /**
  * Runs the hooks that handlers registered with `afterCommit`. Only callers that choose to wait for a hook do so: a hook
@@ -68,8 +69,4 @@ export class Hooks {
 function givenUp(handler: string, timeoutMs: number): JustonceError {
   const message = `A hook that handler ${handler} registered with afterCommit() has not ended within ${timeoutMs} ms, or before the app was stopped.`
   return new JustonceError('HOOK_TIMEOUT', { message, details: { handler } })
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }

@@ -1,3 +1,4 @@
+import { inTime, type Timed } from '../../clock/index.ts'
 import type { Clock, IncomingMessage, Message } from '../../contracts/index.ts'
 import { anyText } from '../../encoding/any-text.ts'
 import { JustonceError } from '../../errors/index.ts'
@@ -7,7 +8,6 @@ import type { Run } from '../items.ts'
 import { decodeBody } from './decode-body.ts'
 import { decodeWith, isThenable } from './decode-with.ts'
 import { rememberSentBody, rememberSentBytes, rememberSentText, sentBody } from './identify.ts'
-import { inTime, type Timed } from './in-time.ts'
 import { describeIssues, type StandardResult, type StandardSchema } from './standard-schema.ts'
 
 export type DecodingSite = Pick<Engine<never>, 'clock' | 'codecOf'>
@@ -107,7 +107,7 @@ async function validate(timed: Timed, schema: StandardSchema, value: unknown, wh
   let result: StandardResult<unknown> | undefined
   try {
     const pending = schema['~standard'].validate(value)
-    result = 'then' in pending ? await inTime(timed, pending) : pending
+    result = 'then' in pending ? await inTime(pending, timed) : pending
   } catch (cause) {
     throw new JustonceError('BODY_CHECK_FAILED', { message: `The schema of ${what} threw: ${anyText(cause)}.`, cause })
   }

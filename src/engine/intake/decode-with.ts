@@ -1,7 +1,7 @@
+import { inTime } from '../../clock/index.ts'
 import type { Clock, Codec, IncomingMessage } from '../../contracts/index.ts'
 import { anyText } from '../../encoding/any-text.ts'
 import { JustonceError } from '../../errors/index.ts'
-import { inTime } from './in-time.ts'
 
 /** The same as the default time limit of a handler. */
 const withinMs = 30_000
@@ -23,8 +23,8 @@ async function awaited(clock: Clock, incoming: IncomingMessage, decoded: Promise
   let answer: { readonly body: unknown } | undefined
   try {
     answer = await inTime(
-      { clock, withinMs },
       Promise.resolve(decoded).then((body) => ({ body })),
+      { clock, withinMs },
     )
   } catch (cause) {
     throw notDecoded(incoming, anyText(cause), cause)

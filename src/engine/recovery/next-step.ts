@@ -31,7 +31,7 @@ export type Alone = 'unknown' | 'failing' | 'plain' | 'last-resort'
  * - `fail`: it counts as the failure of the message, which is parked.
  * - `plainly`: its row is written with texts that every database can hold.
  * - `keep`: it can be neither handled nor parked: the last resort.
- * - `let-go`: it is no longer in its queue, so whoever removed it has dealt with it.
+ * - `let-go`: it is no longer in its queue, so another process has dealt with it.
  * - `hold`: another process has it; it is retried later, without counting an attempt.
  * - `stick`: it is reported and retried later, after a growing pause.
  */

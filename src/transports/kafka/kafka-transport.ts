@@ -1,11 +1,10 @@
-import { systemClock } from '../../clock/index.ts'
+import { inTime, systemClock } from '../../clock/index.ts'
 import type { Delivery, Transport, TransportCapabilities } from '../../contracts/index.ts'
 import { quiet } from '../../errors/index.ts'
-import { givenTime } from './given-time.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
 import { Publisher } from './publishing.ts'
 import { Session } from './session.ts'
-import type { KafkaSettings } from './settings.ts'
+import { farewellMs, type KafkaSettings } from './settings.ts'
 import { knownRetentionMs } from './topic-retention.ts'
 
 /**
@@ -74,7 +73,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       closing = new AbortController()
       await Promise.all([...sessions].map((session) => end(session, session.close())))
       await publisher.close()
-      if (asking !== undefined) await givenTime(asking, settings.clock)
+      if (asking !== undefined) await inTime(asking, { clock: settings.clock, withinMs: farewellMs })
       asking = undefined
     },
   }

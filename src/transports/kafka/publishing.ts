@@ -1,9 +1,9 @@
+import { inTime } from '../../clock/index.ts'
 import type { OutgoingMessage, PublishResult } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { asSetupError, hasNoLeader, isOfOneTopic, messageOf, says } from './client-errors.ts'
 import type { KafkaProducer } from './client-shapes.ts'
-import { givenTime } from './given-time.ts'
-import { type ClientSettings, clientOptions, whereOf } from './settings.ts'
+import { type ClientSettings, clientOptions, farewellMs, whereOf } from './settings.ts'
 import { inBatches, type RecordRules, type ToSend, toSend } from './to-send.ts'
 
 export interface PublishingSettings extends ClientSettings, RecordRules {}
@@ -27,8 +27,8 @@ export class Publisher {
 
   async close(): Promise<void> {
     const { clock } = this.#settings
-    await givenTime(this.#last, clock)
-    await givenTime(this.#discard(), clock)
+    await inTime(this.#last, { clock, withinMs: farewellMs })
+    await inTime(this.#discard(), { clock, withinMs: farewellMs })
   }
 
   async #publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]> {

@@ -1,15 +1,14 @@
-import { backoffMs, type ChangeSignal, changeSignal } from '../../clock/index.ts'
+import { backoffMs, type ChangeSignal, changeSignal, inTime } from '../../clock/index.ts'
 import type { Delivery, Restore, Settlement } from '../../contracts/index.ts'
 import { AssignedPartitions } from './assigned-partitions.ts'
 import { asSetupError, isOfOneTopic, unreachable } from './client-errors.ts'
 import type { FetchedRecord } from './committed-records.ts'
 import { Committer } from './committer.ts'
 import { Fetcher } from './fetching.ts'
-import { givenTime } from './given-time.ts'
 import { GroupMember } from './group-member.ts'
 import type { PartitionLedger, Slot } from './partition-ledger.ts'
 import { readRecord } from './read-record.ts'
-import { type KafkaSettings, whereOf } from './settings.ts'
+import { farewellMs, type KafkaSettings, whereOf } from './settings.ts'
 import { TopicWatch } from './topic-watch.ts'
 
 export interface SessionOptions {
@@ -156,7 +155,7 @@ export class Session {
     this.#partitions.end()
     const { clock } = this.#settings
     const leaving = [this.#member.leave(), this.#fetcher.close()]
-    const closings = await Promise.allSettled(leaving.map((each) => givenTime(each, clock)))
+    const closings = await Promise.allSettled(leaving.map((each) => inTime(each, { clock, withinMs: farewellMs })))
     for (const closing of closings) if (closing.status === 'rejected') this.#settings.onError(closing.reason)
   }
 

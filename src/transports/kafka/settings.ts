@@ -2,6 +2,9 @@ import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
 
+/** How long brokers may take to answer when we leave. */
+export const farewellMs = 3_000
+
 export interface ClientSettings {
   readonly kafka: KafkaModule
   readonly servers: readonly string[]

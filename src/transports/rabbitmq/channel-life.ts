@@ -1,7 +1,7 @@
+import { inTime } from '../../clock/index.ts'
 import type { Clock, Delivery } from '../../contracts/index.ts'
 import type { AmqpChannel, AmqpMessage } from './client-shapes.ts'
 import { type Answer, OpenTags } from './open-tags.ts'
-import { orGiveUp } from './or-give-up.ts'
 import { Rungs } from './rungs.ts'
 
 /** How long a broker may take to answer when we leave. */
@@ -236,7 +236,7 @@ export class ChannelLife {
 
   async #answered(ask: () => PromiseLike<unknown>): Promise<void> {
     const asking = (async () => ask())().catch(() => {})
-    await orGiveUp(Promise.race([asking, this.#ended.promise]), { clock: this.#options.clock, afterMs: farewellMs })
+    await inTime(Promise.race([asking, this.#ended.promise]), { clock: this.#options.clock, withinMs: farewellMs })
   }
 
   #end(): void {

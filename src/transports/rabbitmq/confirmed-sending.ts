@@ -1,8 +1,8 @@
+import { inTime } from '../../clock/index.ts'
 import type { Clock } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { AmqpConfirmChannel, AmqpConnection, AmqpMessage } from './client-shapes.ts'
 import type { Opened } from './link.ts'
-import { orGiveUp } from './or-give-up.ts'
 import type { WireMessage } from './to-wire.ts'
 
 export type Answer =
@@ -44,7 +44,7 @@ export class ConfirmedSending {
   async send(wire: WireMessage): Promise<Answer> {
     if (wire.headerFrameBytes > this.#frameBytes) return { kind: 'refused', error: tooLarge(wire, this.#frameBytes) }
     const answering = Promise.race([this.#confirmation(wire), this.#closed.promise])
-    const answer = await orGiveUp(answering, { clock: this.#clock, afterMs: this.#timeoutMs })
+    const answer = await inTime(answering, { clock: this.#clock, withinMs: this.#timeoutMs })
     if (answer !== undefined) return answer
     this.reason ??= new Error(`no confirmation within ${this.#timeoutMs} ms`)
     void this.close()
@@ -55,7 +55,7 @@ export class ConfirmedSending {
     if (this.hasEnded) return
     this.hasEnded = true
     const closing = (async () => this.#channel.close())().catch(() => {})
-    await orGiveUp(closing, { clock: this.#clock, afterMs: 3_000 })
+    await inTime(closing, { clock: this.#clock, withinMs: 3_000 })
     // Confirmations still missing at this point will never arrive.
     this.reason ??= new Error('the transport was closed')
     this.#closed.resolve({ kind: 'lost' })

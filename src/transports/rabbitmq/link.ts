@@ -1,8 +1,8 @@
+import { inTime } from '../../clock/index.ts'
 import type { Clock } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
 import type { AmqpConnection } from './client-shapes.ts'
-import { orGiveUp } from './or-give-up.ts'
 
 /** One connection, opened when it is needed and reopened when it was lost. */
 export interface Link {
@@ -33,7 +33,7 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
 
   const openNew = async (): Promise<AmqpConnection> => {
     const connecting = begin(connect)
-    const connection = await orGiveUp(connecting, { clock, afterMs: timeoutMs })
+    const connection = await inTime(connecting, { clock, withinMs: timeoutMs })
     if (connection === undefined) {
       // It may still succeed later, and would then stay open unnoticed.
       void connecting.then((late) => late.close()).catch(() => {})
@@ -81,16 +81,16 @@ export function newLink({ connect, timeoutMs, clock }: LinkOptions): Link {
       current = undefined
       // A connection that is still being opened is closed once it is open.
       const opening = opened?.catch(() => undefined) ?? Promise.resolve(undefined)
-      const connection = await orGiveUp(opening, { clock, afterMs: farewellMs })
+      const connection = await inTime(opening, { clock, withinMs: farewellMs })
       if (connection === undefined) void opening.then((late) => late?.close()).catch(() => {})
       if (connection === undefined) return
-      const closed = await orGiveUp(
+      const closed = await inTime(
         begin(() => connection.close()).then(
           () => true,
           // It was already closed, which is just as good.
           () => true,
         ),
-        { clock, afterMs: farewellMs },
+        { clock, withinMs: farewellMs },
       )
       if (closed === undefined) destroySocket(connection)
     },

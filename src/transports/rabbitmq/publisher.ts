@@ -1,10 +1,10 @@
+import { inTime } from '../../clock/index.ts'
 import type { Clock, OutgoingMessage, PublishResult } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
 import { brokerError, replyCode } from './broker-errors.ts'
 import type { AmqpConfirmChannel } from './client-shapes.ts'
 import { type Answer, ConfirmedSending } from './confirmed-sending.ts'
 import type { Link } from './link.ts'
-import { orGiveUp } from './or-give-up.ts'
 import { type Encoded, publishInOrder } from './publish-in-order.ts'
 import { toWire, type WireMessage, type WireRules } from './to-wire.ts'
 
@@ -47,7 +47,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
   const openNew = async (): Promise<ConfirmedSending> => {
     const beginning = begin()
     try {
-      const sending = await orGiveUp(beginning, { clock, afterMs: confirmTimeoutMs })
+      const sending = await inTime(beginning, { clock, withinMs: confirmTimeoutMs })
       if (sending !== undefined) return sending
       void beginning.then((late) => late.close()).catch(() => {})
       throw new Error(`no answer within ${confirmTimeoutMs} ms`)
@@ -95,7 +95,7 @@ export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: 
     async close() {
       const opening = current?.catch(() => undefined) ?? Promise.resolve(undefined)
       current = undefined
-      const opened = await orGiveUp(opening, { clock, afterMs: farewellMs })
+      const opened = await inTime(opening, { clock, withinMs: farewellMs })
       if (opened === undefined) void opening.then((late) => late?.close())
       await opened?.close()
     },

@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock/index.ts'
+import { inTime, systemClock } from '../../clock/index.ts'
 import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
 import { type JustonceError, quiet } from '../../errors/index.ts'
 import { brokerError } from './broker-errors.ts'
@@ -7,7 +7,6 @@ import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
 import { newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
-import { orGiveUp } from './or-give-up.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
 import { subscribeWhenThere } from './subscribe-when-there.ts'
@@ -97,7 +96,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     for (const each of lives) if (each.hasEnded) lives.delete(each)
     const opening = subscribe(wanted)
     try {
-      const opened = await orGiveUp(opening, { clock, afterMs: setupMs, signal })
+      const opened = await inTime(opening, { clock, withinMs: setupMs, signal })
       if (opened !== undefined) return opened
       void opening.then((late) => late.close()).catch(() => {})
       throw new Error(`no answer within ${setupMs} ms`)
