@@ -29,6 +29,7 @@ export class Link {
   readonly #onLost: ((error: SimError) => void)[] = []
   #server: Promise<unknown> = Promise.resolve()
   #lost: SimError | undefined
+  #held = 0
   /** When the last request and the last answer arrive: what comes later on the same connection arrives later. */
   readonly #lastArrival = { request: 0, answer: 0 }
 
@@ -58,9 +59,14 @@ export class Link {
     const latency = () => (scheduler.random.between(1, 5) * (fault === 'slow' ? 200 : 1)) / quicker
     const call: Call<T> = { work, latency, fault, resolve, reject }
     if (fault?.endsWith('-before')) this.#strike(fault)
-    // A frozen process has not handed its request to the network yet.
-    if (fault === 'pause-before') this.#process.whenResumed(() => this.#send(call))
-    else if (!fault?.endsWith('-before')) this.#send(call)
+    // A frozen process has not handed its request to the network yet, nor what it asks on this connection after that.
+    if (fault === 'pause-before' || this.#held > 0) {
+      this.#held++
+      this.#process.whenResumed(() => {
+        this.#held--
+        this.#send(call)
+      })
+    } else if (!fault?.endsWith('-before')) this.#send(call)
     return promise
   }
 
