@@ -11,3 +11,12 @@ export interface Command {
 
 /** Thrown for a mistake on the command line: the message is enough, and no stack is shown. */
 export class UsageError extends Error {}
+
+/** Reads arguments. What is wrong with them is shown with the help of their command. */
+export function parsing<T>(help: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
+  }
+}

@@ -2,8 +2,17 @@ import type { Store } from '../contracts/index.ts'
 import { UsageError } from './command.ts'
 import { importFile } from './import-file.ts'
 
-/** The store that a file of the user exports, as default or under the name `store`. */
-export async function loadStore(file: string): Promise<Store> {
+/** Works with the store that a file of the user exports, as default or under the name `store`, and closes it. */
+export async function withStore(file: string, work: (store: Store) => Promise<number>): Promise<number> {
+  const store = await loadStore(file)
+  try {
+    return await work(store)
+  } finally {
+    await store.close().catch(() => {})
+  }
+}
+
+async function loadStore(file: string): Promise<Store> {
   const { default: byDefault, store: named } = await importFile(file)
   const store = [byDefault, named].find((each) => each !== undefined)
   if (isStore(store)) return store

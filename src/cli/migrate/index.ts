@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { Store } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
-import { type Command, UsageError } from '../command.ts'
-import { loadStore } from '../load-store.ts'
+import { type Command, parsing, UsageError } from '../command.ts'
+import { withStore } from '../load-store.ts'
 import { reaching } from '../reaching.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -31,12 +31,7 @@ export const migrateCommand: Command = {
   help,
   async run(args, terminal) {
     const { file, action, daysFrom } = parse(args)
-    const store = await loadStore(file)
-    try {
-      return await actions[action](store, terminal, daysFrom)
-    } finally {
-      await store.close().catch(() => {})
-    }
+    return await withStore(file, (store) => actions[action](store, terminal, daysFrom))
   },
 }
 
@@ -92,7 +87,7 @@ interface Parsed {
 }
 
 function parse(args: readonly string[]): Parsed {
-  try {
+  return parsing(help, () => {
     const flag = { type: 'boolean', default: false } as const
     const text = { type: 'string' } as const
     const options = { store: text, print: flag, check: flag, 'days-from': text } as const
@@ -104,9 +99,7 @@ function parse(args: readonly string[]): Parsed {
     if (day !== undefined && action !== 'install')
       throw new UsageError(`--days-from and --${action} do not go together.`)
     return { file: values.store, action, daysFrom: day === undefined ? undefined : dayOf(day) }
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
-  }
+  })
 }
 
 function dayOf(text: string): Date {

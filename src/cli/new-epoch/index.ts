@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type Command, UsageError } from '../command.ts'
-import { loadStore } from '../load-store.ts'
+import { type Command, parsing, UsageError } from '../command.ts'
+import { withStore } from '../load-store.ts'
 import { reaching } from '../reaching.ts'
 
 const help = `Usage: justonce new-epoch --store <file>
@@ -18,27 +18,21 @@ export const newEpochCommand: Command = {
   name: 'new-epoch',
   summary: 'empties every cache, after records were lost or restored by hand',
   help,
-  async run(args, { out }) {
-    const store = await loadStore(parse(args))
-    try {
+  run: async (args, { out }) =>
+    withStore(parse(args), async (store) => {
       await reaching(store, async () => {
         await store.schema.check()
         await store.transaction((tx) => store.inbox.forget(tx, []))
       })
       out.write(`The ${store.name} store has a new epoch: caches no longer trust what they knew before.\n`)
       return 0
-    } finally {
-      await store.close().catch(() => {})
-    }
-  },
+    }),
 }
 
 function parse(args: readonly string[]): string {
-  try {
+  return parsing(help, () => {
     const { values } = parseArgs({ args: [...args], options: { store: { type: 'string' } } as const })
     if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
     return values.store
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
-  }
+  })
 }

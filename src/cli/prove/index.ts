@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Proof, type ProveOptions, prove } from '../../testing/index.ts'
-import { type Command, UsageError } from '../command.ts'
+import { type Command, parsing, UsageError } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { coloured } from './coloured.ts'
 import { loadProofs } from './load-proofs.ts'
@@ -55,7 +55,7 @@ function databaseOf({ postgres, mysql }: Where): Pick<ProveOptions, 'database'> 
 }
 
 function parse(args: readonly string[]): { file: string; json: boolean } & Where {
-  try {
+  return parsing(help, () => {
     const { values, positionals } = parseArgs({
       args: [...args],
       options: {
@@ -70,9 +70,7 @@ function parse(args: readonly string[]): { file: string; json: boolean } & Where
     const { json, postgres, mysql } = values
     if (postgres !== undefined && mysql !== undefined) throw new UsageError('give either --postgres or --mysql.')
     return { file, json, postgres, mysql }
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
-  }
+  })
 }
 
 /** On Ctrl-C, removes its scratch database before it ends. */

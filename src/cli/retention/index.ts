@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type Command, UsageError } from '../command.ts'
-import { loadStore } from '../load-store.ts'
+import { type Command, parsing, UsageError } from '../command.ts'
+import { withStore } from '../load-store.ts'
 import { reaching } from '../reaching.ts'
 
 const help = `Usage: justonce retention repair-horizon --store <file>
@@ -16,10 +16,8 @@ export const retentionCommand: Command = {
   name: 'retention',
   summary: 'repairs the horizon after a wrong clock has raised it too far',
   help,
-  async run(args, { out }) {
-    const file = parse(args)
-    const store = await loadStore(file)
-    try {
+  run: async (args, { out }) =>
+    withStore(parse(args), async (store) => {
       const { retention } = store
       if (retention === undefined) throw new UsageError(`the ${store.name} store has no horizon.`)
       const { before, horizon } = await reaching(store, async () => {
@@ -28,10 +26,7 @@ export const retentionCommand: Command = {
       })
       out.write(`The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`)
       return 0
-    } finally {
-      await store.close().catch(() => {})
-    }
-  },
+    }),
 }
 
 function said(horizon: Date | undefined): string {
@@ -39,13 +34,11 @@ function said(horizon: Date | undefined): string {
 }
 
 function parse(args: readonly string[]): string {
-  try {
+  return parsing(help, () => {
     const options = { store: { type: 'string' } } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     if (positionals.join(' ') !== 'repair-horizon') throw new UsageError('do what? Give repair-horizon.')
     if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
     return values.store
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
-  }
+  })
 }
