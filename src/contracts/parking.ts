@@ -83,7 +83,8 @@ export type ParkedChange = RecordKey &
   (
     | { readonly kind: 'done' }
     | ({ readonly kind: 'again'; readonly attempts: number; readonly delayMs: number } & ParkedReason)
-    | ({ readonly kind: 'dead'; readonly attempts: number } & ParkedReason)
+    /** Given a `step`, it has that from now on: the highest one holds up no other handler of its message. */
+    | ({ readonly kind: 'dead'; readonly attempts: number; readonly step?: number | undefined } & ParkedReason)
   )
 
 /** Messages that wait for one handler. */

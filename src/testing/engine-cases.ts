@@ -15,6 +15,7 @@ import { looksAwayCases } from './engine-cases/looks-away.ts'
 import { onceCases } from './engine-cases/once.ts'
 import { operationsCases } from './engine-cases/operations.ts'
 import { redriveCases } from './engine-cases/redrive.ts'
+import { removedHandlerCases } from './engine-cases/removed-handlers.ts'
 import { renameCases } from './engine-cases/renames.ts'
 import { retentionCases } from './engine-cases/retention.ts'
 import { retryCases } from './engine-cases/retry.ts'
@@ -34,6 +35,7 @@ export const engineCases: readonly StoreCase[] = [
   ...operationsCases,
   ...redriveCases,
   ...stepCases,
+  ...removedHandlerCases,
   ...keyOrderCases,
   ...expiryCases,
   ...breakerCases,

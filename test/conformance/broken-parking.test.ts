@@ -55,6 +55,18 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'leaves a dead letter its step whatever it is given',
+    caught:
+      'parking: a dead letter that is given a later step holds up no other handler, and keeps its place in its key',
+    break: parking(({ change }) => ({
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => (each.kind === 'dead' ? { ...each, step: undefined } : each)),
+        ),
+    })),
+  },
+  {
     name: 'lets a row be taken that is not what it was',
     caught:
       'parking: a row is taken only if it has not changed since it was read and is not gone, with one answer each',

@@ -2,7 +2,7 @@ import type { StoredParkedMessage, WantedMessages } from '../../contracts/index.
 import { unrouted } from '../../encoding/unrouted.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { Engine } from '../engine.ts'
-import { abandonedRow, failedAgain, reasonNow } from './parked-rows.ts'
+import { abandoned } from './parked-rows.ts'
 
 const atOnce = 20
 const mostBytes = 16 * 1_048_576
@@ -43,25 +43,11 @@ async function abandon<Tx>(
   return await store.transaction(async (tx) => {
     const taken = await store.parking.take(tx, rows)
     const ours = rows.filter((_, index) => taken[index] === true)
-    // The others are replaced, because later handlers of their messages would wait for them. A letter of an order key that was
-    // redriven may have letters behind it that were not, and must keep its place before them.
-    const kept = ours.filter(({ redrive, orderKey }) => redrive !== undefined && orderKey !== undefined)
-    const others = ours.filter((row) => !kept.includes(row))
     const at = clock.now()
-    await store.parking.change(tx, [
-      ...kept.map((row) =>
-        failedAgain(
-          row,
-          { error, verdict: { state: 'dead', reason: reasonNow(row, error), attempts: row.attempts, delayMs: 0 } },
-          at,
-        ),
-      ),
-      ...others.map(({ handler, key }) => ({ handler, key, kind: 'done' as const })),
-    ])
-    if (others.length > 0)
-      await store.parking.park(
+    if (ours.length > 0)
+      await store.parking.change(
         tx,
-        others.map((row) => abandonedRow(row, error, at)),
+        ours.map((row) => abandoned(row, error, at)),
       )
     return ours
   })

@@ -93,16 +93,15 @@ export const waitsFor = {
   breaker: 'WAITS_FOR_BREAKER',
 } as const
 
-/** A row that nothing can retry any more, as a dead letter that blocks no later handler of its message. */
-export function abandonedRow(letter: StoredParkedMessage, error: JustonceError, at: Date): NewParkedMessage {
-  const { handler, key, messageId, type, source, message, attempts, independent, orderKey, redrive, originalBody } =
-    letter
-  const step = letter.step < holdsUpNobody ? holdsUpNobody + letter.step : letter.step
+/**
+ * The change to a parked message that nothing can retry any more. It becomes a dead letter that blocks no later handler of
+ * its message, and keeps its place among the messages of its order key.
+ */
+export function abandoned(letter: StoredParkedMessage, error: JustonceError, at: Date): ParkedChange {
+  const { handler, key, attempts, step } = letter
   return {
-    ...{ handler, key, messageId, type, source, message, attempts, independent, orderKey, redrive, originalBody, step },
+    ...{ handler, key, kind: 'dead', attempts, step: step < holdsUpNobody ? holdsUpNobody + step : step },
     ...explained(letter.errors, error, { reason: reasonNow(letter, error) }, at),
-    state: 'dead',
-    delayMs: 0,
   }
 }
 

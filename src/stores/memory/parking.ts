@@ -76,6 +76,7 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
             errors,
             nextAt,
             changedAt: new Date(now),
+            step: (change.kind === 'dead' ? change.step : undefined) ?? row.step,
           })
         }
       }

@@ -105,7 +105,7 @@ function isAmong(names: readonly string[]): string {
 
 export type KeptChange = Exclude<ParkedChange, { kind: 'done' }>
 
-const changed = ['handler', '`key`', 'state', 'attempts', 'reason', 'errors', 'shape', 'delay_ms']
+const changed = ['handler', '`key`', 'state', 'attempts', 'reason', 'errors', 'shape', 'delay_ms', 'step']
 
 export function changeRow(change: KeptChange): string[] {
   const { handler, key, kind, attempts, reason, errors, shape } = change
@@ -118,6 +118,7 @@ export function changeRow(change: KeptChange): string[] {
     bytes(errors),
     textValue(shape),
     integer(change.kind === 'again' ? change.delayMs : 0),
+    change.kind === 'dead' && change.step !== undefined ? integer(change.step) : 'NULL',
   ]
 }
 
@@ -125,7 +126,7 @@ export function updateChanged({ parked }: Tables, rows: readonly (readonly strin
   return `UPDATE ${givenRows(changed, rows)} STRAIGHT_JOIN ${parked} AS known FORCE INDEX (parked_key)
       ON known.handler = given.handler AND known.\`key\` = given.\`key\`
     SET known.state = given.state, known.attempts = given.attempts, known.reason = given.reason,
-        known.errors = given.errors, known.shape = given.shape,
+        known.errors = given.errors, known.shape = given.shape, known.step = COALESCE(given.step, known.step),
         known.next_at = ${nowMs} + given.delay_ms, known.changed_at = ${nowMs},
         known.begun = 0, known.revision = known.revision + 1`
 }

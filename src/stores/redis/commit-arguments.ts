@@ -62,7 +62,8 @@ export function commitArguments(transaction: Transaction, recordTtlMs: number): 
         else {
           const { attempts, reason, errors, shape } = change
           const [state, delay] = change.kind === 'again' ? ['waiting', Math.ceil(change.delayMs)] : ['dead', 0]
-          act('change', groupOf(name), name, state as string, delay as number, attempts, reason, errors, shape)
+          const step = (change.kind === 'dead' ? change.step : undefined) ?? ''
+          act('change', groupOf(name), name, state as string, delay as number, attempts, reason, errors, shape, step)
         }
         break
       }

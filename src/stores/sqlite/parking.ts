@@ -51,7 +51,7 @@ const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AN
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
-  errors = ?, changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
+  errors = ?, step = coalesce(?, step), changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
 
 /** A transaction holds the write lock until it ends, so everything it reads is locked. */
 export function sqliteParking<Database extends SqliteDatabase>(
@@ -194,7 +194,8 @@ function apply(statements: Statements, change: ParkedChange): void {
   const { attempts, reason, shape, errors } = change
   const state = change.kind === 'again' ? 'waiting' : 'dead'
   const delayMs = change.kind === 'again' ? Math.ceil(change.delayMs) : 0
-  statements.run(changeOne, state, attempts, reason, shape, errors, delayMs, handler, key)
+  const step = (change.kind === 'dead' ? change.step : undefined) ?? null
+  statements.run(changeOne, state, attempts, reason, shape, errors, step, delayMs, handler, key)
 }
 
 function isBlocked(statements: Statements, { handler, orderKey, pastDead }: OrderScope): boolean {

@@ -3,7 +3,7 @@ import type { NewParkedMessage } from '../../contracts/index.ts'
 import { parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { hold } from '../waiting.ts'
-import { anHour, change, done, dueKeys, park, reserve } from './parked-rows.ts'
+import { anHour, change, dead, done, dueKeys, park, reserve, rowOf } from './parked-rows.ts'
 
 const steps = ['step-0', 'step-1', 'step-2']
 
@@ -37,6 +37,29 @@ export const parkingStepCases: readonly StoreCase[] = [
       assert.deepEqual(await due(), ['m1 step-1', 'm3 step-1'])
       await change(store, done('m1', { handler: 'step-1' }), done('m2', { handler: 'step-0' }))
       assert.deepEqual(await due(), ['m1 step-2', 'm2 step-1', 'm3 step-1'])
+    },
+  },
+  {
+    name: 'parking: a dead letter that is given a later step holds up no other handler, and keeps its place in its key',
+    async run({ store }) {
+      const first = { handler: 'step-0', step: 0, orderKey: 'k' }
+      await park(
+        store,
+        parkedMessage('m1', first),
+        parkedMessage('m1', { handler: 'step-1', step: 1 }),
+        parkedMessage('m2', { ...first, state: 'dead' }),
+        parkedMessage('m2', { handler: 'step-1', step: 1 }),
+      )
+      const before = await rowOf(store, 'm1', 'step-0')
+      await change(store, dead('m1', { handler: 'step-0', step: 1_000_000 }))
+      const after = await rowOf(store, 'm1', 'step-0')
+      assert.deepEqual([after.state, after.step, after.sequence], ['dead', 1_000_000, before.sequence])
+      assert.deepEqual(await dueKeys(store, { handlers: ['step-1'] }), ['m1'])
+      await change(store, dead('m2', { handler: 'step-0' }))
+      assert.equal((await rowOf(store, 'm2', 'step-0')).step, 0)
+      assert.deepEqual(await dueKeys(store, { handlers: ['step-1'] }), ['m1'])
+      await change(store, done('m1', { handler: 'step-0' }))
+      assert.deepEqual(await dueKeys(store, { handlers: ['step-1'] }), ['m1'])
     },
   },
   {

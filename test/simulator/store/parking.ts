@@ -138,8 +138,9 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               if (change.kind === 'done' || row === undefined) return undefined
               const { kind, handler, key, ...facts } = change
               const state = kind === 'dead' ? 'dead' : 'waiting'
+              const step = (change.kind === 'dead' ? change.step : undefined) ?? (row as Parked).step
               const nextAt = session.database.date(change.kind === 'again' ? change.delayMs : 0)
-              return changed(row as Parked, session, { ...facts, state, nextAt, changedAt, begun: 0 })
+              return changed(row as Parked, session, { ...facts, step, state, nextAt, changedAt, begun: 0 })
             })
           }
         }),

@@ -132,10 +132,10 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
       `WITH changed AS (
          UPDATE ${parked} AS known
          SET state = given.state, attempts = given.attempts, reason = given.reason, errors = given.errors,
-             shape = given.shape, next_at = ${later('given.delay_ms')},
+             shape = given.shape, next_at = ${later('given.delay_ms')}, step = coalesce(given.step, known.step),
              changed_at = statement_timestamp(), begun = 0, revision = known.revision + 1
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[])
-              AS given (handler, key, state, attempts, reason, errors, shape, delay_ms)
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::float8[],
+                     $9::int[]) AS given (handler, key, state, attempts, reason, errors, shape, delay_ms, step)
          WHERE known.handler = given.handler AND known.key = given.key RETURNING 1)
        ${failIfMissing(`${present} - (SELECT count(*) FROM changed)`, 'parked messages were not changed')}`,
     ),

@@ -94,6 +94,7 @@ export function postgresParking<Tx>(
         textArray(kept.map(({ errors }) => errors)),
         textArray(kept.map(({ shape }) => shape)),
         numberArray(kept.map((change) => (change.kind === 'again' ? change.delayMs : 0))),
+        numberArray(kept.map((change) => (change.kind === 'dead' ? change.step : undefined))),
       ]
       await transactions.write(tx, [{ statement: statements.change, values }])
     },

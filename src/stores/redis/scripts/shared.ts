@@ -126,9 +126,9 @@ local function removeRow(id)
   end
 end
 
-local function changeRow(id, state, delay, attempts, reason, errors, shape)
+local function changeRow(id, state, delay, attempts, reason, errors, shape, step)
   local key = rowKey(id)
-  local row = redis.call('HMGET', key, 'scope', 'sequence')
+  local row = redis.call('HMGET', key, 'scope', 'sequence', 'steps')
   if not row[2] then return end
   redis.call('HSET', key, 'state', state, 'begun', 0, 'changedAt', now, 'nextAt', now + delay, 'attempts', attempts,
     'reason', reason, 'errors', errors, 'shape', shape)
@@ -138,6 +138,13 @@ local function changeRow(id, state, delay, attempts, reason, errors, shape)
   if row[1] then
     if state == 'waiting' then redis.call('ZADD', P .. 'scope-waiting:' .. row[1], row[2], id)
     else redis.call('ZREM', P .. 'scope-waiting:' .. row[1], id) end
+  end
+  if step and step ~= '' then
+    local steps = P .. 'steps:' .. row[3]
+    local before = lowest(steps)
+    redis.call('HSET', key, 'step', step)
+    redis.call('ZADD', steps, step, id)
+    placeSteps(steps, before)
   end
   place(id)
   placeScope(row[1])
