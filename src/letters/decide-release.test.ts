@@ -6,8 +6,8 @@ const startedAt = new Date('2030-01-01T00:00:00Z')
 const finished: ReleaseDecision = { kind: 'end', state: 'finished' }
 const stopped: ReleaseDecision = { kind: 'end', state: 'stopped' }
 const wait: ReleaseDecision = { kind: 'wait' }
-const release = (count: number): ReleaseDecision => ({ kind: 'release', count, isPaced: false })
-const paced = (count: number): ReleaseDecision => ({ kind: 'release', count, isPaced: true })
+const release = (count: number): ReleaseDecision => ({ kind: 'release', count, paceFrom: undefined })
+const paced = (count: number): ReleaseDecision => ({ kind: 'release', count, paceFrom: expect.any(Date) })
 
 interface Row {
   readonly name: string
@@ -176,7 +176,26 @@ const table: readonly Row[] = [
 ]
 
 test.each(table)('$name', ({ settings, progress, seconds = 0, roundMs = 1_000, decision }) => {
-  const redrive = { selected: 20, canary: 0, perSecond: undefined, stopAfterFailures: 10, startedAt, ...settings }
+  const redrive = {
+    selected: 20,
+    canary: 0,
+    perSecond: undefined,
+    stopAfterFailures: 10,
+    paceFrom: startedAt,
+    ...settings,
+  }
   const counted = { unreleased: 0, untried: 0, failed: 0, ...progress }
   expect(decideRelease(redrive, counted, new Date(startedAt.getTime() + seconds * 1_000), roundMs)).toEqual(decision)
+})
+
+test('a second driver that looks at the same moment finds nothing due, however long nobody has looked', () => {
+  const settings = { selected: 100, canary: 0, perSecond: 3, stopAfterFailures: 10 }
+  const now = new Date(startedAt.getTime() + 3_600_000)
+  const progress = (unreleased: number) => ({ unreleased, untried: 0, failed: 0 })
+  const first = decideRelease({ ...settings, paceFrom: startedAt }, progress(60), now, 1_000)
+  expect(first).toEqual(paced(3))
+  const paceFrom = (first as { paceFrom: Date }).paceFrom
+  expect(decideRelease({ ...settings, paceFrom }, progress(57), now, 1_000)).toEqual(wait)
+  const soon = new Date(now.getTime() + 334)
+  expect(decideRelease({ ...settings, paceFrom }, progress(57), soon, 1_000)).toEqual(paced(1))
 })

@@ -10,19 +10,41 @@ import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, givenOf, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
 import type { LetterSelection, WhoAndWhy } from './types.ts'
-import { checkWhoAndWhy } from './who-and-why.ts'
+import { type CheckedWhoAndWhy, checkWhoAndWhy } from './who-and-why.ts'
 
 const atOnce = 1_000
 
-/** Removes dead letters and marks their records, all in one transaction. */
+/**
+ * Removes dead letters and marks their records. Letters that are named one by one are removed in one transaction, all of them
+ * or none; those that match a filter a page at a time, because a store waits only so long for a commit.
+ */
 export async function discardLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
   whoAndWhy: WhoAndWhy,
 ): Promise<number> {
-  const { by, why } = checkWhoAndWhy(whoAndWhy, 'discard()')
+  const signed = checkWhoAndWhy(whoAndWhy, 'discard()')
   const selected = decideSelection(selection)
-  const keys = await keysOf(site, selected)
+  if (selected.kind === 'exact') {
+    const { keys } = selected
+    await findLetters(site, keys)
+    return await orExplain(site, selected, () => discardAtOnce(site, selected, keys, signed))
+  }
+  let count = 0
+  for await (const page of pagesOf(site.store, selected.filter)) {
+    const keys = page.filter(({ redrive }) => redrive === undefined).map(({ handler, key }) => ({ handler, key }))
+    if (keys.length > 0) count += await discardAtOnce(site, selected, keys, signed)
+  }
+  if (count === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
+  return count
+}
+
+async function discardAtOnce<Tx>(
+  site: Site<Tx>,
+  selected: Selected,
+  keys: readonly RecordKey[],
+  { by, why }: CheckedWhoAndWhy,
+): Promise<number> {
   const { store } = site
   const shared = await sharedRecords(site, keys)
   const discard = async (tx: Tx, running: RunningRedrives) => {
@@ -48,15 +70,12 @@ export async function discardLetters<Tx>(
       await keepAudit(site, tx, { action: 'discard', by, why, subject })
     }
     if (selected.kind === 'exact' && count < keys.length) throw changedMeanwhile()
-    if (count === 0) throw noneFound()
     return count
   }
-  return await orExplain(site, selected, () =>
-    despiteRivals(async () => {
-      const running = await runningRedrives(store)
-      return await store.transaction((tx) => discard(tx, running))
-    }),
-  )
+  return await despiteRivals(async () => {
+    const running = await runningRedrives(store)
+    return await store.transaction((tx) => discard(tx, running))
+  })
 }
 
 /**
@@ -86,20 +105,4 @@ async function sharedRecords<Tx>(
     }
   }
   return shared
-}
-
-async function keysOf<Tx>(site: Site<Tx>, selected: Selected): Promise<readonly RecordKey[]> {
-  if (selected.kind === 'exact') {
-    await findLetters(site, selected.keys)
-    return selected.keys
-  }
-  const keys: RecordKey[] = []
-  for await (const page of pagesOf(site.store, selected.filter))
-    for (const { handler, key, redrive } of page) if (redrive === undefined) keys.push({ handler, key })
-  if (keys.length === 0) throw noneFound()
-  return keys
-}
-
-function noneFound(): JustonceError {
-  return new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
 }

@@ -2,15 +2,16 @@ import type { PackedMessage, RecordKey, StoredParkedMessage } from '../contracts
 import { checkNumber, JustonceError } from '../errors/index.ts'
 import { uuidv7 } from '../ids/index.ts'
 import { type AuditEntry, keepAudit } from './audit.ts'
+import { countParked } from './count-parked.ts'
 import { changedMeanwhile, findLetters, orExplain } from './find-letters.ts'
-import { type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
+import { isTooManyToMark, markAhead, type RunningRedrives, runningRedrives, startRedrive } from './redrives.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
 import { decideSelection, type Selected } from './selection.ts'
 import type { Site } from './site.ts'
 import type { LetterSelection, RedriveOptions, RedriveSettings } from './types.ts'
 import { checkWhoAndWhy, checkWhole } from './who-and-why.ts'
 
-/** Stores a redrive and marks its dead letters, or does nothing at all. */
+/** Stores a redrive and marks its dead letters, or nothing comes of it. */
 export async function redriveLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
@@ -20,10 +21,13 @@ export async function redriveLetters<Tx>(
   const selected = decideSelection(selection)
   const edit = await checkLetters(site, selected, options.body)
   const { store } = site
-  const start = async (tx: Tx, running: RunningRedrives) => {
-    const marked = await startRedrive(store, tx, running, settings, selected.filter)
+  const { id } = settings
+  const isLarge = selected.kind === 'fitting' && (await isTooManyToMark(store, selected.filter))
+  if (isLarge) await markInSteps(site, id, selected)
+  const start = async (tx: Tx, running: RunningRedrives, ahead: number) => {
+    const marked = await startRedrive(store, tx, running, settings, selected.filter, ahead)
     if (marked === undefined) throw new RivalError()
-    await refusePartly(store, tx, running, settings.id, selected)
+    await refusePartly(store, tx, running, id, selected)
     if (edit !== undefined && !(await replace(store, tx, edit))) throw changedMeanwhile()
     if (selected.kind === 'exact' && marked < selected.keys.length) throw changedMeanwhile()
     if (marked === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
@@ -33,11 +37,25 @@ export async function redriveLetters<Tx>(
   const count = await orExplain(site, selected, () =>
     despiteRivals(async () => {
       const running = await runningRedrives(store)
-      return await store.transaction((tx) => start(tx, running))
+      const ahead = isLarge ? await countParked(store, { redrive: id }) : 0
+      return await store.transaction((tx) => start(tx, running, ahead))
     }),
   )
   site.changed({ kind: 'redrive-started' })
-  return { id: settings.id, selected: count }
+  return { id, selected: count }
+}
+
+/** If this ends in the middle, its marks are of a redrive that does not run, and mean nothing. */
+async function markInSteps<Tx>({ store }: Site<Tx>, id: string, { filter }: Selected): Promise<void> {
+  const step = async (): Promise<boolean> => {
+    const running = await runningRedrives(store)
+    return await store.transaction(async (tx) => {
+      const hasMore = await markAhead(store, tx, running, id, filter)
+      if (hasMore === undefined) throw new RivalError()
+      return hasMore
+    })
+  }
+  while (await despiteRivals(step));
 }
 
 async function replace<Tx>({ parking }: Site<Tx>['store'], tx: Tx, { key, message }: Edit): Promise<boolean> {

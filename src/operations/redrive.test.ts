@@ -180,6 +180,29 @@ test('it keeps its pace when it was started by a clock that was ahead for a mome
   expect(await letters.redriveStatus(id)).toMatchObject({ state: 'finished', succeeded: 5 })
 })
 
+test('several processes keep its pace together, also after a time in which none of them ran', async () => {
+  const ids = Array.from({ length: 80 }, (_, index) => `m${index}`)
+  const clock = fakeClock()
+  const database = new MemoryDatabase({ clock })
+  const { app, letters } = await withLetters(ids, { clock, database })
+  const { id } = await letters.redrive('all', { ...ana, perSecond: 5, stopAfterFailures: 100 })
+  await app.stop()
+  await clock.advance(3_600_000)
+  let tried = 0
+  for (let process = 0; process < 4; process++) {
+    const opened = openApp({ clock, database })
+    opened.app.on('note.created', 'tag-note', () => void tried++)
+    await opened.app.start()
+  }
+  // What three seconds bring may follow at once, because a look may take that long.
+  for (let second = 1; second <= 4; second++) {
+    await clock.advance(1_000)
+    expect(tried).toBeGreaterThanOrEqual(second * 5)
+    expect(tried).toBeLessThanOrEqual(15 + second * 5)
+  }
+  expect((await letters.redriveStatus(id)).startedAt).toEqual((await letters.redrives())[0]?.startedAt)
+})
+
 test('stopping holds back what was not released, and says who did it', async () => {
   const { app, letters, repair, rounds, runs, eventsOf, dead } = await withLetters(['m1', 'm2', 'm3'])
   repair()

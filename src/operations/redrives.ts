@@ -1,12 +1,14 @@
-import type { Store, StoredParkedMessage } from '../contracts/index.ts'
+import type { ParkedFilter, Store, StoredParkedMessage } from '../contracts/index.ts'
 import { timeOfRevision } from '../facts/index.ts'
 import type { Redrive, RedriveProgress, RedriveSettings } from './types.ts'
 
 /** The ids of the running redrives: a mark on a row counts only while its redrive is among them. */
 export interface RunningRedrives {
   readonly ids: readonly string[]
-  /** The revision of the list; `undefined` if there never was one. */
+  /** The revision of the list; `undefined` if there never was one. It grows with every hold, too. */
   readonly revision: number | undefined
+  /** How often the list was changed or held. */
+  readonly turn: number
 }
 
 export interface FoundRedrive {
@@ -15,6 +17,8 @@ export interface FoundRedrive {
   readonly revision: number
   /** How many of its dead letters were released. */
   readonly released: number
+  /** From when its pace counts. It moves on when nobody has released anything for a while. */
+  readonly paceFrom: Date
 }
 
 type Facts<Tx> = Pick<Store<Tx>, 'facts'>
@@ -25,7 +29,8 @@ const nameOf = (id: string): string => `${kind} ${id}`
 
 export async function runningRedrives<Tx>({ facts }: Facts<Tx>): Promise<RunningRedrives> {
   const [known] = await facts.read([runningName])
-  return { ids: known === undefined ? [] : (JSON.parse(known.value) as string[]), revision: known?.revision }
+  if (known === undefined) return { ids: [], turn: 0, revision: undefined }
+  return { ...(JSON.parse(known.value) as Pick<RunningRedrives, 'ids' | 'turn'>), revision: known.revision }
 }
 
 /** The rows without the marks of redrives that have ended. */
@@ -40,37 +45,62 @@ export async function withRunningMarks<Tx>(
   )
 }
 
-const listOf = (ids: readonly string[], { revision }: RunningRedrives) => {
-  return { name: runningName, from: revision, value: JSON.stringify(ids), forMs: undefined }
+const listOf = (ids: readonly string[], { revision, turn }: RunningRedrives) => {
+  return { name: runningName, from: revision, value: JSON.stringify({ ids, turn: turn + 1 }), forMs: undefined }
 }
 
 /**
- * Lets no redrive start or end before this transaction does. False if one was started or ended since `running` was read; this
- * transaction must then not be committed.
+ * Lets no redrive start or end before this transaction does. False if one was started or ended since `running` was read, or if
+ * letters were marked or discarded since then; this transaction must then not be committed.
  */
 export async function holdRunning<Tx>({ facts }: Facts<Tx>, tx: Tx, running: RunningRedrives): Promise<boolean> {
   return (await facts.change(tx, [listOf(running.ids, running)]))[0] !== undefined
 }
 
-/** How many rows are marked at a time, because their keys are returned. */
-const markedAtOnce = 50_000
+/** How many rows one transaction marks: more would take longer than a store waits for its commit. */
+const markedAtOnce = 10_000
 
 /**
- * Stores the redrive and marks the matching dead letters that are in no other redrive. `undefined` if a redrive was started or
- * ended since `running` was read; this transaction must then not be committed.
+ * Marks dead letters of a selection that is too large for one transaction, before the redrive starts: until then the marks
+ * mean nothing. Resolves to whether there may be more. `undefined` as below.
+ */
+export async function markAhead<Tx>(
+  store: Pick<Store<Tx>, 'facts' | 'parking'>,
+  tx: Tx,
+  running: RunningRedrives,
+  redrive: string,
+  filter: ParkedFilter,
+): Promise<boolean | undefined> {
+  if (!(await holdRunning(store, tx, running))) return undefined
+  const free = { ...filter, notInRedrives: [...running.ids, redrive] }
+  const marked = await store.parking.edit(tx, free, { kind: 'mark', redrive }, markedAtOnce)
+  return marked.length === markedAtOnce
+}
+
+/** Whether so many have to be marked ahead. */
+export async function isTooManyToMark<Tx>({ parking }: Pick<Store<Tx>, 'parking'>, filter: ParkedFilter) {
+  const [all] = await parking.tally(filter, [])
+  return all !== undefined && all.count > markedAtOnce
+}
+
+/**
+ * Stores the redrive and marks the matching dead letters that are in no other redrive, in addition to those that were marked
+ * ahead. Their number must have been counted after `running` was read. `undefined` if a redrive was started or ended, or if
+ * letters were marked or discarded, since `running` was read; this transaction must then not be committed.
  */
 export async function startRedrive<Tx>(
   { facts, parking }: Pick<Store<Tx>, 'facts' | 'parking'>,
   tx: Tx,
   running: RunningRedrives,
   { id, ...settings }: RedriveSettings,
-  filter: Parameters<typeof parking.edit>[1],
+  filter: ParkedFilter,
+  markedAhead = 0,
 ): Promise<number | undefined> {
   const ids = [...running.ids, id]
   // First of all, so that if two start at the same time, one waits for the other's marks.
   if ((await facts.change(tx, [listOf(ids, running)]))[0] === undefined) return undefined
   const free = { ...filter, notInRedrives: ids }
-  let selected = 0
+  let selected = markedAhead
   for (let marked = markedAtOnce; marked === markedAtOnce; selected += marked)
     marked = (await parking.edit(tx, free, { kind: 'mark', redrive: id }, markedAtOnce)).length
   const value = JSON.stringify({ ...settings, selected, released: 0, state: 'running' } satisfies KeptRedrive)
@@ -84,12 +114,13 @@ export async function releaseLetters<Tx>(
   tx: Tx,
   found: FoundRedrive,
   count: number,
+  paceFrom = found.paceFrom,
 ): Promise<number | undefined> {
   const { id } = found.redrive
   const unreleased = { redrive: id, released: false, state: 'dead' } as const
   const { length } = await parking.edit(tx, unreleased, { kind: 'release' }, count)
   if (length === 0) return 0
-  const value = keptValue(found, { released: found.released + length })
+  const value = keptValue(found, { released: found.released + length, paceFrom: paceFrom.getTime() })
   const [revision] = await facts.change(tx, [{ name: nameOf(id), from: found.revision, value, forMs: undefined }])
   return revision === undefined ? undefined : length
 }
@@ -149,13 +180,15 @@ interface KeptRedrive extends Omit<RedriveSettings, 'id'> {
   readonly released: number
   /** Missing while the fact has not changed since it was made: its revision then says when that was. */
   readonly startedAt?: number
+  readonly paceFrom?: number
   readonly reached?: RedriveProgress
 }
 
-function keptValue({ redrive, released }: FoundRedrive, changes: Partial<KeptRedrive>): string {
+function keptValue({ redrive, released, paceFrom }: FoundRedrive, changes: Partial<KeptRedrive>): string {
   const { by, why, canary, perSecond, stopAfterFailures, selected, state, startedAt } = redrive
   const settings = { by, why, canary, perSecond, stopAfterFailures }
-  const kept: KeptRedrive = { ...settings, selected, released, state, startedAt: startedAt.getTime(), ...changes }
+  const times = { startedAt: startedAt.getTime(), paceFrom: paceFrom.getTime() }
+  const kept: KeptRedrive = { ...settings, selected, released, state, ...times, ...changes }
   return JSON.stringify(kept)
 }
 
@@ -165,14 +198,15 @@ function redriveIn(
 ): FoundRedrive | undefined {
   const kept = readable(value)
   if (kept === undefined) return undefined
-  const { by, why, canary, perSecond, stopAfterFailures, state, selected, released, startedAt, reached } = kept
+  const { by, why, canary, perSecond, stopAfterFailures, state, selected, released, startedAt, paceFrom, reached } =
+    kept
   const changedAt = timeOfRevision(revision)
   const redrive: Redrive = {
     ...{ id, by, why, canary, perSecond, stopAfterFailures, state, selected, reached },
     startedAt: startedAt === undefined ? changedAt : new Date(startedAt),
     endedAt: state === 'running' ? undefined : changedAt,
   }
-  return { redrive, revision, released }
+  return { redrive, revision, released, paceFrom: paceFrom === undefined ? redrive.startedAt : new Date(paceFrom) }
 }
 
 /** A redrive that was changed by hand must not hide the others. */
