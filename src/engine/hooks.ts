@@ -1,7 +1,7 @@
 import type { Clock, Events } from '../contracts/index.ts'
 import { JustonceError } from '../errors/index.ts'
 import type { Handler } from './handler.ts'
-import { isThenable } from './intake/decode-with.ts'
+import { isThenable } from './is-thenable.ts'
 
 /**
  * Runs the hooks that handlers registered with `afterCommit`. Only callers that choose to wait for a hook do so: a hook

@@ -165,26 +165,21 @@ export async function writeBookkeeping<Tx>(
   { done, effective }: { readonly done: readonly Delivery[]; readonly effective: readonly Delivery[] },
 ): Promise<void> {
   const { inbox, parking } = engine.store
-  const write = async (
-    items: readonly unknown[],
-    writing: () => Promise<void>,
-    asError: Blame = same,
-  ): Promise<void> => {
-    if (items.length > 0) await lastWrite(lastWrites, writing, (error) => blame(asError(error)))
-  }
+  const write = (writing: () => Promise<void>, asError: Blame = same): Promise<void> =>
+    lastWrite(lastWrites, writing, (error) => blame(asError(error)))
   const unrecorded: Blame = (error) => unlessTrouble(engine, error, 'unrecorded')
   // A message that only waits for its turn has not failed if it cannot be parked.
   const isWaiting = books.parked.every(({ reason }) => Object.values<string>(waitsFor).includes(reason))
   const unkeepable: Blame = (error) => (isWaiting ? unlessTrouble(engine, error, 'unkeepable') : error)
-  await write(books.released, () => inbox.update(tx, books.released))
-  await write(books.changes, () => inbox.update(tx, books.changes), unrecorded)
-  await write(books.parked, () => parking.park(tx, books.parked), unkeepable)
-  await write(books.parkedChanges, () => parking.change(tx, books.parkedChanges))
-  await write(books.cleared, () => suspectsOf(engine.store).clear(tx, books.cleared))
-  await write(books.outgoing, () => engine.outlet.store(tx, books.outgoing), unrecorded)
+  const { released, changes, parked, parkedChanges, cleared, outgoing } = books
+  if (released.length > 0) await write(() => inbox.update(tx, released))
+  if (changes.length > 0) await write(() => inbox.update(tx, changes), unrecorded)
+  if (parked.length > 0) await write(() => parking.park(tx, parked), unkeepable)
+  if (parkedChanges.length > 0) await write(() => parking.change(tx, parkedChanges))
+  if (cleared.length > 0) await write(() => suspectsOf(engine.store).clear(tx, cleared))
+  if (outgoing.length > 0) await write(() => engine.outlet.store(tx, outgoing), unrecorded)
   const { inside } = feed
-  if (inside !== undefined && done.length + effective.length > 0)
-    await lastWrite(lastWrites, () => inside.settle(tx, done, effective), blame)
+  if (inside !== undefined && done.length + effective.length > 0) await write(() => inside.settle(tx, done, effective))
 }
 
 function same(error: unknown): unknown {

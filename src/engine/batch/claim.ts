@@ -17,7 +17,13 @@ export async function claimRuns<Tx>(
   const undecided = runs.filter((run) => outcomes[run.index] === undefined)
   const requests = claimRequests(undecided, engine.timeless)
   if (requests.length === 0) return undefined
-  const { epoch, existing, tooOld } = await claim(engine, tx, requests)
+  let answer: ClaimAnswer
+  try {
+    answer = await engine.store.inbox.claim(tx, requests)
+  } catch (error) {
+    throw engine.store.classify(error) === 'conflict' ? new RolledBack('held', error) : error
+  }
+  const { epoch, existing, tooOld } = answer
   engine.recent.sawEpoch(epoch)
   requests.forEach(({ run }, index) => {
     const record = existing[index]
@@ -42,14 +48,6 @@ export async function claimRuns<Tx>(
  */
 function agrees(outcome: RunOutcome | undefined): boolean {
   return outcome === undefined || (outcome.kind === 'duplicate' && outcome.record.state === 'processed')
-}
-
-async function claim<Tx>(engine: Engine<Tx>, tx: Tx, requests: readonly ClaimRequest[]): Promise<ClaimAnswer> {
-  try {
-    return await engine.store.inbox.claim(tx, requests)
-  } catch (error) {
-    throw engine.store.classify(error) === 'conflict' ? new RolledBack('held', error) : error
-  }
 }
 
 /**

@@ -54,7 +54,10 @@ class Handling<Tx> {
     for (;;) {
       const batch = this.#attempts.batchOf(items)
       const attempt = await this.#attempts.attempt(batch, history)
-      if (attempt.committed !== undefined) return await this.#committed(items, attempt.committed)
+      if (attempt.committed !== undefined) {
+        const apart = this.#apartFrom(items, attempt.committed)
+        return apart.length === 0 ? undefined : await this.#apart(apart, attempt.committed)
+      }
       const { why, times, error } = attempt
       const blame = blamedFor(batch, why, error)
       const hasParts = engine.store.parts !== undefined
@@ -102,21 +105,24 @@ class Handling<Tx> {
     await this.together(rest, tries)
   }
 
-  /** Runs that failed alongside others, in a batch that committed without them, are next, before the rest of their chains. */
-  async #committed(items: readonly Item<Tx>[], committed: Committed<Tx>): Promise<void> {
-    const { engine, feed, result } = this.#attempts
+  /** The items with runs that failed alongside others, in a batch that committed without them. */
+  #apartFrom(items: readonly Item<Tx>[], committed: Committed<Tx>): readonly Item<Tx>[] {
+    const { engine, result } = this.#attempts
     const { outcomes } = committed
     noteFailures(engine, committed)
-    const apart = items.filter((item) => {
+    return items.filter((item) => {
       const isApart = item.work?.runs.some(({ index }) => outcomes[index]?.kind === 'apart')
       if (isApart && this.#left.behind(item) === undefined) return true
       if (isApart) result.again.push(item.delivery)
       else if (leavesChain(this.#attempts, item, outcomes)) this.#left.leave(item, 'again')
       return false
     })
-    if (apart.length === 0) return
+  }
+
+  /** They are next, before the rest of their chains. */
+  async #apart(items: readonly Item<Tx>[], { outcomes }: Committed<Tx>): Promise<void> {
     const done = outcomes.map((outcome) => (isLeft(outcome) ? undefined : outcome))
-    await this.inTurn(apart, { done, hasFailed: true }, new LeftChains(feed))
+    await this.inTurn(items, { done, hasFailed: true }, new LeftChains(this.#attempts.feed))
   }
 
   /** It only needs to be settled: it has no work, no refusal, and no position to move. */

@@ -3,6 +3,7 @@ import { isJustonceError } from '../../errors/index.ts'
 import { runInParts, runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
+import { isThenable } from '../is-thenable.ts'
 import type { Outcomes, Refusal, Run, RunOutcome, Work } from '../items.ts'
 import { KeyOrder } from '../order/key-order.ts'
 import { movePositions } from '../positions/move-positions.ts'
@@ -60,18 +61,23 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
   const runs = given.works.flatMap((work) => work.runs)
   const executions = planExecutions(given.works)
 
-  await beginAttempts(engine, given)
+  const begun = beginAttempts(engine, given)
+  if (begun !== undefined) await begun
   const committed = await inTransaction(engine, given.lockTimeoutMs, async (tx, lastWrites) => {
     const outcomes: Outcomes = [...given.earlier]
 
     // This must come first: another process must wait for these positions, rows and keys before it can cause any effect.
-    const { batch, lost } = await movePositions(engine, feed, tx, given, outcomes)
-    const ours = await takeLetters(engine, tx, batch, outcomes)
+    // What most batches do not need is not awaited: for a lone message each wait costs as much as the step itself.
+    const moved = movePositions(engine, feed, tx, given, outcomes)
+    const { batch, lost } = isThenable(moved) ? await moved : moved
+    const taken = takeLetters(engine, tx, batch, outcomes)
+    const ours = isThenable(taken) ? await taken : taken
     const judged = { ...batch, refusals: ours.map((refusal) => judgedRefusal(engine, refusal)) }
     const epoch = await claimRuns(engine, tx, runs, outcomes)
     const inOrder = executions.flatMap((execution) => execution.runs)
+    const locked = KeyOrder.lock(engine, tx, inOrder)
     const permits = {
-      order: await KeyOrder.lock(engine, tx, inOrder),
+      order: isThenable(locked) ? await locked : locked,
       timeIsUp: overrun(engine, batch),
       wentWell: new Set<string>(),
     }

@@ -7,13 +7,13 @@ export interface Timed {
 }
 
 /**
- * Watches the calls of a transaction. They run one after the other, so one timer is enough: starting and stopping a timer
- * for each call costs more than many calls do. The timer keeps running between calls and checks whether the watched call has
+ * Watches all calls of handlers on one clock. One timer is enough for them: starting and stopping a timer for each call, or even
+ * for each batch, costs more than many calls do. The timer keeps running between calls and checks whether a watched call has
  * expired.
  */
 export class CallTimer {
   readonly #clock: Clock
-  #watched: Timed | undefined
+  readonly #watched = new Set<Timed>()
   #timer: { cancel(): void } | undefined
   #firesAt = Number.POSITIVE_INFINITY
 
@@ -21,21 +21,15 @@ export class CallTimer {
     this.#clock = clock
   }
 
-  /** Watches this call until another one replaces it. */
+  /** Watches this call until it is released. */
   watch(timed: Timed, now: number): void {
-    this.#watched = timed
+    this.#watched.add(timed)
     if (timed.endsAt < this.#firesAt) this.#start(timed.endsAt, now)
   }
 
   /** The call is over. */
   release(timed: Timed): void {
-    if (this.#watched === timed) this.#watched = undefined
-  }
-
-  stop(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    this.#firesAt = Number.POSITIVE_INFINITY
+    this.#watched.delete(timed)
   }
 
   #start(at: number, now: number): void {
@@ -46,19 +40,28 @@ export class CallTimer {
 
   #look(): void {
     this.#firesAt = Number.POSITIVE_INFINITY
-    const watched = this.#watched
-    if (watched === undefined) return
     const now = this.#clock.monotonicMs()
-    if (now < watched.endsAt) this.#start(watched.endsAt, now)
-    else watched.expire()
+    let next = Number.POSITIVE_INFINITY
+    for (const timed of [...this.#watched]) {
+      if (now < timed.endsAt) next = Math.min(next, timed.endsAt)
+      else {
+        this.#watched.delete(timed)
+        timed.expire()
+      }
+    }
+    // Unless what has expired has begun another call meanwhile.
+    if (next < this.#firesAt) this.#start(next, now)
   }
 }
 
-export async function withCallTimer<T>(clock: Clock, work: (timer: CallTimer) => Promise<T>): Promise<T> {
-  const timer = new CallTimer(clock)
-  try {
-    return await work(timer)
-  } finally {
-    timer.stop()
+const timers = new WeakMap<Clock, CallTimer>()
+
+/** The timer of all calls on this clock. */
+export function callTimerOf(clock: Clock): CallTimer {
+  let timer = timers.get(clock)
+  if (timer === undefined) {
+    timer = new CallTimer(clock)
+    timers.set(clock, timer)
   }
+  return timer
 }

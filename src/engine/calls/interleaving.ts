@@ -3,7 +3,6 @@ import type { Execution } from '../batch/executions.ts'
 import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Handler } from '../handler.ts'
-import { type CallTimer, withCallTimer } from './call-timer.ts'
 
 /** Calls that may mix their statements, as chains that each keep their order, and the calls that run one after the other. */
 export interface Divided<Tx> {
@@ -56,21 +55,21 @@ export class Interleaving<Tx> {
   async run(
     engine: Engine<Tx>,
     chains: Divided<Tx>['chains'],
-    call: (execution: Execution<Tx>, timer: CallTimer) => Promise<void>,
+    call: (execution: Execution<Tx>) => Promise<void>,
   ): Promise<void> {
     const failures: FailedCall<Tx>[] = []
-    const runChain = async (chain: readonly Execution<Tx>[], timer: CallTimer): Promise<void> => {
+    const runChain = async (chain: readonly Execution<Tx>[]): Promise<void> => {
       for (const execution of chain) {
         if (failures.length > 0) return
         try {
-          await call(execution, timer)
+          await call(execution)
         } catch (error) {
           failures.push({ execution, error })
           this.#noteRefusal(engine, execution.handler, unwrapped(error))
         }
       }
     }
-    await Promise.all(chains.map((chain) => withCallTimer(engine.clock, (timer) => runChain(chain, timer))))
+    await Promise.all(chains.map(runChain))
     if (failures.length > 0) throw this.rolledBackBy(failures)
   }
 

@@ -74,6 +74,8 @@ test('a handler that takes too long is cut off by its signal, its effects are go
   expect(await store.parking.list()).toMatchObject([{ key: 'slow', reason: 'HANDLER_TIMEOUT', attempts: 1 }])
   expect(eventsOf('rolled-back').map(({ reason: why }) => why)).toEqual(['culprit'])
   expect(new Set(acknowledged())).toEqual(new Set(['m1', 'slow', 'm2']))
+  // The timer that all calls share ends when nothing is left to watch.
+  await clock.advance(500)
   expect(clock.waiting()).toBe(0)
 })
 

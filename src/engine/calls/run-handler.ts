@@ -6,9 +6,9 @@ import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { RunContext } from '../handler.ts'
 import { decodeAgain } from '../intake/decode-message.ts'
+import { isThenable } from '../is-thenable.ts'
 import type { Run, RunProducts } from '../items.ts'
 import { callAround } from './around.ts'
-import type { CallTimer } from './call-timer.ts'
 import { recordsOf } from './partly-applied.ts'
 import { CallProducts } from './run-context.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -22,13 +22,12 @@ export async function runHandler<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
   execution: Execution<Tx>,
-  timer: CallTimer,
   { interleaved = false }: { readonly interleaved?: boolean } = {},
 ): Promise<RunProducts> {
   const { handler, runs } = execution
   const first = runs[0] as Run<Tx>
   const { store, clock, events } = engine
-  const time = new TimeLimit(clock, timer, first)
+  const time = new TimeLimit(clock, first)
   const loan = store.lend(tx, {
     borrower: handler.name,
     interleaved,
@@ -112,11 +111,6 @@ function attemptOf<Tx>(runs: readonly Run<Tx>[]): number {
   let failedBefore = 0
   for (const { owner } of runs) failedBefore = Math.max(failedBefore, owner?.attempts ?? 0)
   return failedBefore + 1
-}
-
-/** The query builders of some libraries are not promises, and do nothing until they are awaited. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }
 
 /** A handler may change the body it is given. A later run, or another handler, must not see those changes. */

@@ -4,7 +4,6 @@ import { failedOutcome, mayRun, type Permits } from '../batch/may-run.ts'
 import { RolledBack } from '../batch/rolled-back.ts'
 import type { Engine } from '../engine.ts'
 import type { Outcomes, Run, RunOutcome, RunProducts } from '../items.ts'
-import { withCallTimer } from './call-timer.ts'
 import type { Divided } from './interleaving.ts'
 import { mostPartsOn } from './isolation.ts'
 import { runHandler } from './run-handler.ts'
@@ -20,18 +19,16 @@ export async function runTogether<Tx>(
   const { chains, inTurn } = engine.interleaving.divide(engine, executions)
   if (chains.length > 0) await mixed(engine, tx, chains, outcomes, permits)
   let isFirst = chains.length === 0
-  await withCallTimer(engine.clock, async (timer) => {
-    for (const execution of inTurn) {
-      const permitted = toBeRun(engine, execution, outcomes, permits)
-      if (permitted === undefined) continue
-      try {
-        processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
-      } catch (error) {
-        throw rolledBackBy(error, permitted, isFirst)
-      }
-      isFirst = false
+  for (const execution of inTurn) {
+    const permitted = toBeRun(engine, execution, outcomes, permits)
+    if (permitted === undefined) continue
+    try {
+      processed(permitted, await runHandler(engine, tx, permitted), outcomes, permits)
+    } catch (error) {
+      throw rolledBackBy(error, permitted, isFirst)
     }
-  })
+    isFirst = false
+  }
 }
 
 /** Runs chains whose calls mix their statements. */
@@ -43,11 +40,11 @@ async function mixed<Tx>(
   permits: Permits<Tx>,
   begins?: (execution: Execution<Tx>) => void,
 ): Promise<void> {
-  await engine.interleaving.run(engine, chains, async (execution, timer) => {
+  await engine.interleaving.run(engine, chains, async (execution) => {
     const permitted = toBeRun(engine, execution, outcomes, permits)
     if (permitted === undefined) return
     begins?.(permitted)
-    processed(permitted, await runHandler(engine, tx, permitted, timer, { interleaved: true }), outcomes, permits)
+    processed(permitted, await runHandler(engine, tx, permitted, { interleaved: true }), outcomes, permits)
   })
 }
 
@@ -98,49 +95,47 @@ export async function runInParts<Tx>(
   let open: Execution<Tx>[] = []
   /** No handler was called before the latest call. */
   let isFirst = false
-  await withCallTimer(engine.clock, async (timer) => {
-    // A part that was rolled back is open and empty, so the next calls can use it.
-    let isEmpty = false
-    for (let boundaries = 0; ; ) {
-      if (!isEmpty) {
-        if (++boundaries > most) throw new RolledBack('failure', new Error('too many parts in one transaction'))
-        try {
-          await parts.next(tx)
-        } catch (error) {
-          if (engine.store.classify(error) !== 'none') throw error
-          // Only now does it show that a handler of the open part swallowed a database error.
-          await parts.undo(tx)
-          setAside(error)
-        }
-      }
-      const next = queue.shift()
-      if (next === undefined) return
-      open = next
-      isEmpty = false
-      let running: Execution<Tx> | undefined
+  // A part that was rolled back is open and empty, so the next calls can use it.
+  let isEmpty = false
+  for (let boundaries = 0; ; ) {
+    if (!isEmpty) {
+      if (++boundaries > most) throw new RolledBack('failure', new Error('too many parts in one transaction'))
       try {
-        const { chains, inTurn } = engine.interleaving.divide(engine, open)
-        if (chains.length > 0) {
-          isFirst = false
-          await mixed(engine, tx, chains, outcomes, permits, begins)
-        }
-        for (const execution of inTurn) {
-          running = execution
-          const permitted = toBeRun(engine, execution, outcomes, permits)
-          if (permitted === undefined) continue
-          isFirst = begun.size === 0
-          begins(permitted)
-          processed(permitted, await runHandler(engine, tx, permitted, timer), outcomes, permits)
-        }
+        await parts.next(tx)
       } catch (error) {
-        const isOfAPart = running === undefined && error instanceof RolledBack && error.reason === 'failure'
-        if (error instanceof RolledBack && !isOfAPart) throw rolledBackBy(error, running as Execution<Tx>, isFirst)
+        if (engine.store.classify(error) !== 'none') throw error
+        // Only now does it show that a handler of the open part swallowed a database error.
         await parts.undo(tx)
-        setAside(isOfAPart ? error.cause : error, running)
-        isEmpty = true
+        setAside(error)
       }
     }
-  })
+    const next = queue.shift()
+    if (next === undefined) return
+    open = next
+    isEmpty = false
+    let running: Execution<Tx> | undefined
+    try {
+      const { chains, inTurn } = engine.interleaving.divide(engine, open)
+      if (chains.length > 0) {
+        isFirst = false
+        await mixed(engine, tx, chains, outcomes, permits, begins)
+      }
+      for (const execution of inTurn) {
+        running = execution
+        const permitted = toBeRun(engine, execution, outcomes, permits)
+        if (permitted === undefined) continue
+        isFirst = begun.size === 0
+        begins(permitted)
+        processed(permitted, await runHandler(engine, tx, permitted), outcomes, permits)
+      }
+    } catch (error) {
+      const isOfAPart = running === undefined && error instanceof RolledBack && error.reason === 'failure'
+      if (error instanceof RolledBack && !isOfAPart) throw rolledBackBy(error, running as Execution<Tx>, isFirst)
+      await parts.undo(tx)
+      setAside(isOfAPart ? error.cause : error, running)
+      isEmpty = true
+    }
+  }
 }
 
 /**

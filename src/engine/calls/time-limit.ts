@@ -1,6 +1,6 @@
 import type { Clock } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import type { CallTimer, Timed } from './call-timer.ts'
+import { type CallTimer, callTimerOf, type Timed } from './call-timer.ts'
 
 interface TimedRun {
   readonly handler: { readonly name: string; readonly timeoutMs: number }
@@ -20,13 +20,13 @@ export class TimeLimit implements Timed {
   #giveUp: ((error: JustonceError) => void) | undefined
 
   /** `run` is the first run of the call; there may be others. */
-  constructor(clock: Clock, timer: CallTimer, run: TimedRun) {
+  constructor(clock: Clock, run: TimedRun) {
     const now = clock.monotonicMs()
     this.endsAt = now + run.handler.timeoutMs
     this.#clock = clock
-    this.#timer = timer
+    this.#timer = callTimerOf(clock)
     this.#run = run
-    timer.watch(this, now)
+    this.#timer.watch(this, now)
   }
 
   /** Reads the clock rather than the timer, because a timer cannot fire while a handler blocks the event loop. */

@@ -2,6 +2,7 @@ import { inTime } from '../../clock/index.ts'
 import type { Clock, Codec, IncomingMessage } from '../../contracts/index.ts'
 import { anyText } from '../../encoding/any-text.ts'
 import { JustonceError } from '../../errors/index.ts'
+import { isThenable } from '../is-thenable.ts'
 
 /** The same as the default time limit of a handler. */
 const withinMs = 30_000
@@ -38,8 +39,4 @@ function notDecoded({ type, body }: IncomingMessage, why: string, cause?: unknow
     message: `The codec of type ${type} could not decode a body of ${body.length} bytes: ${why}.`,
     cause,
   })
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }

@@ -11,11 +11,11 @@ import type {
 } from '../../contracts/index.ts'
 import { fingerprintOf, sameFingerprint } from '../../encoding/fingerprint.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { withCallTimer } from '../calls/call-timer.ts'
 import { CallProducts, type PublishingSite } from '../calls/run-context.ts'
 import { TimeLimit } from '../calls/time-limit.ts'
 import type { Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
+import { isThenable } from '../is-thenable.ts'
 import { lastWrite } from '../last-write.ts'
 import type { OnceKey, OnceOutcome } from './once.ts'
 
@@ -70,7 +70,7 @@ export async function onceInOwnTransaction<Tx, Value>(
       )
       if (products.outgoing.length > 0) outlet.committed(products.outgoing)
       // The work is committed, whatever the hooks do: their failures are reported, but do not change the outcome.
-      await hooks.start({ name: handler, timeoutMs }, products.afterCommit)
+      if (products.afterCommit.length > 0) await hooks.start({ name: handler, timeoutMs }, products.afterCommit)
       return outcome
     } catch (error) {
       // Claiming again waits for our own lost transaction, and shows whether it committed. Without a prepared statement, everything
@@ -128,37 +128,33 @@ async function claimAndRun<Tx, Value>(
     onLateCall: (error) => site.events.emit({ kind: 'late-call', handler, error }),
     records: [{ handler, key }],
   })
-  return await withCallTimer(site.clock, async (timer) => {
-    const time = new TimeLimit(site.clock, timer, { handler: { name: handler, timeoutMs }, key })
-    try {
-      const value = await time.within((async () => await work(loan.tx, products.contextFor({}, time)))())
-      // Calls that were not awaited may send more.
-      let open = loan.settled()
-      do {
-        await time.within(Promise.all([open, products.checked()]))
-        open = loan.settled()
-      } while (open !== undefined || products.isChecking)
-      if (time.isUp) throw time.error
-      if (products.failure !== undefined) throw products.failure.error
-      const { broken, tidied } = loan.end()
-      if (broken !== undefined) throw broken
-      await tidied
-      const result = JSON.stringify(value) as string | undefined
-      const change = { handler, key, state: 'processed', result, claimed: true } as const
-      if (products.outgoing.length > 0 && keepOutgoing !== undefined) await lastWrite(lastWrites, keepOutgoing)
-      if (result !== undefined) await lastWrite(lastWrites, () => store.inbox.update(tx, [change]))
-      return { status: 'processed', value: parsed(result) }
-    } catch (error) {
-      if (time.error === undefined) throw error
-      cutOff()
-      throw time.error
-    } finally {
-      products.end()
-      // After a failure everything is rolled back anyway.
-      loan.end().tidied?.catch(() => {})
-      time.stop()
-    }
-  })
+  const time = new TimeLimit(site.clock, { handler: { name: handler, timeoutMs }, key })
+  try {
+    const called = work(loan.tx, products.contextFor({}, time))
+    const value = await (isThenable(called) ? time.within(called) : called)
+    // Calls that were not awaited may send more.
+    for (let open = loan.settled(); open !== undefined || products.isChecking; open = loan.settled())
+      await time.within(Promise.all([open, products.checked()]))
+    if (time.isUp) throw time.error
+    if (products.failure !== undefined) throw products.failure.error
+    const { broken, tidied } = loan.end()
+    if (broken !== undefined) throw broken
+    if (tidied !== undefined) await tidied
+    const result = JSON.stringify(value) as string | undefined
+    const change = { handler, key, state: 'processed', result, claimed: true } as const
+    if (products.outgoing.length > 0 && keepOutgoing !== undefined) await lastWrite(lastWrites, keepOutgoing)
+    if (result !== undefined) await lastWrite(lastWrites, () => store.inbox.update(tx, [change]))
+    return { status: 'processed', value: parsed(result) }
+  } catch (error) {
+    if (time.error === undefined) throw error
+    cutOff()
+    throw time.error
+  } finally {
+    products.end()
+    // After a failure everything is rolled back anyway.
+    loan.end().tidied?.catch(() => {})
+    time.stop()
+  }
 }
 
 function repeated<Value>(

@@ -35,9 +35,13 @@ export class Reservation {
 
 /**
  * Counts the attempts of a batch as begun, before any of its handlers runs: if the process dies now, the rows show it. A
- * message that waits for its turn has not begun, and a batch that is run again has begun only once.
+ * message that waits for its turn has not begun, and a batch that is run again has begun only once. `undefined` if none of them
+ * comes from a row.
  */
-export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<Batch<Tx>, 'works'>): Promise<void> {
+export function beginAttempts<Tx>(
+  { store }: Engine<Tx>,
+  { works }: Pick<Batch<Tx>, 'works'>,
+): Promise<void> | undefined {
   const reservations = works.flatMap(({ origin, runs }) =>
     origin.reservation !== undefined &&
     origin.reservation.elsewhere === undefined &&
@@ -45,7 +49,7 @@ export async function beginAttempts<Tx>({ store }: Engine<Tx>, { works }: Pick<B
       ? origin.reservation
       : [],
   )
-  if (reservations.length > 0) await rebook(store.parking, reservations, 1, reservedForMs)
+  return reservations.length === 0 ? undefined : rebook(store.parking, reservations, 1, reservedForMs)
 }
 
 /** Gives back rows that were not tried. They are due immediately or after their pause, and no attempt is counted. */
