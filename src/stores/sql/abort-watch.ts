@@ -32,7 +32,8 @@ export class AbortWatch {
     if (this.#signal === undefined) return promise
     return new Promise((resolve, reject) => {
       this.#give = reject
-      promise.then(resolve, reject)
+      // Whoever writes no types may give work that returns no promise.
+      Promise.resolve(promise).then(resolve, reject)
       if (this.aborted) this.#onAbort()
     })
   }

@@ -23,6 +23,15 @@ function within<T>(ms: number, promise: Promise<T>): Promise<T> {
     const giveUp = (): void =>
       reject(new JustonceError('STORE_BUSY', { message: `All connections of the pool were in use for ${ms} ms.` }))
     const timer = setTimeout(giveUp, ms)
-    promise.finally(() => clearTimeout(timer)).then(resolve, reject)
+    promise.then(
+      (client) => {
+        clearTimeout(timer)
+        resolve(client)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }

@@ -32,7 +32,8 @@ export function postgresInbox<Tx>(parts: InboxParts<Tx>): Inbox<Tx> {
       const { connection } = transaction
       const claim = connection.skipsAfterFailure ? statements.claim : statements.claimIfOpen
       const { existing, tooOld } = await claimIn(connection, claim, requests)
-      return { epoch: await transaction.epoch(), existing, ...(tooOld && { tooOld }) }
+      const epoch = transaction.epoch()
+      return { epoch: typeof epoch === 'string' ? epoch : await epoch, existing, ...(tooOld && { tooOld }) }
     },
     async update(tx, changes) {
       const ofClaimed = claimedCalls(changes.filter(({ claimed }) => claimed))

@@ -64,6 +64,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     let attempts = 0
     const trip = new RoundTrip({
       prepare: this.#prepare,
+      explain: notOpened,
       failed: (error, answered, wire) => {
         this.#forgetNames(error, wire)
         attempts++
@@ -81,7 +82,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     })
     trip.addAhead(begin)
     trip.addAhead(seal)
-    const answer = trip.add(settings, settingValues).catch(notOpened)
+    const answer = trip.add(settings, settingValues)
     this.#unsent = trip
     this.#opening = trip
     this.#opened = answer
@@ -120,21 +121,22 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     for (const name of Object.keys(parsed)) if (name.startsWith('justonce_')) delete parsed[name]
   }
 
-  async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    if (!this.#canFly) return await this.#runner.run(statement, values)
-    const trip = this.#unsent ?? (await this.#nextTrip())
-    return await this.#sent(trip, trip.add(statement, values))
+  run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    if (!this.#canFly) return this.#runner.run(statement, values)
+    const add = (trip: RoundTrip): Promise<Answer> => {
+      const answer = trip.add(statement, values)
+      this.#send(trip)
+      return answer
+    }
+    return this.#unsent === undefined ? this.#nextTrip(explained).then(add) : add(this.#unsent)
   }
 
   async runInTurn(calls: readonly Call[]): Promise<readonly Answer[]> {
     if (!this.#canFly) return await this.#runner.runInTurn(calls)
-    const trip = this.#unsent ?? (await this.#nextTrip())
-    return await this.#sent(trip, Promise.all(calls.map(({ statement, values }) => trip.add(statement, values))))
-  }
-
-  #sent<Answers>(trip: RoundTrip, answers: Promise<Answers>): Promise<Answers> {
+    const trip = this.#unsent ?? (await this.#nextTrip(explained))
+    const answers = calls.map(({ statement, values }) => trip.add(statement, values))
     this.#send(trip)
-    return answers.catch(trip === this.#opening ? notOpened : rethrown)
+    return await Promise.all(answers)
   }
 
   async runAll(statements: readonly Statement[]): Promise<string> {
@@ -158,20 +160,19 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   }
 
   /** Waits until the opening has succeeded, because outside a transaction each statement would be its own transaction. */
-  async #nextTrip(): Promise<RoundTrip> {
+  async #nextTrip(explain?: typeof explained): Promise<RoundTrip> {
     if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
-    return this.#newTrip()
+    return this.#newTrip(explain)
   }
 
-  #newTrip(): RoundTrip {
-    return new RoundTrip({
-      prepare: this.#prepare,
-      failed: (error, _answered, wire) => {
-        this.#forgetNames(error, wire)
-        return false
-      },
-    })
+  #newTrip(explain: typeof explained = same): RoundTrip {
+    return new RoundTrip({ prepare: this.#prepare, explain, failed: this.#failed })
+  }
+
+  readonly #failed = (error: unknown, _answered: number, wire: PgWire | undefined): boolean => {
+    this.#forgetNames(error, wire)
+    return false
   }
 
   #send(trip: RoundTrip): void {
@@ -248,14 +249,15 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 /** BEGIN, the seal and the settings. */
 const openingSize = 3
 
-function rethrown(error: unknown): never {
-  throw explained(error)
+/** For callers that look at what the server said. */
+function same(error: unknown): unknown {
+  return error
 }
 
 /** The transaction could not be opened again, because other queries were queued behind it. */
-function notOpened(error: unknown): never {
-  if (!wasLeftOpen(error)) rethrown(error)
-  throw new JustonceError('STORE_BUSY', {
+function notOpened(error: unknown): unknown {
+  if (!wasLeftOpen(error)) return explained(error)
+  return new JustonceError('STORE_BUSY', {
     message: `A transaction could not be begun: ${messageOf(error)}.`,
     cause: error,
   })

@@ -42,14 +42,13 @@ export function pgConnections<Client extends PgClientShape>(
     terminate: (processId) => void connections.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
   }
 
-  async function checkOut(wait: CheckOutOptions): Promise<Connection<Client>> {
-    try {
-      const client = await checkedOut(pool.connect(), wait, (late) => late.release())
-      return new PgConnection(client, options)
-    } catch (error) {
-      throw explained(error)
-    }
-  }
+  const checkOut = (wait: CheckOutOptions): Promise<Connection<Client>> =>
+    checkedOut(pool.connect(), wait, (late) => late.release()).then(
+      (client) => new PgConnection(client, options),
+      (error) => {
+        throw explained(error)
+      },
+    )
 
   const connections: Connections<Client> = {
     max: pool.options?.max ?? 10,

@@ -26,8 +26,8 @@ export class PgRunner implements Runner {
   }
 
   async run(statement: Statement, values: readonly Cell[]): Promise<Answer> {
+    if (this.#canFly) return await this.#fly(statement, values)
     try {
-      if (this.#canFly) return await this.#fly(statement, values)
       const config = { text: statement.text, values, rowMode: 'array', types: asText }
       const { rows, rowCount }: PgResult = await this.#client.query(config)
       return { rows, count: rowCount ?? 0 }
@@ -38,7 +38,7 @@ export class PgRunner implements Runner {
 
   /** Used wherever possible, because a client with `binary: true` would get any other query answered in another format. */
   #fly(statement: Statement, values: readonly Cell[]): Promise<Answer> {
-    const trip = new RoundTrip({ prepare: false })
+    const trip = new RoundTrip({ prepare: false, explain: explained })
     const answer = trip.add(statement, values)
     trip.send()
     this.#client.query(trip)

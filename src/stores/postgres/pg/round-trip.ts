@@ -23,6 +23,8 @@ interface SentStatement {
 
 export interface RoundTripOptions {
   readonly prepare: boolean
+  /** The error that the callers get for what the server or the connection reported. */
+  explain(error: unknown): unknown
   /** Called first if the trip fails, before its callers and later queries are notified. Returns `true` if it is sent again. */
   failed?(error: unknown, answered: number, wire: PgWire | undefined): boolean
 }
@@ -151,7 +153,8 @@ export class RoundTrip {
     // If all statements were answered, their commit has failed, and none of them took effect.
     const answered = this.#answered < this.#statements.length ? this.#answered : 0
     for (const { resolve, rows, count } of this.#statements.slice(0, answered)) resolve?.({ rows, count })
-    for (const { reject } of this.#statements.slice(answered)) reject?.(error)
+    const reported = this.#options.explain(error)
+    for (const { reject } of this.#statements.slice(answered)) reject?.(reported)
     this.#answered = this.#statements.length
     this.callback?.(error)
   }

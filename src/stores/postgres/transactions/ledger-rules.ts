@@ -13,5 +13,5 @@ export const ledgerRules: LedgerRules = {
   savepoints: { sameNameReplaces: false },
   sessionChange: byText(findSessionChange),
   sharedIn: byText(sharedIn),
-  leavesSomething,
+  leavesSomething: byText(leavesSomething),
 }

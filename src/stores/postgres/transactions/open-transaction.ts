@@ -26,6 +26,7 @@ export class OpenTransaction<Tx> {
   #blame: LeftWrite['blame'] | undefined
 
   readonly #opening: Promise<Answer>
+  #epoch: string | undefined
   readonly #before = new SettingsBefore()
   readonly #unseen: readonly string[] | undefined
 
@@ -35,16 +36,22 @@ export class OpenTransaction<Tx> {
     this.#unseen = unseen
     // Callers that work in the transaction see the failure too.
     opening.then(
-      ({ rows }) => {
-        this.#before.opened(rows[0], unseen)
+      ({ rows: [row] }) => {
+        this.#epoch = textIn(row?.[0])
+        this.#before.opened(row, unseen)
       },
       () => {},
     )
   }
 
   /** The epoch at the beginning: rather too old than too new, so that nothing outlives a change of the epoch. */
-  async epoch(): Promise<string> {
-    return textIn((await this.#opening).rows[0]?.[0])
+  epoch(): string | Promise<string> {
+    return this.#epoch ?? this.#opening.then(({ rows }) => textIn(rows[0]?.[0]))
+  }
+
+  /** Resolves when the transaction has been opened; `undefined` if that is known already. */
+  opened(): Promise<unknown> | undefined {
+    return this.#epoch === undefined ? this.#opening : undefined
   }
 
   lend(connections: Connections<Tx>, options: LoanOptions): Loan<Tx> {

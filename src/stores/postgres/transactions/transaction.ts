@@ -93,9 +93,9 @@ async function runOn<Tx, T>(
   try {
     if (!connection.holdsBack) await watch.until(answer)
     // Called before anything is sent, so that the first statement of the work travels along.
-    const running = begun(work, transaction)
-    const value = await watch.until(running)
-    await watch.until(answer)
+    const value = await watch.until(work(connection.tx, transaction.lastWrites))
+    const opening = transaction.opened()
+    if (opening !== undefined) await watch.until(opening)
     const lost = connection.lost()
     if (lost !== undefined) throw lost
     watch.throwIfAborted()
@@ -135,10 +135,6 @@ function milliseconds(ms: number): string {
   return String(Math.max(1, Math.min(2_147_483_647, Math.ceil(ms))))
 }
 
-async function begun<Tx, T>(work: Work<Tx, T>, { connection, lastWrites }: OpenTransaction<Tx>): Promise<T> {
-  return await work(connection.tx, lastWrites)
-}
-
 interface Failed {
   readonly error: unknown
   /** The server has refused, and the connection is as good as before. */
@@ -151,7 +147,8 @@ async function commit<Tx>({ connection, left }: OpenTransaction<Tx>, watch: Abor
   try {
     const calls = left.map(({ call }) => call)
     const { written, tag } = connection.finish(calls, breakSealAndCommit)
-    for (const each of [...written, tag]) each.catch(() => {})
+    // Only the first failure is reported; the others are its consequences.
+    if (written.length > 0) for (const each of [...written, tag]) each.catch(() => {})
     for (; done < written.length; done++) await watch.until(written[done] as Promise<unknown>)
     const answer = await watch.until(tag)
     if (answer === 'COMMIT') return undefined
