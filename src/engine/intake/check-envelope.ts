@@ -43,12 +43,16 @@ export function checkEnvelope(message: IncomingMessage, limits: EnvelopeLimits):
 
 /** Transports are written by many authors: a missing value may be null, but a value that is present must be text. */
 function checkTexts({ type, key, source }: IncomingMessage): void {
-  for (const [name, value] of Object.entries({ type, key, source }) as readonly [string, unknown][]) {
-    if (value === undefined || value === null || typeof value === 'string') continue
-    throw new JustonceError('ENVELOPE_INVALID', {
-      message: `The ${name} of the message is of the type ${typeof value}, not text.`,
-    })
-  }
+  checkText('type', type)
+  checkText('key', key)
+  checkText('source', source)
+}
+
+function checkText(name: string, value: unknown): void {
+  if (value === undefined || value === null || typeof value === 'string') return
+  throw new JustonceError('ENVELOPE_INVALID', {
+    message: `The ${name} of the message is of the type ${typeof value}, not text.`,
+  })
 }
 
 /** Every database must return a key unchanged: two keys that become equal would lose a message. */

@@ -1,10 +1,11 @@
+import type { Delivery } from '../../contracts/index.ts'
 import { afterTheCommit } from '../batch/after-the-commit.ts'
 import { type Batch, type Committed, processBatch } from '../batch/process-batch.ts'
 import { unwrapped } from '../batch/rolled-back.ts'
 import { emptyResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
-import type { Item, Work } from '../items.ts'
+import type { Item, Refusal, Work } from '../items.ts'
 import { movesPast } from '../positions/partition-moves.ts'
 import { nextStep, type Step, type Trouble } from './next-step.ts'
 import { type WhyRolledBack, whyRolledBack } from './why-rolled-back.ts'
@@ -59,11 +60,18 @@ export class Attempts<Tx> {
 
   batchOf(items: readonly Item<Tx>[]): Batch<Tx> {
     const { isolation, timing } = this.engine
-    const works = items.flatMap(({ work }) => work ?? [])
+    const works: Work<Tx>[] = []
+    const refusals: Refusal[] = []
+    const known: Delivery[] = []
+    for (const { delivery, work, refusal } of items) {
+      if (work !== undefined) works.push(work)
+      if (refusal !== undefined) refusals.push(refusal)
+      if (work === undefined && refusal === undefined) known.push(delivery)
+    }
     return {
       works,
-      refusals: items.flatMap(({ refusal }) => refusal ?? []),
-      known: items.flatMap(({ delivery, work, refusal }) => ((work ?? refusal) === undefined ? delivery : [])),
+      refusals,
+      known,
       earlier: [],
       settles: true,
       partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,

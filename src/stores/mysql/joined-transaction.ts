@@ -89,15 +89,19 @@ export class JoinedTransaction<Native extends MysqlConnectionShape> implements R
   }
 
   lend(options: LoanOptions): Loan<Native> {
-    return lentConnection(this.#native, {
-      ...options,
+    const native = this.#native
+    return lentConnection(native, options, {
       isOver: () => false,
       // The session belongs to the application, so nothing in it is restored.
-      keeper: {
+      keeper: () => ({
         before: (sql, reading) => {
           if (suspendFor(this.#suspension, sql, reading).isOpaque) this.#doubts++
         },
         end() {},
+      }),
+      untilGone: (promise) => promise,
+      async tidy(statements) {
+        for (const sql of statements) await native.query(sql)
       },
       rules: {
         timeoutsEndTransactions: this.#server?.timeoutsEndTransactions ?? false,

@@ -1,4 +1,5 @@
-import { CallLedger, type LedgerLoan, type LedgerOptions } from '../sql/call-ledger.ts'
+import type { LoanOptions } from '../../contracts/index.ts'
+import { CallLedger, type LedgerLoan, type LedgerSite } from '../sql/call-ledger.ts'
 import { lentClient, type Method } from '../sql/lent-client.ts'
 import { rejected } from '../sql/rejected.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -21,23 +22,28 @@ interface PreparedStatement {
   close(): Promise<void>
 }
 
-export interface LentConnectionOptions extends Omit<LedgerOptions, 'tidy'> {
+/** What all loans of one transaction have in common. */
+export interface LentConnectionSite extends LedgerSite {
   readonly rules: LoanRules
-  readonly keeper: Keeper
+  /** One for each loan. */
+  keeper(): Keeper
   /** Settles like the promise, or rejects if its connection is gone. */
-  untilGone?<T>(promise: Promise<T>): Promise<T>
+  untilGone<T>(promise: Promise<T>): Promise<T>
 }
 
 /** The native connection as a borrower sees it: the same members, but every statement goes through the ledger. */
 export function lentConnection<Native extends MysqlConnectionShape>(
   native: Native,
-  { rules, keeper, untilGone = (promise) => promise, ...options }: LentConnectionOptions,
+  options: LoanOptions,
+  site: LentConnectionSite,
 ): LedgerLoan<Native> {
-  const ledger = new CallLedger({ ...options, tidy }, ledgerRules(rules))
+  const { rules } = site
+  const keeper = site.keeper()
+  const ledger = new CallLedger(options, site, ledgerRules(rules))
   const watched = (sql: string | undefined, run: () => Promise<unknown>): Promise<unknown> =>
     ledger.watched(sql, () => {
       if (sql !== undefined && !isHarmless(sql)) keeper.before(sql, rules.reading)
-      return untilGone(run())
+      return site.untilGone(run())
     })
   const methods = new Map<PropertyKey, Method>([
     [
@@ -52,7 +58,7 @@ export function lentConnection<Native extends MysqlConnectionShape>(
       'prepare',
       (sql) => {
         const refusal = ledger.preparing(textOf(sql))
-        const made = ledger.watched(undefined, () => untilGone(call(native, 'prepare', sql)), refusal)
+        const made = ledger.watched(undefined, () => site.untilGone(call(native, 'prepare', sql)), refusal)
         return made.then((statement) => lentStatement(statement, textOf(sql)))
       },
     ],
@@ -67,10 +73,6 @@ export function lentConnection<Native extends MysqlConnectionShape>(
       keeper.end()
       return report
     },
-  }
-
-  async function tidy(statements: readonly string[]): Promise<void> {
-    for (const sql of statements) await untilGone(native.query(sql))
   }
 
   /** A prepared statement lives as long as the connection, so it must not outlive the loan. */

@@ -4,7 +4,7 @@ import type { LedgerLoan } from '../sql/call-ledger.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import type { JoinedTransaction, JoinedTransactions } from './joined-transaction.ts'
-import { lentConnection } from './lent-connection.ts'
+import { type LentConnectionSite, lentConnection } from './lent-connection.ts'
 import { LoanKeeper } from './loan-keeper.ts'
 import { type Claims, type Provisional, provisionalClaims, Suspension } from './provisional.ts'
 import type { Answer, Runner } from './runner.ts'
@@ -24,6 +24,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   readonly suspension: Suspension
   readonly #tables: Tables
   readonly #keeper: SessionKeeper
+  readonly #site: LentConnectionSite
   readonly #loans: LedgerLoan<Native>[] = []
   /** Whether something other than a claim has been done in it. Then a failed claim cannot be repeated alone. */
   touched = false
@@ -35,6 +36,7 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
     this.#tables = tables
     this.suspension = new Suspension(connection)
     this.#keeper = new SessionKeeper(connection, baselineOf(connection.server, limits), this.suspension)
+    this.#site = this.#siteOf(connection)
     this.tx = this.lend({ borrower: 'the work of the transaction', onLateCall: () => {} }).tx
   }
 
@@ -60,25 +62,31 @@ export class OpenTransaction<Native extends MysqlConnectionShape> implements Run
   }
 
   lend(options: LoanOptions): Loan<Native> {
-    const { native, server } = this.connection
-    const loan = lentConnection(native, {
-      ...options,
+    const loan = lentConnection(this.connection.native, options, this.#site)
+    this.#loans.push(loan)
+    return loan
+  }
+
+  #siteOf(connection: MysqlConnection<Native>): LentConnectionSite {
+    const { native, server } = connection
+    return {
       isOver: () => this.over,
-      lost: () => this.connection.lost(),
-      keeper: new LoanKeeper(this.connection, this.#keeper),
+      lost: () => connection.lost(),
+      keeper: () => new LoanKeeper(connection, this.#keeper),
       rules: {
         timeoutsEndTransactions: server.timeoutsEndTransactions,
         prefix: this.#tables.prefix,
         isNowhere: server.sessionDatabase === undefined,
         reading: this.reading,
       },
-      untilGone: (promise) => this.connection.untilGone(promise),
+      untilGone: (promise) => connection.untilGone(promise),
       onCall: () => {
         this.touched = true
       },
-    })
-    this.#loans.push(loan)
-    return loan
+      async tidy(statements) {
+        for (const sql of statements) await connection.untilGone(native.query(sql))
+      },
+    }
   }
 
   openCalls(): number {

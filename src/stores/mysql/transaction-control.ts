@@ -1,3 +1,4 @@
+import { byText } from '../sql/by-text.ts'
 import { assignmentsIn, innerStatement } from './set-statement.ts'
 import { type Reading, statementsIn, type Token, versionsIn } from './statement-tokens.ts'
 
@@ -21,9 +22,7 @@ const neverAssigned = new Set(['AUTOCOMMIT', 'COMPLETION_TYPE'])
 /** A single statement that only reads or writes rows, as nearly all do. */
 const harmless = /^\s*(?:select|insert|update|delete|replace|with)\s[^;]*;?\s*$/i
 
-export function isHarmless(sql: string): boolean {
-  return harmless.test(sql) && !sql.includes('/*')
-}
+export const isHarmless = byText((sql) => harmless.test(sql) && !sql.includes('/*'))
 
 export interface ControlOptions {
   /** Whether the session has NO_BACKSLASH_ESCAPES. */

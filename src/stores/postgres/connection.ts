@@ -72,7 +72,8 @@ export interface Connection<Tx> extends Runner {
   discard(): void
 }
 
-export interface LendOptions extends LoanOptions {
+/** What all loans of one transaction have in common. */
+export interface LendSite {
   isOver(): boolean
   /** Returns the statements that restore what a borrower has changed in the session. Absent if the session is the caller's. */
   restore?(names: readonly string[]): readonly string[]
@@ -83,6 +84,8 @@ export interface LendOptions extends LoanOptions {
   /** Called before something is created that belongs to the session. */
   onLeft?(): void
 }
+
+export type Lender<Tx> = (options: LoanOptions) => LedgerLoan<Tx>
 
 export interface LookBefore {
   readonly text: string
@@ -98,8 +101,8 @@ export interface Connections<Tx> {
   runAlone(statement: Statement, values: readonly Cell[]): Promise<Answer>
   /** Uses the caller's client, with a transaction that the caller has opened. */
   join(tx: Tx): Runner
-  /** `connection` is absent if the transaction is the caller's. */
-  lend(tx: Tx, connection: Connection<Tx> | undefined, options: LendOptions): LedgerLoan<Tx>
+  /** Returns what lends `tx`, for all loans of one transaction. `connection` is absent if the transaction is the caller's. */
+  lender(tx: Tx, connection: Connection<Tx> | undefined, site: LendSite): Lender<Tx>
   /** Calls back for every notification, and after every (re)connection, because some may have been missed. */
   listen(channel: string, heard: (payload: string | undefined) => void): Promise<() => Promise<void>>
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { CallLedger, type LedgerRules } from './call-ledger.ts'
 
-const loanOptions = { borrower: 'tag-note', onLateCall: () => {}, isOver: () => false, tidy: async () => {} }
+const loan = { borrower: 'tag-note', onLateCall: () => {} }
+const site = { isOver: () => false, tidy: async () => {} }
 const rules: LedgerRules = {
   classify: () => 'none',
   findTransactionControl: () => undefined,
@@ -10,7 +11,7 @@ const rules: LedgerRules = {
 }
 
 test('a call that the client throws out at once is not under way', async () => {
-  const ledger = new CallLedger(loanOptions, rules)
+  const ledger = new CallLedger(loan, site, rules)
   const refusedByClient = (): never => {
     throw new TypeError('no callback, please')
   }
@@ -19,7 +20,7 @@ test('a call that the client throws out at once is not under way', async () => {
 })
 
 test('the word of the client that the transaction has ended counts only while nothing is under way', () => {
-  const ledger = new CallLedger({ ...loanOptions, hasEnded: () => true }, rules)
+  const ledger = new CallLedger(loan, { ...site, hasEnded: () => true }, rules)
   const call = ledger.begin()
   expect(ledger.refusal('SELECT 1')).toBeUndefined()
   call.succeeded()

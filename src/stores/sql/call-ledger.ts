@@ -3,7 +3,8 @@ import { controlError, endedInsideError, lateCallError, notInterleavable } from 
 import { rejected } from './rejected.ts'
 import { type SavepointRules, Savepoints } from './savepoints.ts'
 
-export interface LedgerOptions extends LoanOptions {
+/** What all loans of one transaction have in common. Created once, because loans are many. */
+export interface LedgerSite {
   /** Whether the transaction has ended, even if the loan has not. */
   isOver(): boolean
   /** The error if the connection is lost. */
@@ -53,6 +54,8 @@ interface Waiter {
   reject(error: unknown): void
 }
 
+const noWaiters: Waiter[] = []
+
 /** A loan whose state the store can read before it ends. */
 export interface LedgerLoan<Tx> extends Loan<Tx> {
   report(): Omit<LoanReport, 'tidied'>
@@ -60,9 +63,10 @@ export interface LedgerLoan<Tx> extends Loan<Tx> {
 
 /** Tracks the calls of one borrower and refuses those that are not allowed. It works with every client library. */
 export class CallLedger {
-  readonly #options: LedgerOptions
+  readonly #options: LoanOptions
+  readonly #site: LedgerSite
   readonly #rules: LedgerRules
-  readonly #waiters = new Set<Waiter>()
+  #waiters: Waiter[] = noWaiters
   #open = 0
   #ended = false
   #broken: Error | undefined
@@ -70,8 +74,9 @@ export class CallLedger {
   readonly #savepoints: Savepoints
   #changed: Set<string> | undefined
 
-  constructor(options: LedgerOptions, rules: LedgerRules) {
+  constructor(options: LoanOptions, site: LedgerSite, rules: LedgerRules) {
     this.#options = options
+    this.#site = site
     this.#rules = rules
     this.#savepoints = new Savepoints(rules.savepoints)
   }
@@ -80,7 +85,7 @@ export class CallLedger {
   refusal(sql: string | undefined): Error | undefined {
     const refusal =
       this.preparing(sql) ?? this.#sharedText(sql) ?? this.#foreignSavepoint(sql) ?? this.#refusedChange(sql)
-    if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#options.onLeft?.()
+    if (refusal === undefined && sql !== undefined && this.#rules.leavesSomething?.(sql)) this.#site.onLeft?.()
     return refusal
   }
 
@@ -88,7 +93,7 @@ export class CallLedger {
     if (this.#options.interleaved !== true) return undefined
     const what = sql === undefined ? undefined : this.#rules.sharedIn?.(sql)
     if (what !== undefined) return this.shared(what)
-    return this.#options.changesUnseen === true ? this.shared('a database whose functions change settings') : undefined
+    return this.#site.changesUnseen === true ? this.shared('a database whose functions change settings') : undefined
   }
 
   /**
@@ -108,11 +113,11 @@ export class CallLedger {
 
   /** The call is refused, but the transaction stays usable: the borrower may continue without it. */
   #refusedChange(sql: string | undefined): Error | undefined {
-    if (sql === undefined || this.#options.restore === undefined) return undefined
+    if (sql === undefined || this.#site.restore === undefined) return undefined
     const change = this.#rules.sessionChange?.(sql)
     if (change === undefined) return undefined
     if (change.refused !== undefined) return controlError(this.#borrower, change.refused)
-    this.#options.beforeChange?.(change.names)
+    this.#site.beforeChange?.(change.names)
     this.#changed ??= new Set()
     for (const name of change.names) this.#changed.add(name)
     return undefined
@@ -120,11 +125,11 @@ export class CallLedger {
 
   /** Like `refusal`, for a statement that is only prepared. */
   preparing(sql: string | undefined): Error | undefined {
-    if (this.#ended || this.#options.isOver()) return this.#lateCall()
-    const lost = this.#options.lost?.()
+    if (this.#ended || this.#site.isOver()) return this.#lateCall()
+    const lost = this.#site.lost?.()
     if (lost !== undefined) return this.#note(lost)
     // While a call is in progress, the transaction status that the client last saw is outdated.
-    if (this.#open === 0 && this.#options.hasEnded?.()) this.#endedInside(undefined)
+    if (this.#open === 0 && this.#site.hasEnded?.()) this.#endedInside(undefined)
     if (this.#broken !== undefined) return this.#broken
     const control = sql === undefined ? undefined : this.#rules.findTransactionControl(sql)
     return control === undefined ? undefined : this.controlled(control)
@@ -132,7 +137,7 @@ export class CallLedger {
 
   /** After such an attempt the transaction must not be committed, even if the handler swallows the error. */
   controlled(what: string): Error {
-    if (this.#ended || this.#options.isOver()) return this.#lateCall()
+    if (this.#ended || this.#site.isOver()) return this.#lateCall()
     this.#broken ??= controlError(this.#borrower, what)
     return this.#broken
   }
@@ -140,8 +145,8 @@ export class CallLedger {
   begin(): Call {
     let isOpen = true
     this.#open++
-    this.#options.onCall?.()
-    if (this.#options.changesUnseen === true) this.#changed ??= new Set()
+    this.#site.onCall?.()
+    if (this.#site.changesUnseen === true) this.#changed ??= new Set()
     const settle = (): boolean => {
       if (!isOpen) return false
       isOpen = false
@@ -157,7 +162,7 @@ export class CallLedger {
       failed: (error) => {
         if (!settle()) return
         this.#note(error)
-        if (this.#rules.spoils?.(error)) this.#options.onLeft?.()
+        if (this.#rules.spoils?.(error)) this.#site.onLeft?.()
         if (this.#rules.endedBy(error)) this.#endedInside(error)
         this.#tell((waiter) => waiter.reject(error))
       },
@@ -182,15 +187,15 @@ export class CallLedger {
   #end(): Promise<void> | undefined {
     const isFirst = !this.#ended
     this.#ended = true
-    const changed = this.#changed === undefined ? [] : (this.#options.restore?.([...this.#changed]) ?? [])
+    const changed = this.#changed === undefined ? [] : (this.#site.restore?.([...this.#changed]) ?? [])
     const left = [...this.#savepoints.left, ...changed]
     if (!isFirst || left.length === 0 || this.#open > 0 || this.#broken !== undefined) return undefined
-    return this.#options.isOver() || this.#options.lost?.() !== undefined ? undefined : this.#tidy(left)
+    return this.#site.isOver() || this.#site.lost?.() !== undefined ? undefined : this.#tidy(left)
   }
 
   async #tidy(left: readonly string[]): Promise<void> {
     try {
-      await this.#options.tidy(left)
+      await this.#site.tidy(left)
     } catch (error) {
       this.#note(error)
       if (this.#rules.endedBy(error)) this.#endedInside(error)
@@ -200,12 +205,14 @@ export class CallLedger {
 
   #settled(): Promise<void> | undefined {
     if (this.#open === 0) return undefined
-    return new Promise((resolve, reject) => this.#waiters.add({ resolve, reject }))
+    return new Promise((resolve, reject) => {
+      this.#waiters = [...this.#waiters, { resolve, reject }]
+    })
   }
 
   #tell(news: (waiter: Waiter) => void): void {
-    const waiters = [...this.#waiters]
-    this.#waiters.clear()
+    const waiters = this.#waiters
+    this.#waiters = noWaiters
     for (const waiter of waiters) news(waiter)
   }
 

@@ -1,7 +1,7 @@
-import { type Call, CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
+import { type Call, CallLedger, type LedgerSite } from '../../sql/call-ledger.ts'
 import { lentClient, type Method } from '../../sql/lent-client.ts'
 import type { PgClientShape } from '../client-shapes.ts'
-import type { Connection, LendOptions } from '../connection.ts'
+import type { Connection, Lender, LendSite } from '../connection.ts'
 import { isVanished, sqlState } from '../errors.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
@@ -26,33 +26,34 @@ const ending = new Set<PropertyKey>(['release', 'end', 'connect', 'cancel', Symb
 /** The member that would bypass `query`. */
 const hidden = new Set<PropertyKey>(['connection'])
 
-/** The native client as a borrower sees it: the same members, but every query goes through the ledger. */
-export function lentPgClient<Client extends PgClientShape>(
+/** Lends the native client: a borrower sees the same members, but every query goes through its ledger. */
+export function pgLender<Client extends PgClientShape>(
   client: Client,
   connection: Connection<Client> | undefined,
-  options: LendOptions,
-): LedgerLoan<Client> {
-  const ledger = new CallLedger(
-    {
-      ...options,
-      lost: () => connection?.lost(),
-      hasEnded: () => connection?.inTransaction() === false,
-      tidy: (statements) => sayingAborted(client.query(statements.join('; '))),
-      beforeChange(names) {
-        const look = options.lookBefore?.(names)
-        if (look === undefined) return
-        const answer: Promise<{ rows: Cell[][] }> = client.query({ text: look.text, rowMode: 'array', types: asText })
-        // If this fails, the next statement fails as well.
-        answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
-      },
+  given: LendSite,
+): Lender<Client> {
+  const native = nativeOf(client)
+  const site: LedgerSite = {
+    ...given,
+    lost: () => connection?.lost(),
+    hasEnded: () => connection?.inTransaction() === false,
+    tidy: (statements) => sayingAborted(client.query(statements.join('; '))),
+    beforeChange(names) {
+      const look = given.lookBefore?.(names)
+      if (look === undefined) return
+      const answer: Promise<{ rows: Cell[][] }> = client.query({ text: look.text, rowMode: 'array', types: asText })
+      // If this fails, the next statement fails as well.
+      answer.then(({ rows: [row = []] }) => look.found(row)).catch(() => {})
     },
-    rules,
-  )
-  const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
-  const refuse = (what: string): never => {
-    throw ledger.controlled(what)
   }
-  return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), nativeOf(client)))
+  return (options) => {
+    const ledger = new CallLedger(options, site, rules)
+    const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
+    const refuse = (what: string): never => {
+      throw ledger.controlled(what)
+    }
+    return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), native))
+  }
 }
 
 const rules = { ...ledgerRules, spoils }

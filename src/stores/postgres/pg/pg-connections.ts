@@ -6,7 +6,7 @@ import { explained } from '../errors.ts'
 import { Names } from '../names.ts'
 import { statement } from '../statement.ts'
 import { runOnGoodOne } from '../transactions/run-alone.ts'
-import { lentPgClient } from './lent-pg-client.ts'
+import { pgLender } from './lent-pg-client.ts'
 import { PgConnection, type PgConnectionOptions } from './pg-connection.ts'
 import { PgListener } from './pg-listener.ts'
 import { PgRunner } from './pg-runner.ts'
@@ -55,7 +55,7 @@ export function pgConnections<Client extends PgClientShape>(
     checkOut,
     runAlone: (each, values) => runOnGoodOne(() => checkOut({}), each, values),
     join: (tx) => new PgRunner(checkedPgClient(tx)),
-    lend: lentPgClient,
+    lender: pgLender,
     listen: (channel, heard) => new PgListener(pool, channel, heard).start(),
   }
   return connections

@@ -7,7 +7,7 @@ import { Names } from '../names.ts'
 import { mustBegin, readingCommitted, runOnGoodOne } from '../transactions/run-alone.ts'
 import { JsConnection } from './js-connection.ts'
 import { JsRunner } from './js-runner.ts'
-import { lentSql } from './lent-sql.ts'
+import { sqlLender } from './lent-sql.ts'
 import { reserver } from './reserve.ts'
 
 /** Connections from the `sql` of postgres.js. */
@@ -41,7 +41,7 @@ export function jsConnections<Sql extends PostgresJsShape>(
       }
     },
     join: (tx) => new JsRunner(checkedSql(tx)),
-    lend: (tx, connection, options) => lentSql(tx, connection as JsConnection<Sql> | undefined, options),
+    lender: (tx, connection, site) => sqlLender(tx, connection as JsConnection<Sql> | undefined, site),
     async listen(channel, heard) {
       let isFirst = true
       const onListen = (): void => {

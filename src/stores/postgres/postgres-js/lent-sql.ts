@@ -1,7 +1,8 @@
 import { Stream } from 'node:stream'
-import { CallLedger, type LedgerLoan } from '../../sql/call-ledger.ts'
+import type { LoanOptions } from '../../../contracts/index.ts'
+import { CallLedger, type LedgerLoan, type LedgerSite } from '../../sql/call-ledger.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
-import type { LendOptions } from '../connection.ts'
+import type { Lender, LendSite } from '../connection.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
 import { guardedSql } from './guarded-sql.ts'
@@ -9,30 +10,36 @@ import type { JsConnection } from './js-connection.ts'
 import { answerIn } from './js-runner.ts'
 import type { JsQuery } from './query.ts'
 
-/** The reserved `sql` as a borrower sees it: helpers and fragments work as usual, but every query goes through the ledger. */
-export function lentSql<Sql extends PostgresJsShape>(
+/** Lends the reserved `sql`: helpers and fragments work as usual, but every query goes through the ledger of its borrower. */
+export function sqlLender<Sql extends PostgresJsShape>(
   sql: Sql,
   connection: JsConnection<Sql> | undefined,
-  options: LendOptions,
-): LedgerLoan<Sql> {
+  given: LendSite,
+): Lender<Sql> {
   const native = connection?.native ?? sql
-  const ledger = new CallLedger(
-    {
-      ...options,
-      lost: () => connection?.lost(),
-      tidy: (statements) =>
-        sayingAborted(connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
-      beforeChange(names) {
-        const look = options.lookBefore?.(names)
-        if (look === undefined) return
-        // Sent the same way as the borrower's own call, and so right before it. If this fails, that call fails as well.
-        const send = async (): Promise<void> =>
-          look.found(answerIn(await native.unsafe(look.text).raw().execute()).rows[0] ?? [])
-        void (connection?.ready()?.then(send) ?? send()).catch(() => {})
-      },
+  const site: LedgerSite = {
+    ...given,
+    lost: () => connection?.lost(),
+    tidy: (statements) => sayingAborted(connection?.script(statements.join('; ')) ?? sql.unsafe(statements.join('; '))),
+    beforeChange(names) {
+      const look = given.lookBefore?.(names)
+      if (look === undefined) return
+      // Sent the same way as the borrower's own call, and so right before it. If this fails, that call fails as well.
+      const send = async (): Promise<void> =>
+        look.found(answerIn(await native.unsafe(look.text).raw().execute()).rows[0] ?? [])
+      void (connection?.ready()?.then(send) ?? send()).catch(() => {})
     },
-    ledgerRules,
-  )
+  }
+  return (options) => lentSql(native, connection, options, site)
+}
+
+function lentSql<Sql extends PostgresJsShape>(
+  native: Sql,
+  connection: JsConnection<Sql> | undefined,
+  options: LoanOptions,
+  site: LedgerSite,
+): LedgerLoan<Sql> {
+  const ledger = new CallLedger(options, site, ledgerRules)
 
   function follow(query: JsQuery): void {
     const call = ledger.begin()

@@ -32,7 +32,7 @@ export function joinedStore<Tx>({ name, connections, transactions, inbox }: Join
     savepoint: (work) => turns.run(tx as object, () => inSavepoint(runner, work)),
     lend: (lent, options) =>
       transactions.find(lent)?.lend(connections, options) ??
-      connections.lend(lent, undefined, { ...options, isOver: () => false }),
+      connections.lender(lent, undefined, { isOver: () => false })(options),
   }
 }
 

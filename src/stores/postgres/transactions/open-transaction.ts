@@ -1,7 +1,7 @@
 import type { LastWrites, Loan, LoanOptions, LoanReport } from '../../../contracts/index.ts'
 import { JustonceError } from '../../../errors/index.ts'
 import type { LedgerLoan } from '../../sql/call-ledger.ts'
-import type { Answer, Call, Connection, Connections, Runner } from '../connection.ts'
+import type { Answer, Call, Connection, Connections, Lender, Runner } from '../connection.ts'
 import { textIn } from '../values-as-text.ts'
 import { SettingsBefore } from './restoring.ts'
 
@@ -14,6 +14,7 @@ export interface LeftWrite {
 export class OpenTransaction<Tx> {
   readonly connection: Connection<Tx>
   readonly #loans: LedgerLoan<Tx>[] = []
+  #lender: Lender<Tx> | undefined
   #interleavedLoans = 0
   /** Whether a savepoint of `parts` is open. */
   hasPart = false
@@ -74,8 +75,7 @@ export class OpenTransaction<Tx> {
   }
 
   #lent(connections: Connections<Tx>, options: LoanOptions): Loan<Tx> {
-    const loan = connections.lend(this.connection.tx, this.connection, {
-      ...options,
+    this.#lender ??= connections.lender(this.connection.tx, this.connection, {
       isOver: () => this.over,
       restore: (names) => this.#before.restoring(names),
       lookBefore: (names) => this.#before.look(names),
@@ -84,6 +84,7 @@ export class OpenTransaction<Tx> {
         this.hasLeftovers = true
       },
     })
+    const loan = this.#lender(options)
     this.#loans.push(loan)
     return loan
   }
