@@ -1,6 +1,6 @@
 import type { Delivery } from '../contracts/index.ts'
 import { type Progress, TriedLimit } from './tried-limit.ts'
-import { Turns } from './turns.ts'
+import { type Turn, Turns } from './turns.ts'
 
 export interface BatchOptions {
   /** The largest batch. */
@@ -63,11 +63,13 @@ export class AdaptiveBatch {
     return this.#paces.get(type)?.turns?.mayBegin !== false
   }
 
-  /** A batch with messages of these types begins. Call the returned function when it has ended. */
-  begin(types: Iterable<string>): () => void {
-    const turns = [...types].flatMap((type) => this.#pace(type).turns ?? [])
-    for (const each of turns) each.begun()
-    return () => turns.forEach((each) => void each.ended())
+  /** A batch with messages of these types begins. */
+  begin(types: Iterable<string>): Turn {
+    const turns = [...types].flatMap((type) => this.#pace(type).turns?.begin() ?? [])
+    return {
+      giveUp: () => turns.forEach((turn) => void turn.giveUp()),
+      end: () => turns.forEach((turn) => void turn.end()),
+    }
   }
 
   /**

@@ -14,8 +14,10 @@ import { GrowingAppetite } from './appetite.ts'
 import type { MayBegin, TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
+import { Overdue } from './overdue.ts'
 import type { Quarantine } from './quarantine.ts'
 import { TriedLimit } from './tried-limit.ts'
+import type { Turn } from './turns.ts'
 
 export interface ConsumerOptions {
   /** How many batches may be in flight at once. */
@@ -28,6 +30,9 @@ export interface ConsumerOptions {
   readonly heldDelayMs: number
 }
 
+/** In budgets of a batch. */
+const longestBatch = 10
+
 /** Takes deliveries from one transport and has them handled, until it is stopped. */
 export class Consumer<Tx> {
   readonly #engine: Engine<Tx>
@@ -38,6 +43,7 @@ export class Consumer<Tx> {
   readonly #options: ConsumerOptions
   readonly #sizes: AdaptiveBatch
   readonly #activity: Activity
+  readonly #overdue: Overdue
   /** `undefined` if always as many batches may be in flight. */
   readonly #workers: TriedLimit | undefined
   readonly #inHand: InHand
@@ -74,6 +80,7 @@ export class Consumer<Tx> {
       this.#sizes.mayBegin(type) && (!isLimited || slots.areFree(handlersOf(type)))
     this.#mayBegin = isLimited || isGathering ? mayBegin : undefined
     this.#activity = new Activity(engine.clock)
+    this.#overdue = new Overdue(engine.clock, options.batch.budgetMs * longestBatch)
     const { concurrency: max, firstConcurrency: start } = options
     this.#workers = start ? new TriedLimit({ max, start, prefers: 'less' }) : undefined
     this.#appetite = new GrowingAppetite(() => this.#wanted())
@@ -91,8 +98,9 @@ export class Consumer<Tx> {
 
   /** What will be handled soon, plus what cannot be handled now and must not block other messages. */
   #wanted(): number {
-    const { inFlight } = this.#options
-    const soon = this.#sizes.usualSize * this.#atOnce * (this.#sizes.isMeasured ? 2 : 1)
+    const { inFlight, concurrency } = this.#options
+    const batches = Math.min(concurrency, this.#atOnce + this.#overdue.batches)
+    const soon = this.#sizes.usualSize * batches * (this.#sizes.isMeasured ? 2 : 1)
     const fitting = Math.floor(inFlight.bytes / Math.max(1, this.#inHand.averageBytes))
     return Math.max(1, Math.min(inFlight.messages, fitting, this.#inHand.stuck + soon))
   }
@@ -116,6 +124,7 @@ export class Consumer<Tx> {
     this.#stopListening()
     this.#inHand.wakeAll()
     await Promise.all(this.#running)
+    this.#overdue.stop()
     await this.#release(this.#inHand.close())
     await Promise.all(this.#background)
   }
@@ -165,9 +174,7 @@ export class Consumer<Tx> {
       this.#idle--
       this.#appetite.look()
       if (batch === undefined) continue
-      this.#activity.begin()
       await this.#process(batch)
-      this.#activity.end()
       ended?.()
     }
   }
@@ -177,22 +184,45 @@ export class Consumer<Tx> {
     return this.#workers?.limit ?? this.#options.concurrency
   }
 
+  /** How many batches run, without those that take so long that others need not wait for them. */
+  get #inTime(): number {
+    return this.#activity.busy - this.#overdue.batches
+  }
+
   /** How many more batches may begin now. */
   #room(): number {
-    return this.#atOnce - this.#activity.busy
+    return this.#atOnce - this.#inTime
   }
 
   /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */
   #begin({ deliveries }: TakenBatch): () => void {
-    if (this.#mayBegin === undefined) return () => {}
+    const turn = this.#mayBegin === undefined ? undefined : this.#turnOf(deliveries)
+    this.#activity.begin()
+    const unwatch = this.#overdue.watch(() => {
+      turn?.giveUp()
+      this.#appetite.look()
+      this.#inHand.wake()
+    })
+    return () => {
+      this.#activity.end()
+      unwatch()
+      if (turn === undefined) return
+      turn.end()
+      this.#inHand.wake()
+    }
+  }
+
+  #turnOf(deliveries: readonly Delivery[]): Turn {
     const { handlersOf, slots } = this.#engine
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const free = slots.take([...types].flatMap((type) => handlersOf(type)))
-    const ended = this.#sizes.begin(types)
-    return () => {
-      ended()
-      free()
-      this.#inHand.wake()
+    const turn = this.#sizes.begin(types)
+    return {
+      giveUp: () => turn.giveUp(),
+      end() {
+        turn.end()
+        free()
+      },
     }
   }
 
@@ -211,7 +241,7 @@ export class Consumer<Tx> {
       const { overheadMs, conflicts } = result
       const ended = { handled, size: deliveries.length, tookMs, overheadMs, conflicts }
       const progress = this.#activity.handled(handled.length)
-      this.#workers?.ended(this.#activity.busy, false, progress)
+      this.#workers?.ended(this.#inTime, false, progress)
       this.#sizes.learn(ended, progress)
       this.#inHand.end(batch, leftFor, result)
       events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })

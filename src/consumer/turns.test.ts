@@ -4,9 +4,9 @@ import { Turns } from './turns.ts'
 /** How many batches take turns until the next may run at once. */
 function turnsLeft(turns: Turns): number {
   for (let count = 0; ; count++) {
-    turns.begun()
+    const turn = turns.begin()
     const atOnce = turns.mayBegin
-    turns.ended()
+    turn.end()
     if (atOnce) return count
   }
 }
@@ -14,9 +14,9 @@ function turnsLeft(turns: Turns): number {
 test('batches take turns at first, and then run at once', () => {
   const turns = new Turns()
   expect(turns.mayBegin).toBe(true)
-  turns.begun()
+  const turn = turns.begin()
   expect(turns.mayBegin).toBe(false)
-  turns.ended()
+  turn.end()
   expect(turns.mayBegin).toBe(true)
   expect(turnsLeft(turns)).toBe(7)
 })
@@ -38,4 +38,16 @@ test('several that collide with each other are one conflict', () => {
   turnsLeft(turns)
   for (let i = 0; i < 5; i++) turns.collided()
   expect(turnsLeft(turns)).toBe(32)
+})
+
+test('a turn that is given up lets the next begin, and is not counted twice when it ends', () => {
+  const turns = new Turns()
+  const slow = turns.begin()
+  slow.giveUp()
+  expect(turns.mayBegin).toBe(true)
+  const next = turns.begin()
+  slow.end()
+  expect(turns.mayBegin).toBe(false)
+  next.end()
+  expect(turns.mayBegin).toBe(true)
 })

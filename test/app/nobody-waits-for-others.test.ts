@@ -81,6 +81,44 @@ test('a slow message holds up its own key and nothing else', async () => {
   expect(order).toEqual(order.toSorted((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
 })
 
+test('a slow message holds up no others of its type, even where batches of that type take turns', async () => {
+  const { app, clock, transport } = openWorkers({ areApart: true })
+  app.onBatch('note.created', { name: 'count', timeoutMs: 60_000 }, async (messages) => {
+    if (messages.some(({ id }) => id.startsWith('slow'))) await clock.sleep(20_000)
+  })
+  await app.start()
+  for (const id of ['slow 1', 'slow 2']) {
+    transport.send(note(id))
+    await pass(clock, 500)
+  }
+  transport.send(many(400, 'm', 'note.created'))
+  await pass(clock, 5_000)
+  expect(transport.settled()).toHaveLength(400)
+  await pass(clock, 20_000)
+  expect(transport.settled()).toHaveLength(402)
+})
+
+test('slow messages hold up no others, even where one batch at a time has been found to be fastest', async () => {
+  const { app, clock, transport } = openWorkers({ areApart: true, concurrency: undefined })
+  let last = Promise.resolve()
+  // More at once would only wait for each other.
+  app.on('note.created', 'tag-note', () => (last = last.then(() => clock.sleep(10))))
+  app.on('note.slow', { name: 'take-time', timeoutMs: 60_000 }, () => clock.sleep(20_000))
+  transport.send(many(3_000, 'm', 'note.created'))
+  await app.start()
+  await pass(clock, 40_000, 10)
+  expect(transport.settled()).toHaveLength(3_000)
+  for (const id of ['slow 1', 'slow 2', 'slow 3']) {
+    transport.send(note(id, { type: 'note.slow' }))
+    await pass(clock, 100)
+  }
+  transport.send(many(100, 'n', 'note.created'))
+  await pass(clock, 10_000, 10)
+  expect(transport.settled()).toHaveLength(3_100)
+  await pass(clock, 60_000, 500)
+  expect(transport.settled()).toHaveLength(3_103)
+})
+
 test('what waits behind a slow message does not use up the room of all others, however much it is', async () => {
   const { app, clock, transport, handle } = openWorkers({ areApart: true })
   app.on('note.created', 'tag-note', () => {})
