@@ -24,7 +24,7 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly codec?: CodecOptions
   /**
    * Concurrent batches for each transport. Default: as many as the pool has connections, less a quarter for everything else,
-   * and at most 20. Of these, as many are used as make it faster, which is found by trial.
+   * and at most 20. While the processor of this process is busy, fewer are used, because those are larger.
    */
   readonly concurrency?: number
   /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */

@@ -163,7 +163,7 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         drivers: driversOf(ways),
         consumer: {
           concurrency,
-          ...(options.concurrency === undefined && { firstConcurrency: 4 }),
+          isFixed: options.concurrency !== undefined,
           batch,
           inFlight: decideInFlight(options.inFlight, concurrency, batch),
           heldDelayMs: 1_000,

@@ -7,6 +7,7 @@ const longestDelayMs = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
+  busyMs: () => performance.eventLoopUtilization().active,
   random: () => Math.random(),
 
   // Keeps the process alive, because code that sleeps has something to do afterwards.

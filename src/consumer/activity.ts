@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/index.ts'
-import type { Progress } from './tried-limit.ts'
+import type { Progress } from './crowding.ts'
 
 /** How much the workers of a consumer have done, and in how much time. Time in which none of them was busy does not count. */
 export class Activity {

@@ -1,13 +1,13 @@
 import type { Delivery } from '../contracts/index.ts'
-import { type Progress, TriedLimit } from './tried-limit.ts'
-import { type Turn, Turns } from './turns.ts'
+import type { Progress } from './crowding.ts'
+import { TypePace } from './type-pace.ts'
 
 export interface BatchOptions {
   /** The largest batch. */
   readonly max: number
   /** Batches are sized so that each should take about this long. */
   readonly budgetMs: number
-  /** The size of the first batches. Default: a few messages. */
+  /** The size of the first batches. Default: one message. */
   readonly start?: number
 }
 
@@ -21,22 +21,22 @@ export interface EndedBatch {
   readonly conflicts: number
 }
 
-interface Pace {
-  /** Moving average of the time that one message of this type takes. */
-  messageMs: number
-  /** If false, the average is only a guess. */
-  isMeasured: boolean
-  readonly size: TriedLimit
-  /** Only where a batch takes about as long as a message. */
-  readonly turns: Turns | undefined
-}
-
 const typesRemembered = 1_000
-/** The batch size for a type of which no time has been measured yet. */
+
+/** How many messages of unknown speed are expected to fit into a batch. */
 const unknownSize = 8
+
+/** Batches start so small that they hold nothing for long, and double as long as they do not wait for each other. */
+const firstSize = 1
 
 /** What would take less than so many times the overhead of a batch is not spread over idle workers. */
 const worthABatch = 4
+
+/** In usual batches. */
+const patientFor = 3
+
+/** Below, a pause of the garbage collector would look like a conflict. */
+const shortestLockTimeoutMs = 25
 
 /**
  * Decides how many of the waiting deliveries go into the next batch. It never waits for more: batches grow under load.
@@ -46,9 +46,11 @@ const worthABatch = 4
 export class AdaptiveBatch {
   readonly #options: BatchOptions
   readonly #isGathered: (type: string) => boolean
-  readonly #paces = new Map<string, Pace>()
+  readonly #paces = new Map<string, TypePace>()
   /** Moving average of the time one message takes, whatever its type. Unknown at first. */
   #messageMs: number | undefined
+  /** Moving average of the time a whole batch takes. Unknown at first. */
+  #batchMs: number | undefined
   /** Moving average of the time a batch takes besides its messages. Unknown at first. */
   #overheadMs: number | undefined
 
@@ -58,17 +60,26 @@ export class AdaptiveBatch {
     this.#isGathered = isGathered
   }
 
-  /** Whether a batch with messages of this type may begin now. */
-  mayBegin(type: string): boolean {
-    return this.#paces.get(type)?.turns?.mayBegin !== false
+  /** Whether there is a type of which no further batch may begin now. */
+  get isHoldingBack(): boolean {
+    for (const { mayBegin } of this.#paces.values()) if (!mayBegin) return true
+    return false
   }
 
-  /** A batch with messages of these types begins. */
-  begin(types: Iterable<string>): Turn {
-    const turns = [...types].flatMap((type) => this.#pace(type).turns?.begin() ?? [])
-    return {
-      giveUp: () => turns.forEach((turn) => void turn.giveUp()),
-      end: () => turns.forEach((turn) => void turn.end()),
+  /** Whether a batch with messages of this type may begin now. */
+  mayBegin(type: string): boolean {
+    return this.#paces.get(type)?.mayBegin !== false
+  }
+
+  /**
+   * A batch with messages of these types begins. Call the returned function when others need no longer wait for it: when it has
+   * ended, or when it takes far too long. It may be called again.
+   */
+  begin(types: Iterable<string>): () => void {
+    const running = Array.from(types, (type) => this.#pace(type))
+    for (const pace of running) pace.begun()
+    return () => {
+      for (const pace of running.splice(0)) pace.ended()
     }
   }
 
@@ -84,7 +95,7 @@ export class AdaptiveBatch {
     let isMeasured = false
     return ({ message }) => {
       const pace = this.#pace(message.type ?? '')
-      limit = Math.min(limit, pace.size.limit)
+      limit = Math.min(limit, pace.limit)
       if (size > 0 && (size >= limit || expectedMs + pace.messageMs > shareMs)) return false
       // Its speed is unknown, so messages with a known speed must not wait for it.
       if (size > 0 && pace.isMeasured !== isMeasured) return false
@@ -98,16 +109,19 @@ export class AdaptiveBatch {
   /** Learns from a batch that has ended: what was handled of it, how long that took, and what the consumer has done so far. */
   learn({ handled, size, tookMs, overheadMs, conflicts }: EndedBatch, progress: Progress): void {
     if (handled.length === 0) return
+    if (conflicts === 0) this.#batchMs = moved(this.#batchMs, tookMs, 1 / 8)
     this.#overheadMs = moved(this.#overheadMs, overheadMs, 1 / 16)
     this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.min(1 / 4, handled.length / 100))
     const messageMs = Math.max(0, tookMs - overheadMs) / handled.length
-    for (const type of new Set(handled.map((delivery) => delivery.message.type ?? ''))) {
-      const pace = this.#pace(type)
-      pace.messageMs = moved(pace.isMeasured ? pace.messageMs : undefined, messageMs, 1 / 4)
-      pace.isMeasured = true
-      if (conflicts > 0) pace.turns?.collided()
-      pace.size.ended(size, conflicts > 0 && pace.turns === undefined, progress)
-    }
+    const ended = { size, messageMs, hadConflict: conflicts > 0 }
+    for (const type of new Set(handled.map((delivery) => delivery.message.type ?? '')))
+      this.#pace(type).learn(ended, progress)
+  }
+
+  /** For how long a batch waits for rows: whoever holds them for several times as long as a batch takes is probably waiting for us. */
+  get lockTimeoutMs(): number {
+    const { budgetMs } = this.#options
+    return Math.min(budgetMs, Math.max(shortestLockTimeoutMs, patientFor * (this.#batchMs ?? shortestLockTimeoutMs)))
   }
 
   get isMeasured(): boolean {
@@ -126,26 +140,21 @@ export class AdaptiveBatch {
     if (idle <= 1) return budgetMs
     let expectedMs = 0
     for (const { message } of candidates) {
-      const { messageMs, turns } = this.#pace(message.type ?? '')
+      const { messageMs, isGathered } = this.#pace(message.type ?? '')
       expectedMs += messageMs
-      if (turns !== undefined || expectedMs >= budgetMs * idle) return budgetMs
+      if (isGathered || expectedMs >= budgetMs * idle) return budgetMs
     }
     return Math.max((this.#overheadMs ?? 0) * worthABatch, expectedMs / idle)
   }
 
   /** A new type starts with small batches until its time is known: a slow handler must not hold locks for seconds. */
-  #pace(type: string): Pace {
+  #pace(type: string): TypePace {
     let pace = this.#paces.get(type)
     if (pace === undefined) {
       // Types come from outside: a sender that invents new ones must not fill the memory.
       if (this.#paces.size >= typesRemembered) this.#paces.clear()
-      const { max, budgetMs, start = unknownSize } = this.#options
-      pace = {
-        messageMs: budgetMs / unknownSize,
-        isMeasured: false,
-        size: new TriedLimit({ max, start, prefers: 'more' }),
-        turns: this.#isGathered(type) ? new Turns() : undefined,
-      }
+      const { max, budgetMs, start = firstSize } = this.#options
+      pace = new TypePace({ max, start, guessMs: budgetMs / unknownSize, isGathered: this.#isGathered(type) })
       this.#paces.set(type, pace)
     }
     return pace

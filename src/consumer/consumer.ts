@@ -11,19 +11,18 @@ import type { StoreGate } from '../loops/store-gate.ts'
 import { Activity } from './activity.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
+import { AtOnce } from './at-once.ts'
 import type { MayBegin, TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
 import { Overdue } from './overdue.ts'
 import type { Quarantine } from './quarantine.ts'
-import { TriedLimit } from './tried-limit.ts'
-import type { Turn } from './turns.ts'
 
 export interface ConsumerOptions {
   /** How many batches may be in flight at once. */
   readonly concurrency: number
-  /** How many are at first, if the best number is to be found by trial. */
-  readonly firstConcurrency?: number
+  /** Whether always as many may be, also while this process is too busy to use them. */
+  readonly isFixed?: boolean
   readonly batch: BatchOptions
   readonly inFlight: InFlightLimits
   /** How long a message waits before it is retried if another process holds its claim. */
@@ -45,10 +44,8 @@ export class Consumer<Tx> {
   readonly #activity: Activity
   readonly #overdue: Overdue
   /** `undefined` if always as many batches may be in flight. */
-  readonly #workers: TriedLimit | undefined
+  readonly #workers: AtOnce | undefined
   readonly #inHand: InHand
-  /** `undefined` if every message may begin at any time. All handlers are registered before a consumer is created. */
-  readonly #mayBegin: MayBegin | undefined
   readonly #appetite: GrowingAppetite
   readonly #stopping = new AbortController()
   readonly #background = new Set<Promise<void>>()
@@ -68,7 +65,7 @@ export class Consumer<Tx> {
     this.#transport = transport
     // Most callers do not wait for it.
     this.#connected.promise.catch(() => {})
-    this.#feed = feed
+    this.#feed = { ...feed, lockTimeoutMs: () => this.#sizes.lockTimeoutMs }
     this.#gate = gate
     this.#quarantine = quarantine
     this.#options = options
@@ -78,18 +75,17 @@ export class Consumer<Tx> {
     this.#sizes = new AdaptiveBatch(sizes, (type) => isGathering && handlersOf(type).every(gathers))
     const mayBegin: MayBegin = ({ message: { type = '' } }) =>
       this.#sizes.mayBegin(type) && (!isLimited || slots.areFree(handlersOf(type)))
-    this.#mayBegin = isLimited || isGathering ? mayBegin : undefined
     this.#activity = new Activity(engine.clock)
-    this.#overdue = new Overdue(engine.clock, options.batch.budgetMs * longestBatch)
-    const { concurrency: max, firstConcurrency: start } = options
-    this.#workers = start ? new TriedLimit({ max, start, prefers: 'less' }) : undefined
+    const { clock } = engine
+    this.#overdue = new Overdue(clock, options.batch.budgetMs * longestBatch)
+    if (!options.isFixed && clock.busyMs !== undefined) this.#workers = new AtOnce(options.concurrency, clock.busyMs)
     this.#appetite = new GrowingAppetite(() => this.#wanted())
     this.#inHand = new InHand({
       clock: engine.clock,
       capabilities: transport.capabilities,
       limits: options.inFlight,
       gate,
-      mayBegin: this.#mayBegin,
+      mayBegin: () => (isLimited || this.#sizes.isHoldingBack ? mayBegin : undefined),
       hasRoom: () => this.#room() > 0,
       giveBack: (deliveries) => this.#track(this.#release(deliveries)),
       letGo: (deliveries) => this.#track(this.#forgive(deliveries)),
@@ -196,33 +192,22 @@ export class Consumer<Tx> {
 
   /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */
   #begin({ deliveries }: TakenBatch): () => void {
-    const turn = this.#mayBegin === undefined ? undefined : this.#turnOf(deliveries)
+    const { handlersOf, slots, isLimited } = this.#engine
+    const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
+    const free = isLimited ? slots.take([...types].flatMap((type) => handlersOf(type))) : undefined
+    const leaveTurn = this.#sizes.begin(types)
     this.#activity.begin()
     const unwatch = this.#overdue.watch(() => {
-      turn?.giveUp()
+      leaveTurn()
       this.#appetite.look()
       this.#inHand.wake()
     })
     return () => {
       this.#activity.end()
       unwatch()
-      if (turn === undefined) return
-      turn.end()
+      leaveTurn()
+      free?.()
       this.#inHand.wake()
-    }
-  }
-
-  #turnOf(deliveries: readonly Delivery[]): Turn {
-    const { handlersOf, slots } = this.#engine
-    const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
-    const free = slots.take([...types].flatMap((type) => handlersOf(type)))
-    const turn = this.#sizes.begin(types)
-    return {
-      giveUp: () => turn.giveUp(),
-      end() {
-        turn.end()
-        free()
-      },
     }
   }
 
@@ -241,7 +226,7 @@ export class Consumer<Tx> {
       const { overheadMs, conflicts } = result
       const ended = { handled, size: deliveries.length, tookMs, overheadMs, conflicts }
       const progress = this.#activity.handled(handled.length)
-      this.#workers?.ended(this.#inTime, false, progress)
+      this.#workers?.ended(begunAt + tookMs)
       this.#sizes.learn(ended, progress)
       this.#inHand.end(batch, leftFor, result)
       events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })

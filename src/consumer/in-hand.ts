@@ -19,8 +19,8 @@ export interface InHandOptions {
   readonly capabilities: Pick<TransportCapabilities, 'order' | 'keepsBehind'>
   readonly limits: InFlightLimits
   readonly gate: Pick<StoreGate, 'openForMs'>
-  /** Whether a delivery may be started now, if that is not always so. Call `wake` when the answer changes. */
-  readonly mayBegin?: MayBegin | undefined
+  /** Whether a delivery may be started now, if that is not so for all at present. Call `wake` when the answer changes. */
+  mayBegin(): MayBegin | undefined
   /** Whether another worker may begin now. */
   hasRoom(): boolean
   /** Gives deliveries back to the broker. */
@@ -68,7 +68,7 @@ export class InHand {
 
   /** How many deliveries wait in chains that cannot go on. */
   get stuck(): number {
-    const { mayBegin } = this.#options
+    const mayBegin = this.#options.mayBegin()
     if (mayBegin === undefined) return this.#chains.stuck
     let begun = 0
     for (const _ of this.#chains.candidates(mayBegin)) begun++
@@ -88,8 +88,9 @@ export class InHand {
 
   /** `undefined` if another worker was faster. */
   take(sizes: AdaptiveBatch, idle: number): TakenBatch | undefined {
-    const { mayBegin, hasRoom } = this.#options
+    const { hasRoom } = this.#options
     if (!hasRoom()) return undefined
+    const mayBegin = this.#options.mayBegin()
     const batch = this.#chains.take(sizes.chooser(this.#chains.candidates(mayBegin), idle), mayBegin)
     this.heldBack.forget(batch.deliveries)
     if (batch.deliveries.length === 0) return undefined
@@ -120,7 +121,7 @@ export class InHand {
   /** Resolves when there may be something to do. */
   async ready(): Promise<void> {
     const { mayBegin, hasRoom } = this.#options
-    if (this.#isClosed || (hasRoom() && this.#chains.canBegin(mayBegin))) return
+    if (this.#isClosed || (hasRoom() && this.#chains.canBegin(mayBegin()))) return
     await new Promise<void>((resolve) => this.#wakes.push(resolve))
   }
 

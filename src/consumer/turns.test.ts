@@ -1,32 +1,28 @@
 import { expect, test } from 'vitest'
 import { Turns } from './turns.ts'
 
-/** How many batches take turns until the next may run at once. */
-function turnsLeft(turns: Turns): number {
+/** How many batches go well until more may run at once. */
+function batchesUntilMore(turns: Turns): number {
+  const { limit } = turns
   for (let count = 0; ; count++) {
-    const turn = turns.begin()
-    const atOnce = turns.mayBegin
-    turn.end()
-    if (atOnce) return count
+    if (turns.limit > limit) return count
+    turns.wentWell()
   }
 }
 
-test('batches take turns at first, and then run at once', () => {
+test('two run at once at first, and more as long as they do not collide', () => {
   const turns = new Turns()
-  expect(turns.mayBegin).toBe(true)
-  const turn = turns.begin()
-  expect(turns.mayBegin).toBe(false)
-  turn.end()
-  expect(turns.mayBegin).toBe(true)
-  expect(turnsLeft(turns)).toBe(7)
+  expect(turns.limit).toBe(2)
+  expect(batchesUntilMore(turns)).toBe(8)
+  expect(turns.limit).toBe(4)
 })
 
-test('after a conflict they take turns again, each time for longer', () => {
+test('after each conflict half as many run at once, each time for longer', () => {
   const turns = new Turns()
-  turnsLeft(turns)
   const afterConflict = (): number => {
-    turns.collided()
-    return turnsLeft(turns)
+    turns.collided(2)
+    expect(turns.limit).toBe(1)
+    return batchesUntilMore(turns)
   }
   expect([afterConflict(), afterConflict(), afterConflict()]).toEqual([32, 128, 512])
   for (let i = 0; i < 10; i++) afterConflict()
@@ -35,19 +31,13 @@ test('after a conflict they take turns again, each time for longer', () => {
 
 test('several that collide with each other are one conflict', () => {
   const turns = new Turns()
-  turnsLeft(turns)
-  for (let i = 0; i < 5; i++) turns.collided()
-  expect(turnsLeft(turns)).toBe(32)
+  for (let i = 0; i < 5; i++) turns.collided(2)
+  expect(batchesUntilMore(turns)).toBe(32)
 })
 
-test('a turn that is given up lets the next begin, and is not counted twice when it ends', () => {
+test('how many ran when they collided counts, not how many were allowed to', () => {
   const turns = new Turns()
-  const slow = turns.begin()
-  slow.giveUp()
-  expect(turns.mayBegin).toBe(true)
-  const next = turns.begin()
-  slow.end()
-  expect(turns.mayBegin).toBe(false)
-  next.end()
-  expect(turns.mayBegin).toBe(true)
+  for (let i = 0; i < 100; i++) turns.wentWell()
+  turns.collided(4)
+  expect(turns.limit).toBe(2)
 })

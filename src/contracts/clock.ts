@@ -10,6 +10,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls back once after `ms` unless cancelled. */
   timer(ms: number, callback: () => void): { cancel(): void }
+  /**
+   * For how many milliseconds this process has computed rather than waited. If absent, it always waits. From this a consumer
+   * sees whether more batches at once would help.
+   */
+  busyMs?(): number
   /** 0 ≤ x < 1; for jitter. */
   random(): number
 }

@@ -15,6 +15,8 @@ export interface Feed {
   readonly inside: InsideTransaction | undefined
   /** Present when the positions of what was handled are kept in the store. */
   readonly positions?: StoredPositions | undefined
+  /** How long a batch waits for rows that others hold. Default: as long as a batch may take. */
+  lockTimeoutMs?(): number
   /** Acknowledges the deliveries. Must not reject: a delivery that could not be acknowledged arrives again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Called with the outcome of each run, once it is committed. */

@@ -75,7 +75,8 @@ export class Attempts<Tx> {
       earlier: [],
       settles: true,
       partSize: isOneCall(works) ? partSizeOfOne(works[0]) : isolation.partSize,
-      lockTimeoutMs: works.length > 1 ? timing.batchLockTimeoutMs : timing.aloneLockTimeoutMs,
+      lockTimeoutMs:
+        works.length > 1 ? (this.feed.lockTimeoutMs?.() ?? timing.batchLockTimeoutMs) : timing.aloneLockTimeoutMs,
       ...(this.feed.positions !== undefined && { moves: movesPast(items.map(({ delivery }) => delivery)) }),
     }
   }

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { BatchSize } from './batch-size.ts'
+
+interface Batches {
+  readonly count: number
+  /** How long a message takes in batches of this size. */
+  messageMs?(size: number): number
+  conflicts?(size: number): boolean
+}
+
+/** Ends so many batches that were as large as allowed. */
+function run(size: BatchSize, { count, messageMs = () => 1, conflicts = () => false }: Batches): number {
+  for (let i = 0; i < count; i++) {
+    const { limit } = size
+    size.ended({ size: limit, messageMs: messageMs(limit), hadConflict: conflicts(limit) })
+  }
+  return size.limit
+}
+
+test('batches double every few batches while their messages take as long as ever', () => {
+  const size = new BatchSize({ max: 100, start: 1 })
+  expect(run(size, { count: 30 })).toBe(100)
+})
+
+test('messages that take no time by the clock are not slow', () => {
+  expect(run(new BatchSize({ max: 100, start: 1 }), { count: 30, messageMs: () => 0 })).toBe(100)
+})
+
+test('a conflict halves them at once', () => {
+  const size = new BatchSize({ max: 64, start: 64 })
+  expect(run(size, { count: 1, conflicts: () => true })).toBe(32)
+})
+
+test('they get to a size that collided again only after a pause, which becomes longer each time', () => {
+  const size = new BatchSize({ max: 64, start: 1 })
+  const collided: number[] = []
+  for (let i = 0; i < 1_000; i++) {
+    const hadConflict = size.limit >= 16
+    if (hadConflict) collided.push(i)
+    size.ended({ size: size.limit, messageMs: 1, hadConflict })
+  }
+  const pauses = collided.slice(1).map((at, i) => at - (collided[i] as number))
+  expect(pauses).toEqual([65, 129, 257, 513])
+})
+
+test('messages that take several times as long as usual wait for rows of others: batches become smaller', () => {
+  const messageMs = (size: number): number => (size > 8 ? 4 : 1)
+  const size = new BatchSize({ max: 64, start: 1 })
+  const limits = new Set<number>()
+  for (let i = 0; i < 300; i++) {
+    limits.add(size.limit)
+    run(size, { count: 1, messageMs })
+  }
+  expect(limits).toContain(16)
+  expect(limits).not.toContain(32)
+  expect(run(size, { count: 20, messageMs })).toBe(8)
+})
+
+test('if everything becomes slower, that is the new usual', () => {
+  const size = new BatchSize({ max: 64, start: 64 })
+  expect(run(size, { count: 500, messageMs: () => 5 })).toBe(64)
+})
+
+test('one slow batch is chance', () => {
+  const size = new BatchSize({ max: 64, start: 64 })
+  run(size, { count: 20 })
+  size.ended({ size: 64, messageMs: 50, hadConflict: false })
+  expect(size.limit).toBe(64)
+})
+
+test('a batch that was begun when larger ones were allowed says nothing about smaller ones', () => {
+  const size = new BatchSize({ max: 64, start: 64 })
+  for (let i = 0; i < 5; i++) size.ended({ size: 64, messageMs: 1, hadConflict: true })
+  expect(size.limit).toBe(32)
+})
+
+test('where even single messages wait for each other, it is crowded', () => {
+  const size = new BatchSize({ max: 64, start: 1 })
+  for (let i = 0; i < 40; i++) run(size, { count: 1, messageMs: () => (i % 4 === 0 ? 1 : 10) })
+  expect(size.limit).toBe(1)
+  expect(size.isCrowded).toBe(true)
+})

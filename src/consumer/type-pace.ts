@@ -1,0 +1,82 @@
+import { BatchSize } from './batch-size.ts'
+import { Crowding, type Progress } from './crowding.ts'
+import { Turns } from './turns.ts'
+
+export interface TypePaceOptions {
+  /** The largest batch. */
+  readonly max: number
+  /** The size of the first batches. */
+  readonly start: number
+  /** How long a message takes, before that is known. */
+  readonly guessMs: number
+  /** Whether the handlers take many messages in about the time of one. */
+  readonly isGathered: boolean
+}
+
+/** How fast the messages of one type are handled, how large their batches are, and how many of them may run at once. */
+export class TypePace {
+  readonly #max: number
+  readonly #size: BatchSize
+  readonly #crowding = new Crowding()
+  readonly #turns: Turns | undefined
+  #running = 0
+  #messageMs: number
+  #isMeasured = false
+
+  constructor({ max, start, guessMs, isGathered }: TypePaceOptions) {
+    this.#max = max
+    this.#size = new BatchSize({ max, start })
+    this.#turns = isGathered ? new Turns() : undefined
+    this.#messageMs = guessMs
+  }
+
+  /** Moving average of the time that one message takes. */
+  get messageMs(): number {
+    return this.#messageMs
+  }
+
+  /** If false, the average is only a guess. */
+  get isMeasured(): boolean {
+    return this.#isMeasured
+  }
+
+  /** Whether all that wait go into one batch rather than being spread over idle workers. */
+  get isGathered(): boolean {
+    return this.#turns !== undefined || this.#crowding.isOneAtATime
+  }
+
+  /** How many messages a batch may have. */
+  get limit(): number {
+    return this.isGathered ? this.#max : this.#size.limit
+  }
+
+  /** Whether another batch may begin now. */
+  get mayBegin(): boolean {
+    return this.#running < (this.#turns?.limit ?? (this.#crowding.isOneAtATime ? 1 : Number.POSITIVE_INFINITY))
+  }
+
+  begun(): void {
+    this.#running++
+  }
+
+  ended(): void {
+    this.#running--
+  }
+
+  /** Learns from a batch that has ended. `size`: how many messages it had at its beginning. */
+  learn(
+    batch: { readonly size: number; readonly messageMs: number; readonly hadConflict: boolean },
+    now: Progress,
+  ): void {
+    const { messageMs, hadConflict } = batch
+    this.#messageMs = this.#isMeasured ? this.#messageMs + (messageMs - this.#messageMs) / 4 : messageMs
+    this.#isMeasured = true
+    if (this.#turns !== undefined) {
+      if (hadConflict) this.#turns.collided(this.#running)
+      else this.#turns.wentWell()
+      return
+    }
+    if (!this.#crowding.isOneAtATime) this.#size.ended(batch)
+    this.#crowding.ended(this.#size.isCrowded, now)
+  }
+}
