@@ -65,7 +65,7 @@ export function buildEngine<S extends Store, Map extends object>(
     timeless: parts.timeless ?? new Set(),
     tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),
-    isolation: new Isolation(batch.max),
+    isolation: new Isolation(batch.max, { travels: options.store.parts?.travels }),
     interleaving: new Interleaving(),
     breakers: new Breakers(clock, events),
     slots: new HandlerSlots(),

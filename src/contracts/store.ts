@@ -112,6 +112,13 @@ export interface Parts<Tx> {
   next(tx: Tx): Promise<void>
   /** Rolls the open part back to its beginning; it stays open, and the transaction can be used again. */
   undo(tx: Tx): Promise<void>
+  /**
+   * True if both are sent when they are called, and whatever is run after that is sent behind them, even if they have not
+   * resolved yet. Then the handler that comes next does not wait for them, and the last part is ended by the commit. You must: if
+   * one fails or is not carried out, let everything behind it fail, too, the commit included (`TX_ABORTED` if the last part
+   * cannot be committed), up to the next `undo` that succeeds. Default: false.
+   */
+  readonly travels?: boolean
 }
 
 /** What a failed call to the store means. */

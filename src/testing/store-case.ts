@@ -7,6 +7,7 @@ import type { Store } from '../contracts/index.ts'
 export type CaseNeed =
   | 'atomic'
   | 'parts'
+  | 'travelling-parts'
   | 'limits'
   | 'retention'
   | 'positions'

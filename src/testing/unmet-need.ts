@@ -5,6 +5,10 @@ type Meets = (context: StoreCaseContext<never>) => boolean
 const needs: Record<CaseNeed, { readonly met: Meets; readonly without: string }> = {
   atomic: { met: ({ store }) => store.guarantee === 'atomic', without: 'the store is not atomic' },
   parts: { met: ({ store }) => store.parts !== undefined, without: 'the store has no parts' },
+  'travelling-parts': {
+    met: ({ store }) => store.parts?.travels === true,
+    without: 'what is run behind a boundary waits for it',
+  },
   limits: { met: ({ store }) => store.limits !== undefined, without: 'the store has no limits' },
   positions: { met: ({ store }) => store.positions !== undefined, without: 'the store keeps no positions' },
   retention: { met: ({ store }) => store.retention !== undefined, without: 'the store removes no records' },

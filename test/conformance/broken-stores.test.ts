@@ -136,6 +136,18 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'sends a boundary long after it was asked to',
+    caught: 'parts: what is run behind a boundary that nobody has waited for belongs to the new part',
+    on: 'simulated',
+    break: parts(({ undo }) => ({
+      async undo(tx) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000))
+        // By then the transaction may be over, and nobody waits for this one.
+        await undo(tx).catch(() => {})
+      },
+    })),
+  },
+  {
     name: 'forgets writes that were to travel with the commit',
     caught: 'last writes: all of them are there after the commit, with what was written before',
     on: 'simulated',

@@ -1,3 +1,4 @@
+import { isJustonceError } from '../../errors/index.ts'
 import type { BatchResult } from '../batch-result.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -51,8 +52,9 @@ class Handling<Tx> {
     const isOne = items.length === 1 && feed.positions !== undefined
     if (isOne || items.every((item) => this.#isOnlySettled(item))) return await this.inTurn(items)
     const history: WhyRolledBack[] = []
+    let looksBack = false
     for (;;) {
-      const batch = this.#attempts.batchOf(items)
+      const batch = { ...this.#attempts.batchOf(items), looksBack }
       const attempt = await this.#attempts.attempt(batch, history)
       if (attempt.committed !== undefined) {
         const apart = this.#apartFrom(items, attempt.committed)
@@ -66,7 +68,9 @@ class Handling<Tx> {
         engine.isolation.saw(blame?.runs.length ?? 1, batch.works.length)
       // Without parts, every failure costs all the other messages a run.
       const isBlamed = blame !== undefined && (hasParts || tries + history.length <= 4)
-      const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, canHaveParts: hasParts && isBare })
+      const canHaveParts = hasParts && (isBare || (!looksBack && isJustonceError(unwrapped(error), 'TX_ABORTED')))
+      const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, canHaveParts })
+      looksBack ||= step.kind === 'in-parts'
       if (step.kind === 'without-the-blamed')
         return await this.#withoutTheBlamed(items, blame as Blame<Tx>, error, tries + history.length)
       if (step.kind === 'each-alone') {

@@ -29,6 +29,8 @@ export interface Batch<Tx> {
   readonly settles: boolean
   /** How many calls share a part. If infinite, all calls share the bare transaction, and one failure rolls it back. */
   readonly partSize: number
+  /** Whether a commit was refused because of an error that an unknown handler swallowed. */
+  readonly looksBack?: boolean
   readonly lockTimeoutMs: number
   /** If positions are kept in the store: the moves that make all of this count as handled. */
   readonly moves?: readonly PositionMove[]
@@ -87,7 +89,8 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
       await runTogether(engine, tx, executions, outcomes, permits)
     } else {
-      const inParts = { parts, size: batch.partSize, inCompany: companyRule(engine, batch) }
+      const { partSize: size, looksBack = false } = batch
+      const inParts = { parts, size, looksBack, inCompany: companyRule(engine, batch) }
       await runInParts(engine, inParts, tx, executions, outcomes, permits)
       if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
     }

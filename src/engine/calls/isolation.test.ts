@@ -18,6 +18,7 @@ test('a batch has no parts until something fails', () => {
 test('parts are the smaller the more fail', () => {
   expect(sizesAfter(new Isolation(batch), [1])).toEqual([10])
   expect(sizesAfter(new Isolation(batch), [4])).toEqual([5])
+  expect(sizesAfter(new Isolation(batch, { travels: true }), [1])).toEqual([7])
   expect(sizesAfter(new Isolation(batch), [100])).toEqual([1])
 })
 

@@ -19,15 +19,18 @@ const rareInBatches = 10
 export class Isolation {
   #share = 0
   readonly #largest: number
+  readonly #boundaryCost: number
 
-  constructor(largest: number) {
+  /** `travels`: boundaries travel with the statements that follow, so they cost work but no time to wait. */
+  constructor(largest: number, { travels = false }: { readonly travels?: boolean | undefined } = {}) {
     this.#largest = largest
+    this.#boundaryCost = travels ? 1 / 2 : 1
   }
 
-  /** If one call in n fails, parts of √n calls cost the least in boundaries and re-runs. */
+  /** If one call in n fails, parts of √n calls cost the least in boundaries and re-runs; fewer if boundaries are cheap. */
   get partSize(): number {
     if (this.#share === 0) return Number.POSITIVE_INFINITY
-    return Math.max(1, Math.min(Math.round(Math.sqrt(1 / this.#share)), this.#largest))
+    return Math.max(1, Math.min(Math.round(Math.sqrt(this.#boundaryCost / this.#share)), this.#largest))
   }
 
   /** Notes how many of a batch's calls failed. An increase counts quickly, a decrease gradually. */

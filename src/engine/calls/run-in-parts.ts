@@ -57,6 +57,8 @@ function rolledBackBy<Tx>(error: unknown, { runs }: Execution<Tx>, wasAlone: boo
 export interface InParts<Tx> {
   readonly parts: Parts<Tx>
   readonly size: number
+  /** Whether the last part is seen to be sound before the commit, which costs a round trip. */
+  readonly looksBack: boolean
   /** The outcome of a run that failed alongside others: it may have met what one of them left behind. */
   inCompany(run: Run<Tx>, error: unknown): RunOutcome
 }
@@ -67,7 +69,7 @@ export interface InParts<Tx> {
  */
 export async function runInParts<Tx>(
   engine: Engine<Tx>,
-  { parts, size, inCompany }: InParts<Tx>,
+  { parts, size, looksBack, inCompany }: InParts<Tx>,
   tx: Tx,
   executions: readonly Execution<Tx>[],
   outcomes: Outcomes,
@@ -85,30 +87,40 @@ export async function runInParts<Tx>(
   const most = mostPartsOn(engine.store.capabilities)
   const queue = chunks(executions, executions.length < most ? size : Math.max(size, affordableSize(executions, most)))
   const setAside = (error: unknown, thrower?: Execution<Tx>): void => {
-    for (const { runs } of open) for (const { index } of runs) outcomes[index] = decided[index]
+    forget(open)
     const [culprit, rest] = leftOut(open, thrower)
     if (culprit !== undefined)
       outcomes[culprit.index] = isFirst ? failedOutcome(engine, culprit, error) : inCompany(culprit, error)
     queue.unshift(...rest)
     open = []
   }
+  const forget = (calls: readonly Execution<Tx>[]): void => {
+    for (const { runs } of calls) for (const { index } of runs) outcomes[index] = decided[index]
+  }
+  /** Only now does it show that a handler of the open part swallowed a database error. */
+  const refused = (error: unknown): void => {
+    if (engine.store.classify(error) !== 'none') throw error
+    sent = { answer: started(parts.undo(tx)) }
+    setAside(error)
+  }
   let open: Execution<Tx>[] = []
+  /** What was sent in front of the open part, and is not known to have succeeded. */
+  let sent: Sent<Tx> | undefined
   /** No handler was called before the latest call. */
   let isFirst = false
   // A part that was rolled back is open and empty, so the next calls can use it.
   let isEmpty = false
   for (let boundaries = 0; ; ) {
     if (!isEmpty) {
+      // If a handler of the last part swallowed a database error, the commit will be refused.
+      if (parts.travels === true && !looksBack && boundaries > 0 && queue.length === 0) return
       if (++boundaries > most) throw new RolledBack('failure', new Error('too many parts in one transaction'))
-      try {
-        await parts.next(tx)
-      } catch (error) {
-        if (engine.store.classify(error) !== 'none') throw error
-        // Only now does it show that a handler of the open part swallowed a database error.
-        await parts.undo(tx)
-        setAside(error)
-      }
+      sent = { answer: started(parts.next(tx)), closes: { calls: open, wasFirst: isFirst } }
+      // Nothing follows the last one that would show whether it failed.
+      const failed = parts.travels !== true || queue.length === 0 ? await failureOf(sent.answer) : undefined
+      if (failed !== undefined) refused(failed.error)
     }
+    if (parts.travels !== true) await sent?.answer
     const next = queue.shift()
     if (next === undefined) return
     open = next
@@ -128,13 +140,48 @@ export async function runInParts<Tx>(
         begins(permitted)
         processed(permitted, await runHandler(engine, tx, permitted), outcomes, permits)
       }
+      await sent?.answer
     } catch (error) {
       const isOfAPart = running === undefined && error instanceof RolledBack && error.reason === 'failure'
       if (error instanceof RolledBack && !isOfAPart) throw rolledBackBy(error, running as Execution<Tx>, isFirst)
-      await parts.undo(tx)
-      setAside(isOfAPart ? error.cause : error, running)
+      const failed = sent && (await failureOf(sent.answer))
+      if (failed === undefined) {
+        sent = { answer: started(parts.undo(tx)) }
+        setAside(isOfAPart ? error.cause : error, running)
+      } else {
+        // These calls met a transaction that the part before them had spoilt.
+        if (sent?.closes === undefined) throw failed.error
+        forget(open)
+        queue.unshift(open)
+        open = sent.closes.calls
+        isFirst = sent.closes.wasFirst
+        refused(failed.error)
+      }
       isEmpty = true
+      continue
     }
+    sent = undefined
+  }
+}
+
+interface Sent<Tx> {
+  readonly answer: Promise<void>
+  /** The part that it closes; absent if it rolls the open part back. */
+  readonly closes?: { readonly calls: Execution<Tx>[]; readonly wasFirst: boolean }
+}
+
+/** It is looked at later, if at all. */
+function started(sending: Promise<void>): Promise<void> {
+  sending.catch(() => {})
+  return sending
+}
+
+async function failureOf(answer: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await answer
+    return undefined
+  } catch (error) {
+    return { error }
   }
 }
 

@@ -49,6 +49,8 @@ export interface Connection<Tx> extends Runner {
    * opening does not fail: it is repeated without names.
    */
   open(opening: Opening): Promise<Answer>
+  /** Like `runAll`, but sent when it is called: whatever is sent later, by anyone, comes behind it, and need not wait for it. */
+  runAhead(statements: readonly Statement[]): Promise<unknown>
   /**
    * Runs the writes and then the statements that commit, in one round trip if the client can. If any of it fails, or cannot be
    * sent, nothing behind it takes effect. `written` has a promise for each write.

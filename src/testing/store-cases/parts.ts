@@ -7,6 +7,45 @@ import { failureOf } from '../waiting.ts'
 
 export const partsCases: readonly StoreCase[] = [
   {
+    name: 'parts: what is run behind a boundary that nobody has waited for belongs to the new part',
+    needs: ['travelling-parts'],
+    async run({ store, effects }) {
+      await store.transaction(async (tx) => {
+        const parts = partsOf(store)
+        const boundaries = [parts.next(tx)]
+        await effects.write(tx, 'm1')
+        boundaries.push(parts.next(tx))
+        await effects.write(tx, 'm2')
+        boundaries.push(parts.undo(tx))
+        await effects.write(tx, 'm3')
+        boundaries.push(parts.undo(tx), parts.next(tx))
+        await effects.write(tx, 'm4')
+        boundaries.push(parts.undo(tx))
+        await Promise.all(boundaries.slice(0, -1))
+      })
+      await countsAre(effects, { m1: 1, m2: 0, m3: 0, m4: 0 })
+    },
+  },
+  {
+    name: 'parts: behind a boundary that is refused nothing succeeds, until its part is undone',
+    needs: ['travelling-parts', 'bad-write', 'poisoning'],
+    async run({ store, effects }) {
+      await store.transaction(async (tx) => {
+        const parts = partsOf(store)
+        await claim(store, tx, 'm1')
+        await parts.next(tx)
+        await effects.write(tx, 'm1')
+        await effects.writeBadly?.(tx).catch(() => {})
+        const boundary = failureOf(parts.next(tx), 'the boundary')
+        await failureOf(effects.write(tx, 'm2'), 'a write behind it')
+        assert.equal(((await boundary) as { readonly code?: string }).code, 'TX_ABORTED')
+        void parts.undo(tx)
+        await effects.write(tx, 'm3')
+      })
+      await countsAre(effects, { m1: 0, m2: 0, m3: 1 })
+    },
+  },
+  {
     name: 'parts: undo rolls back its own part; the earlier and later ones stay',
     needs: ['parts'],
     async run({ store, effects }) {

@@ -37,17 +37,34 @@ export function rollback(): Statement<void> {
   }
 }
 
-export function savepoint(name: string, release: boolean): Statement<void> {
-  return (session) => {
-    const transaction = usable(session)
-    if (release && !transaction.release(name)) throw new SimError('no-transaction', `no savepoint ${name}`)
-    transaction.savepoint(name)
-  }
+export function savepoint(name: string): Statement<void> {
+  return (session) => usable(session).savepoint(name)
 }
 
 export function rollbackTo(name: string): Statement<void> {
   return (session) => {
     if (!session.transaction?.rollbackTo(name)) throw new SimError('no-transaction', `no savepoint ${name}`)
+  }
+}
+
+/** Every part has a savepoint of its own, so whatever ends a part fails if the boundary before it has not been carried out. */
+export function nextPart(open: number): Statement<void> {
+  return (session) => {
+    endPart(open)(session)
+    usable(session).savepoint(`part ${open + 1}`)
+  }
+}
+
+export function undonePart(open: number): Statement<void> {
+  return (session) => {
+    rollbackTo(`part ${open}`)(session)
+    nextPart(open)(session)
+  }
+}
+
+export function endPart(open: number): (session: Session) => void {
+  return (session) => {
+    if (open > 0 && !usable(session).release(`part ${open}`)) throw new SimError('no-transaction', `no part ${open}`)
   }
 }
 

@@ -2,13 +2,14 @@ import type {
   InboxRecord,
   Loan,
   MessageToQueue,
+  Parts,
   Queue,
   RecordChange,
   Store,
   TransactionOptions,
 } from '../../../src/contracts/index.ts'
 import { SimError } from '../database/sim-error.ts'
-import { inTransaction, update } from '../database/statements.ts'
+import { inTransaction, rollbackTo, update } from '../database/statements.ts'
 import { realApp } from '../real-app.ts'
 import type { SimClient, SimTx } from '../store/sim-tx.ts'
 import type { Program } from '../world.ts'
@@ -61,6 +62,24 @@ export const brokenStores: readonly Exhibit[] = [
     caughtAs: 'DOUBLED',
     broughtOutBy: 'throws-once',
     program: onStore((store) => ({ ...store, parts: { next: async () => {}, undo: async () => {} } })),
+  },
+  {
+    name: 'rollback-overtaken-by-the-commit',
+    flaw: 'Nobody waits for the rollback of a part, it is sent late, and the commit does not ask whether it was carried out.',
+    caughtAs: 'DOUBLED',
+    broughtOutBy: 'throws-once',
+    program: (environment) => {
+      const { store, process } = environment
+      const sendsLate: Parts<SimTx> = {
+        ...(store.parts as Parts<SimTx>),
+        async undo(tx) {
+          const { connection, part } = tx as SimClient
+          await process.clock.sleep(5)
+          await connection.call('undo', rollbackTo(`part ${part}`))
+        },
+      }
+      realApp({ ...environment, store: { ...store, parts: sendsLate } })
+    },
   },
   {
     name: 'loan-never-ends',

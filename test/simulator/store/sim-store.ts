@@ -3,7 +3,16 @@ import { JustonceError } from '../../../src/errors/index.ts'
 import { SimConnection } from '../database/connection.ts'
 import type { SimDatabase } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
-import { begin, commit, rollback, rollbackTo, savepoint } from '../database/statements.ts'
+import {
+  begin,
+  commit,
+  endPart,
+  nextPart,
+  rollback,
+  rollbackTo,
+  savepoint,
+  undonePart,
+} from '../database/statements.ts'
 import type { Faults } from '../faults.ts'
 import type { SimProcess } from '../process.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -66,15 +75,22 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
     capabilities: { revocable: true, connections: 1_000, interleaves: true },
     transaction: async (work, options) => await transaction(connect(), work, options ?? {}, sharesCommit()),
     parts: {
+      travels: true,
       async next(client) {
+        const open = client.part
+        client.part = open + 1
         try {
-          await client.connection.call('part', savepoint('part', client.partOpen))
+          await client.connection.call('part', nextPart(open))
         } catch (error) {
+          client.part = open
           throw explained(error)
         }
-        client.partOpen = true
       },
-      undo: (client) => client.connection.call('undo', rollbackTo('part')),
+      async undo(client) {
+        const open = client.part
+        client.part = open + 1
+        await client.connection.call('undo', undonePart(open))
+      },
     },
     setLockTimeout: (client, lockTimeoutMs = 10_000) =>
       client.connection.call('set-lock-timeout', (session) => {
@@ -90,7 +106,7 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
         classify,
         lend: lend as Store<SimClient>['lend'],
         async savepoint(work) {
-          await client.connection.call('savepoint', savepoint('joined', false))
+          await client.connection.call('savepoint', savepoint('joined'))
           try {
             return await work()
           } catch (error) {
@@ -161,12 +177,13 @@ async function runAndCommit<T>(
   return value
 }
 
-async function end({ connection, left }: SimClient): Promise<void> {
+async function end({ connection, left, part }: SimClient): Promise<void> {
   let outcome: 'committed' | 'rolled-back'
   let done = 0
   try {
     outcome = await connection.call('commit', async (session) => {
       for (; done < left.length; done++) await left[done]?.statement(session)
+      endPart(part)(session)
       return await commit(true)(session)
     })
   } catch (error) {

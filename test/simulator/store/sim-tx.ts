@@ -25,7 +25,8 @@ export interface SimTx {
 /** The client with what only the store may use. */
 export interface SimClient extends SimTx {
   readonly connection: SimConnection
-  partOpen: boolean
+  /** The number of the open part; 0 if there is none. */
+  part: number
   /** From here on writes are left for the commit. */
   readonly lastWrites: LastWrites
   /** What the commit must take along. */
@@ -44,7 +45,7 @@ export function simClient(connection: SimConnection): SimClient {
   const left: LeftWrite[] = []
   return {
     connection,
-    partOpen: false,
+    part: 0,
     left,
     lastWrites(given) {
       blame = given

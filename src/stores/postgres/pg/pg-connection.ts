@@ -8,6 +8,7 @@ import { wasLeftOpen } from '../transactions/left-open.ts'
 import type { Cell } from '../values-as-text.ts'
 import { PgRunner } from './pg-runner.ts'
 import { hasQueued, type PgWire, RoundTrip, wireOf } from './round-trip.ts'
+import { sendAhead } from './send-ahead.ts'
 
 /** Members that a `pg` client may lack, depending on its version. */
 interface PgExtras {
@@ -147,6 +148,21 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     this.#send(trip)
     await last
     return trip.lastTag
+  }
+
+  runAhead(statements: readonly Statement[]): Promise<unknown> {
+    if (!this.#canFly) return this.#runner.runAll(statements)
+    // Nothing would ever answer.
+    if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    const isIdle = this.#opening?.isAnswered === true && this.#extras.readyForQuery === true && !hasQueued(this.tx)
+    const wire = isIdle ? wireOf(this.tx) : undefined
+    if (wire !== undefined) return sendAhead(wire, statements)
+    // It travels with the opening; or the client keeps it in order.
+    const trip = this.#unsent ?? this.#newTrip()
+    for (const statement of statements.slice(0, -1)) trip.addAhead(statement)
+    const last = trip.add(statements.at(-1) as Statement, [])
+    this.#send(trip)
+    return last
   }
 
   finish(writes: readonly Call[], ending: readonly Statement[]): Finished {

@@ -8,6 +8,8 @@ export interface PgWire {
   on(event: 'parseComplete', listener: () => void): unknown
   once(event: 'readyForQuery', listener: (message: { readonly status?: string }) => void): unknown
   removeListener(event: 'parseComplete', listener: () => void): unknown
+  /** What the parser of the protocol calls with every message of the server. */
+  emit: (event: string, ...values: unknown[]) => boolean
   readonly parsedStatements: Record<string, string>
   readonly stream: { write(bytes: Uint8Array): unknown; destroy?(): void }
 }
@@ -183,6 +185,7 @@ export function wireOf(client: object): PgWire | undefined {
   const isComplete =
     typeof connection.on === 'function' &&
     typeof connection.once === 'function' &&
+    typeof connection.emit === 'function' &&
     typeof connection.removeListener === 'function' &&
     typeof connection.parsedStatements === 'object' &&
     typeof connection.stream?.write === 'function'

@@ -201,6 +201,13 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     return this.script(statements.map(({ text }) => text).join('; '))
   }
 
+  runAhead(statements: readonly Statement[]): Promise<unknown> {
+    const text = statements.map((statement) => statement.text).join('; ')
+    const opening = this.ready()
+    // The calls of a borrower wait for the same promise, and later.
+    return opening === undefined ? this.#scripted(text) : opening.then(() => this.#scripted(text))
+  }
+
   finish(writes: readonly Call[], ending: readonly Statement[]): Finished {
     const texts = writes.map(({ statement, values }) => inlined(statement, values))
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)

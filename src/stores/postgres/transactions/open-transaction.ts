@@ -16,8 +16,8 @@ export class OpenTransaction<Tx> {
   readonly #loans: LedgerLoan<Tx>[] = []
   #lender: Lender<Tx> | undefined
   #interleavedLoans = 0
-  /** Whether a savepoint of `parts` is open. */
-  hasPart = false
+  /** The number of the part that is open once everything that was sent is done; 0 if there is none. */
+  part = 0
   over = false
   /** Whether something may have been left in the session that nobody else may encounter. */
   hasLeftovers = false

@@ -10,6 +10,7 @@ import type { Surroundings } from '../surroundings.ts'
 import type { Tables } from '../tables.ts'
 import { beginText } from './left-open.ts'
 import type { OpenTransaction, OpenTransactions } from './open-transaction.ts'
+import { ending, partMissing } from './part-savepoints.ts'
 import { breakSealAndCommit, seal, sealMissing } from './seal.ts'
 
 const rollback = statement('ROLLBACK')
@@ -142,11 +143,14 @@ interface Failed {
 }
 
 /** Commits along with the writes that were left for it. If one of those fails, so does everything behind it. */
-async function commit<Tx>({ connection, left }: OpenTransaction<Tx>, watch: AbortWatch): Promise<Failed | undefined> {
+async function commit<Tx>(
+  { connection, left, part }: OpenTransaction<Tx>,
+  watch: AbortWatch,
+): Promise<Failed | undefined> {
   let done = 0
   try {
     const calls = left.map(({ call }) => call)
-    const { written, tag } = connection.finish(calls, breakSealAndCommit)
+    const { written, tag } = connection.finish(calls, [...ending(part), ...breakSealAndCommit])
     // Only the first failure is reported; the others are its consequences.
     if (written.length > 0) for (const each of [...written, tag]) each.catch(() => {})
     for (; done < written.length; done++) await watch.until(written[done] as Promise<unknown>)
@@ -171,9 +175,9 @@ function isAnswer(error: unknown): boolean {
 function commitError(error: unknown): unknown {
   const state = sqlState(error)
   if (state === '25P02') return abortedError(error)
-  if (state === sealMissing) {
+  if (state === sealMissing || state === partMissing) {
     return new JustonceError('TX_ENDED', {
-      message: 'The transaction no longer existed when it was to be committed.',
+      message: 'The transaction, or its last part, no longer existed when it was to be committed.',
       cause: error,
     })
   }
