@@ -3,6 +3,7 @@ import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
 import { Retrier } from '../consumer/retrier.ts'
 import type { Clock, Delivery, Positioned, Publisher, Settlement, Store, Subscriber } from '../contracts/index.ts'
+import { callTimerOf } from '../engine/calls/call-timer.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Feed } from '../engine/feed.ts'
 import { redriver } from '../letters/index.ts'
@@ -117,6 +118,7 @@ export class Running {
     } finally {
       finishing.end()
       closing.end()
+      callTimerOf(clock).rest()
     }
   }
 }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { note, write } from '../../test/app/open-app.ts'
 import { openEngine } from '../../test/app/open-engine.ts'
+import { callTimerOf } from '../engine/calls/call-timer.ts'
 import { StoreGate } from '../loops/store-gate.ts'
 import { countParked } from '../operations/index.ts'
 import type { MemoryStore } from '../stores/memory/index.ts'
@@ -107,6 +108,8 @@ test('stopping ends its sleep', async () => {
   retrier.start()
   await clock.advance(0)
   await retrier.stop()
+  // Of the calls of handlers. It is the app's to stop.
+  callTimerOf(clock).rest()
   expect(clock.waiting()).toBe(0)
 })
 

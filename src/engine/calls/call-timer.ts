@@ -32,6 +32,13 @@ export class CallTimer {
     this.#watched.delete(timed)
   }
 
+  /** Called when an app has stopped: nothing of it may be left on the clock. Another app on the same clock goes on. */
+  rest(): void {
+    if (this.#watched.size > 0) return
+    this.#timer?.cancel()
+    this.#firesAt = Number.POSITIVE_INFINITY
+  }
+
   #start(at: number, now: number): void {
     this.#timer?.cancel()
     this.#firesAt = at
