@@ -12,6 +12,7 @@ import { postgresSchema } from '../../src/stores/postgres/schema.ts'
 import { tableNames } from '../../src/stores/postgres/tables.ts'
 import { FairMutex } from '../../src/stores/shared/fair-mutex.ts'
 import { systemTimers } from '../../src/stores/shared/system-timers.ts'
+import { AnswerWatch } from '../../src/stores/sql/answer-watch.ts'
 import { Connection } from '../../src/stores/sqlite/connection.ts'
 import { connectedReader } from '../../src/stores/sqlite/reader.ts'
 import { migrations as sqliteMigrations, sqliteSchema } from '../../src/stores/sqlite/schema.ts'
@@ -46,12 +47,15 @@ export function nextSqlite(open: () => SqliteDatabase, broken = ''): { readonly 
 export function nextPostgres(pool: pg.Pool, schema: string, broken = ''): Schema {
   const tables = tableNames('justonce_', schema)
   const next = `${change(tables.inbox, `${schema}.${newTable}`)}${broken}`
-  return postgresSchema(pgConnections(pool, { prepare: true }), tables, [...postgresMigrations, () => next])
+  return postgresSchema(pgConnections(pool, { prepare: true, answers: new AnswerWatch(60_000) }), tables, [
+    ...postgresMigrations,
+    () => next,
+  ])
 }
 
 /** MySQL commits each of these by itself, so each must do no harm when it is run again. */
 export function nextMysql(pool: Pool, broken?: string): Schema {
-  const connections = new Connections(pool)
+  const connections = new Connections(pool, new AnswerWatch(60_000))
   const tables = mysqlTables('justonce_', undefined)
   const table = tables.inbox.replace('justonce_inbox', newTable)
   const next = [

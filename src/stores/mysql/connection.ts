@@ -1,3 +1,5 @@
+import type { AnswerWatch, Asker } from '../sql/answer-watch.ts'
+import type { CheckOutOptions } from '../sql/checked-out.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { endings } from './endings.ts'
 import { errorNumber, isBadSession } from './errors.ts'
@@ -7,15 +9,18 @@ import { elsewhere, giveSessionBack, type SessionLimits, takeSession } from './s
 import { quotedName } from './tables.ts'
 
 export interface ConnectionOptions {
+  readonly answers: AnswerWatch
   readonly server: Server
   /** Terminates a server session that is still running a statement nobody waits for any more. */
   terminate(threadId: number): void
 }
 
 /** A pooled connection that is exclusively ours, from the check-out until `giveBack` or `discard`. */
-export class MysqlConnection<Native extends MysqlConnectionShape> implements Runner {
+export class MysqlConnection<Native extends MysqlConnectionShape> implements Runner, Asker {
   readonly native: Native
   readonly server: Server
+  readonly lockWaitMs: number | undefined
+  readonly #answers: AnswerWatch
   readonly #terminate: (threadId: number) => void
   readonly #waiting = new Set<(error: Error) => void>()
   #sessionTaken = false
@@ -23,9 +28,19 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   #sessionLost = false
   #lost: Error | undefined
   #gone = false
+  /** When the statement of ours that has no answer yet was sent. */
+  askedAt: number | undefined
+  #isCommitting = false
 
-  constructor(native: Native, { server, terminate }: ConnectionOptions) {
+  constructor(
+    native: Native,
+    { server, terminate, answers }: ConnectionOptions,
+    { lockWaitMs, isPatient }: CheckOutOptions = {},
+  ) {
     this.native = native
+    this.lockWaitMs = lockWaitMs
+    this.#answers = answers
+    if (!isPatient) answers.add(this)
     this.server = server
     this.#terminate = terminate
     // Without a listener, a closed connection would be an uncaught error of the process.
@@ -48,11 +63,15 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
 
   async run(sql: string): Promise<Answer> {
     if (this.#lost !== undefined) throw this.#lost
+    this.askedAt = this.#answers.tick
+    this.#isCommitting = sql === endings.commit
     try {
       return await this.untilGone(runOn(this.native, sql, this.server))
     } catch (error) {
       if (isBadSession(error)) this.sessionLost()
       throw error
+    } finally {
+      this.askedAt = undefined
     }
   }
 
@@ -104,16 +123,25 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     }
     if (this.#gone) return
     this.#gone = true
+    this.#answers.delete(this)
     this.native.removeListener('error', this.#onError)
     this.native.removeListener('end', this.#onEnd)
     this.native.release()
   }
 
+  giveUp(error: Error): void {
+    // A commit may be waiting for a replica: then its transaction must not look as if it were durable.
+    if (this.#isCommitting) this.#lost ??= error
+    this.discard(error)
+  }
+
   /** The connection is never used again. What runs on it is cut off, here and in the server. */
-  discard(): void {
+  discard(why?: Error): void {
     if (this.#gone) return
     this.#gone = true
+    this.#answers.delete(this)
     const wasAlive = this.#lost === undefined
+    this.#lost ??= why
     this.#onEnd()
     const { threadId } = this.native
     this.native.destroy()

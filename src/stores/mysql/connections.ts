@@ -1,8 +1,10 @@
 import { JustonceError } from '../../errors/index.ts'
+import type { AnswerWatch } from '../sql/answer-watch.ts'
 import { type CheckOutOptions, checkedOut } from '../sql/checked-out.ts'
+import { withSomeConnection } from '../sql/with-some-connection.ts'
 import type { MysqlConnectionShape, MysqlPoolShape, MysqlPromisePoolShape } from './client-shapes.ts'
 import { MysqlConnection } from './connection.ts'
-import { explained } from './errors.ts'
+import { explained, isLostConnection } from './errors.ts'
 import { askServer, configuredDatabase, type Server } from './server.ts'
 
 /** The user's pool. After `close` it hands out no connections; those already handed out end in their own time. */
@@ -11,9 +13,11 @@ export class Connections<Native extends MysqlConnectionShape> {
   readonly #pool: MysqlPromisePoolShape<Native>
   readonly #database: string | undefined
   #server: Promise<Server> | undefined
+  readonly #answers: AnswerWatch
   #isClosed = false
 
-  constructor(pool: MysqlPoolShape<Native>) {
+  constructor(pool: MysqlPoolShape<Native>, answers: AnswerWatch) {
+    this.#answers = answers
     this.#pool =
       'promise' in pool && typeof pool.promise === 'function' ? pool.promise() : (pool as MysqlPromisePoolShape<Native>)
     this.max = connectionLimitOf(pool)
@@ -24,11 +28,11 @@ export class Connections<Native extends MysqlConnectionShape> {
     if (this.#isClosed) throw new JustonceError('STORE_CLOSED', { message: 'The MySQL store has been closed.' })
     try {
       const native = await checkedOut(this.#pool.getConnection(), options, (late) => late.release())
-      const server = await this.serverBehind(native).catch((error: unknown) => {
+      const server = await this.serverBehind(native, () => native.destroy()).catch((error: unknown) => {
         native.release()
         throw error
       })
-      return new MysqlConnection(native, { server, terminate: this.#terminate })
+      return new MysqlConnection(native, { server, terminate: this.#terminate, answers: this.#answers }, options)
     } catch (error) {
       throw explained(error)
     }
@@ -46,9 +50,9 @@ export class Connections<Native extends MysqlConnectionShape> {
   }
 
   /** Asks on the given connection, unless the answer is already known. */
-  async serverBehind(native: Pick<Native, 'query'>): Promise<Server> {
+  async serverBehind(native: Pick<Native, 'query'>, giveUp = () => {}): Promise<Server> {
     try {
-      this.#server ??= askServer(native, this.#database)
+      this.#server ??= this.#answers.until(askServer(native, this.#database), giveUp)
       return await this.#server
     } catch (error) {
       this.#server = undefined
@@ -57,13 +61,13 @@ export class Connections<Native extends MysqlConnectionShape> {
   }
 
   readonly #terminate = (threadId: number): void => {
-    void this.#kill(threadId).catch(() => {})
+    void withSomeConnection(this.max, () => this.#kill(threadId), isLostConnection)
   }
 
   async #kill(threadId: number): Promise<void> {
     const native = await this.#pool.getConnection()
     try {
-      await native.query({ sql: `KILL ${threadId}` })
+      await this.#answers.until(native.query({ sql: `KILL ${threadId}` }), () => native.destroy())
     } finally {
       native.release()
     }

@@ -1,6 +1,7 @@
 import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
-import { checkOptions, JustonceError } from '../../errors/index.ts'
-import { defaultLimits } from '../sql/default-limits.ts'
+import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
+import { AnswerWatch } from '../sql/answer-watch.ts'
+import { defaultAnswerTimeoutMs, defaultLimits } from '../sql/default-limits.ts'
 import type { MysqlConnectionShape, MysqlPoolShape } from './client-shapes.ts'
 import { Connections } from './connections.ts'
 import { classify } from './errors.ts'
@@ -30,6 +31,11 @@ export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
   readonly pool: MysqlPoolShape<Connection>
   /** The prefix of every table name. Default `justonce_`. */
   readonly prefix?: string | undefined
+  /**
+   * How long the server may take to answer a statement of the store itself. Then the connection counts as lost: a firewall may
+   * have forgotten it. The wait for locks comes on top, and handlers' own statements are not limited by this. Default 60 000.
+   */
+  readonly answerTimeoutMs?: number | undefined
   /** The database of the tables, which must exist. Default: that of the connection. */
   readonly database?: string | undefined
 }
@@ -53,14 +59,15 @@ export interface MysqlStore<Tx> extends Store<Tx> {
 export function mysqlStore<Connection extends MysqlConnectionShape>(
   options: MysqlStoreOptions<Connection>,
 ): MysqlStore<Connection> {
-  checkOptions(options, ['pool', 'prefix', 'database'], 'mysqlStore()')
-  const { pool, prefix = 'justonce_', database } = options
+  checkOptions(options, ['pool', 'prefix', 'database', 'answerTimeoutMs'], 'mysqlStore()')
+  const { pool, prefix = 'justonce_', database, answerTimeoutMs = defaultAnswerTimeoutMs } = options
+  checkNumber(answerTimeoutMs, 'answerTimeoutMs', 1)
   if (!isPool(pool)) {
     throw new JustonceError('OPTION_INVALID', { message: 'mysqlStore() needs a pool of mysql2 or of mysql2/promise.' })
   }
   const name = 'mysql'
   const tables = tableNames(prefix, database)
-  const connections = new Connections(pool)
+  const connections = new Connections(pool, new AnswerWatch(answerTimeoutMs))
   const short = new ShortTransactions(connections)
   const transactions = new OpenTransactions(tables, new JoinedTransactions(tables, connections))
   const takeBack = (claims: readonly Claims[]) => takeBackClaims(short, tables, claims)

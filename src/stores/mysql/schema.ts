@@ -59,7 +59,7 @@ export function mysqlSchema<Native extends MysqlConnectionShape>(
     async install() {
       // The usual case needs no lock and no privilege to create anything.
       if ((await version((sql) => short.read(sql))) === wanted) return
-      const connection = await connections.checkOut()
+      const connection = await connections.checkOut({ isPatient: true })
       try {
         await underLock(connection)
         void connection.giveBack()

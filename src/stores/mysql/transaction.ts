@@ -26,7 +26,7 @@ export async function runTransaction<Native extends MysqlConnectionShape, T>(
 ): Promise<T> {
   const watch = new AbortWatch(signal)
   try {
-    const connection = await connections.checkOut({ giveUpAfterMs, watch })
+    const connection = await connections.checkOut({ giveUpAfterMs, watch, lockWaitMs: limits.lockTimeoutMs })
     return await runOn(connection, { transactions, takeBack, watch, isCutOff, limits }, work)
   } finally {
     watch.stop()

@@ -1,4 +1,5 @@
 import type { LoanOptions } from '../../contracts/index.ts'
+import type { AnswerWatch } from '../sql/answer-watch.ts'
 import type { LedgerLoan } from '../sql/call-ledger.ts'
 import type { CheckOutOptions } from '../sql/checked-out.ts'
 import type { Statement } from './statement.ts'
@@ -92,6 +93,12 @@ export type Lender<Tx> = (options: LoanOptions) => LedgerLoan<Tx>
 export interface LookBefore {
   readonly text: string
   found(row: readonly Cell[]): void
+}
+
+export interface ConnectionSettings {
+  /** Whether statements are prepared under names. */
+  readonly prepare: boolean
+  readonly answers: AnswerWatch
 }
 
 /** The user's pool, of either client library. */

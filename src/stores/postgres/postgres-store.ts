@@ -1,5 +1,7 @@
 import type { Parts, Positions, Queue, Retention, Store } from '../../contracts/index.ts'
-import { checkOptions } from '../../errors/index.ts'
+import { checkNumber, checkOptions } from '../../errors/index.ts'
+import { AnswerWatch } from '../sql/answer-watch.ts'
+import { defaultAnswerTimeoutMs } from '../sql/default-limits.ts'
 import { atHome } from './at-home.ts'
 import { checkNotBare, wrongClient } from './check-client.ts'
 import type { PgClientShape, PgPoolShape, PostgresJsClientShape, PostgresJsShape } from './client-shapes.ts'
@@ -36,6 +38,11 @@ export interface PostgresStoreOptions {
   readonly schema?: string | undefined
   /** Whether to use named prepared statements. Default true; set it to false behind a pooler that does not support them. */
   readonly prepare?: boolean | undefined
+  /**
+   * How long the server may take to answer a statement of the store itself. Then the connection counts as lost: a firewall may
+   * have forgotten it. The wait for locks comes on top, and handlers' own statements are not limited by this. Default 60 000.
+   */
+  readonly answerTimeoutMs?: number | undefined
   /** Whether to learn of queued messages by LISTEN, on a separate connection. Default true; set it to false behind a pooler. */
   readonly listen?: boolean | undefined
 }
@@ -72,11 +79,13 @@ export function postgresStore(
   options: PgStoreOptions<PgClientShape> | PostgresJsStoreOptions<PostgresJsShape>,
 ): PostgresStore<PgClientShape> | PostgresStore<PostgresJsShape> {
   checkNotBare(options)
-  checkOptions(options, ['pool', 'sql', 'prefix', 'schema', 'prepare', 'listen'], 'postgresStore()')
-  const { prepare = true } = options
+  checkOptions(options, ['pool', 'sql', 'prefix', 'schema', 'prepare', 'listen', 'answerTimeoutMs'], 'postgresStore()')
+  const { prepare = true, answerTimeoutMs = defaultAnswerTimeoutMs } = options
+  checkNumber(answerTimeoutMs, 'answerTimeoutMs', 1)
+  const settings = { prepare, answers: new AnswerWatch(answerTimeoutMs) }
   const { pool, sql } = options as { pool?: PgPoolShape<PgClientShape>; sql?: PostgresJsClientShape<PostgresJsShape> }
-  if (isPool(pool) && sql === undefined) return storeOn(pgConnections(pool, { prepare }), options)
-  if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsConnections(sql, { prepare }), options)
+  if (isPool(pool) && sql === undefined) return storeOn(pgConnections(pool, settings), options)
+  if (typeof sql?.reserve === 'function' && pool === undefined) return storeOn(jsConnections(sql, settings), options)
   throw wrongClient({ pool, sql })
 }
 

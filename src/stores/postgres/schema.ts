@@ -49,7 +49,7 @@ export function postgresSchema<Tx>(
     async install() {
       // The usual case needs no lock and no privilege to create anything.
       if ((await version({ run: connections.runAlone })) === wanted) return
-      const connection = await connections.checkOut({})
+      const connection = await connections.checkOut({ isPatient: true })
       try {
         await installOn(connection)
         connection.release()

@@ -4,6 +4,10 @@ import type { AbortWatch } from './abort-watch.ts'
 export interface CheckOutOptions {
   readonly giveUpAfterMs?: number | undefined
   readonly watch?: AbortWatch | undefined
+  /** How long its statements may wait for locks, in addition to the limit of an answer. */
+  readonly lockWaitMs?: number | undefined
+  /** For statements that may take long, such as the building of an index: there is no limit. */
+  readonly isPatient?: boolean | undefined
 }
 
 /** Waits a limited time for a client from the pool. A client that arrives too late is returned to the pool. */

@@ -95,7 +95,7 @@ export class Partitions<Tx> {
   }
 
   async #makeOutside(partitions: readonly InboxPartition[], giveUpAfterMs?: number): Promise<void> {
-    const connection = await this.#connections.checkOut({ giveUpAfterMs })
+    const connection = await this.#connections.checkOut({ giveUpAfterMs, isPatient: true })
     try {
       await beginAnew(connection, `; SET LOCAL lock_timeout = ${lockTimeoutMs}`)
       await this.#make(connection, partitions)

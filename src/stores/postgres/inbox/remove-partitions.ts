@@ -129,7 +129,7 @@ async function runPatiently<Tx>(
   text: string,
   patienceMs: number,
 ): Promise<boolean> {
-  const connection: Connection<Tx> = await connections.checkOut({})
+  const connection: Connection<Tx> = await connections.checkOut({ isPatient: true })
   const outOfPatience = Promise.withResolvers<false>()
   const timer = setTimeout(() => outOfPatience.resolve(false), patienceMs)
   const running = connection.script(text).then(() => true)

@@ -1,4 +1,6 @@
 import { JustonceError } from '../../../errors/index.ts'
+import type { AnswerWatch, Asker } from '../../sql/answer-watch.ts'
+import type { CheckOutOptions } from '../../sql/checked-out.ts'
 import type { PgClientShape } from '../client-shapes.ts'
 import { type Answer, type Call, type Connection, type Finished, type Opening, oneByOne } from '../connection.ts'
 import { explained, isVanished, messageOf } from '../errors.ts'
@@ -12,7 +14,7 @@ import { sendAhead } from './send-ahead.ts'
 
 /** Members that a `pg` client may lack, depending on its version. */
 interface PgExtras {
-  readonly connection?: { readonly stream?: { destroy?(): void } }
+  readonly connection?: { readonly stream?: { destroy?(error?: Error): void } }
   readonly processID?: number | null
   readonly readyForQuery?: boolean
   /** Absent in versions that cannot pipeline. */
@@ -22,12 +24,14 @@ interface PgExtras {
 
 export interface PgConnectionOptions {
   readonly names: Names
+  readonly answers: AnswerWatch
   /** Terminates a server process that is still running a statement nobody waits for any more. */
   terminate(processId: number): void
 }
 
-export class PgConnection<Client extends PgClientShape> implements Connection<Client> {
+export class PgConnection<Client extends PgClientShape> implements Connection<Client>, Asker {
   readonly tx: Client
+  readonly lockWaitMs: number | undefined
   readonly #options: PgConnectionOptions
   readonly #canFly: boolean
   #unsent: RoundTrip | undefined
@@ -37,12 +41,18 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   #patience: NodeJS.Immediate | undefined
   /** A named statement has vanished on this connection, so everything is sent without names until the connection is returned. */
   #isNameless = false
+  /** Those that may still be without an answer, oldest first. */
+  #trips: RoundTrip[] = []
+  #scriptAskedAt: number | undefined
+  #isEnding = false
   #lost: Error | undefined
   #gone = false
 
-  constructor(client: Client, options: PgConnectionOptions) {
+  constructor(client: Client, options: PgConnectionOptions, { lockWaitMs, isPatient }: CheckOutOptions = {}) {
     this.tx = client
+    this.lockWaitMs = lockWaitMs
     this.#options = options
+    if (!isPatient) options.answers.add(this)
     this.#canFly = wireOf(client) !== undefined
     // Without a listener, a closed connection would be an uncaught error of the process.
     client.on('error', this.#onError)
@@ -50,6 +60,21 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 
   readonly #onError = (error: Error): void => {
     this.#lost ??= error
+  }
+
+  get askedAt(): number | undefined {
+    this.#trips = this.#trips.filter(({ isOver }) => !isOver)
+    return this.#trips.find(({ sentAt }) => sentAt !== undefined)?.sentAt ?? this.#scriptAskedAt
+  }
+
+  giveUp(error: Error): void {
+    if (this.#gone) return
+    this.#lost ??= error
+    const { connection, processID } = this.#extras
+    // Whatever waits for an answer is rejected with the error.
+    connection?.stream?.destroy?.(error)
+    // A commit may be waiting for a standby: then its transaction must not look as if it were durable.
+    if (typeof processID === 'number' && !this.#isEnding) this.#options.terminate(processID)
   }
 
   get skipsAfterFailure(): boolean {
@@ -66,6 +91,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     const trip = new RoundTrip({
       prepare: this.#prepare,
       explain: notOpened,
+      tick: this.#tick,
       failed: (error, answered, wire) => {
         this.#forgetNames(error, wire)
         attempts++
@@ -86,6 +112,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     const answer = trip.add(settings, settingValues)
     this.#unsent = trip
     this.#opening = trip
+    this.#trips.push(trip)
     this.#opened = answer
     this.tx.query(trip)
     // The first statement joins this round trip, even some promises later; but a native call must not wait forever for it.
@@ -167,6 +194,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 
   finish(writes: readonly Call[], ending: readonly Statement[]): Finished {
     if (!this.#canFly) return oneByOne(this.#runner, writes, ending)
+    this.#isEnding = true
     const trip = this.#newTrip()
     const written = writes.map(({ statement, values }) => trip.add(statement, values))
     for (const statement of ending.slice(0, -1)) trip.addAhead(statement)
@@ -182,8 +210,12 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     return this.#newTrip(explain)
   }
 
+  readonly #tick = (): number => this.#options.answers.tick
+
   #newTrip(explain: typeof explained = same): RoundTrip {
-    return new RoundTrip({ prepare: this.#prepare, explain, failed: this.#failed })
+    const trip = new RoundTrip({ prepare: this.#prepare, explain, tick: this.#tick, failed: this.#failed })
+    this.#trips.push(trip)
+    return trip
   }
 
   readonly #failed = (error: unknown, _answered: number, wire: PgWire | undefined): boolean => {
@@ -206,7 +238,12 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   async script(text: string): Promise<string> {
     if (this.#unsent !== undefined) this.#write(this.#unsent)
     await this.#opened
-    return await this.#runner.script(text)
+    this.#scriptAskedAt = this.#tick()
+    try {
+      return await this.#runner.script(text)
+    } finally {
+      this.#scriptAskedAt = undefined
+    }
   }
 
   /**
@@ -235,6 +272,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   release(): void {
     if (this.#gone) return
     this.#gone = true
+    this.#options.answers.delete(this)
     this.tx.removeListener('error', this.#onError)
     this.tx.release()
   }
@@ -242,6 +280,7 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   discard(): void {
     if (this.#gone) return
     this.#gone = true
+    this.#options.answers.delete(this)
     const wasAlive = this.#lost === undefined
     const isBusy = this.#extras.readyForQuery !== true
     this.#lost ??= new Error('Connection terminated by the store')

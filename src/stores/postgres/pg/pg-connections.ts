@@ -1,8 +1,9 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
+import { withSomeConnection } from '../../sql/with-some-connection.ts'
 import { checkedPgClient } from '../check-client.ts'
 import type { PgClientShape, PgPoolShape } from '../client-shapes.ts'
-import type { Connection, Connections } from '../connection.ts'
-import { explained } from '../errors.ts'
+import type { Connection, ConnectionSettings, Connections } from '../connection.ts'
+import { explained, isLostConnection } from '../errors.ts'
 import { Names } from '../names.ts'
 import { statement } from '../statement.ts'
 import { runOnGoodOne } from '../transactions/run-alone.ts'
@@ -34,17 +35,23 @@ function outliveLostClients(pool: PgPoolShape<never>): void {
 /** Connections from a `Pool` of `pg`. */
 export function pgConnections<Client extends PgClientShape>(
   pool: PgPoolShape<Client>,
-  { prepare }: { readonly prepare: boolean },
+  { prepare, answers }: ConnectionSettings,
 ): Connections<Client> {
   outliveLostClients(pool as PgPoolShape<never>)
   const options: PgConnectionOptions = {
     names: new Names({ prepare }),
-    terminate: (processId) => void connections.runAlone(terminateProcess, [String(processId)]).catch(() => {}),
+    answers,
+    terminate: (processId) =>
+      void withSomeConnection(
+        connections.max,
+        () => connections.runAlone(terminateProcess, [String(processId)]),
+        isLostConnection,
+      ),
   }
 
   const checkOut = (wait: CheckOutOptions): Promise<Connection<Client>> =>
     checkedOut(pool.connect(), wait, (late) => late.release()).then(
-      (client) => new PgConnection(client, options),
+      (client) => new PgConnection(client, options, wait),
       (error) => {
         throw explained(error)
       },

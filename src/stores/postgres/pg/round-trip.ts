@@ -27,6 +27,8 @@ export interface RoundTripOptions {
   readonly prepare: boolean
   /** The error that the callers get for what the server or the connection reported. */
   explain(error: unknown): unknown
+  /** The present tick of the watch that looks for answers. */
+  tick?(): number
   /** Called first if the trip fails, before its callers and later queries are notified. Returns `true` if it is sent again. */
   failed?(error: unknown, answered: number, wire: PgWire | undefined): boolean
 }
@@ -47,6 +49,10 @@ export class RoundTrip {
   #answered = 0
   #wire: PgWire | undefined
   #maySend = false
+  /** When it was written; `undefined` before. */
+  sentAt: number | undefined
+  /** Whether nobody waits for it any more. */
+  isOver = false
   /** Whether the server is ready for the next query and nothing has failed. */
   isAnswered = false
   /** The transaction status that the server reported then: `I` is outside any transaction. */
@@ -116,6 +122,7 @@ export class RoundTrip {
     wire.once('readyForQuery', ({ status }) => {
       this.status = status
     })
+    this.sentAt = this.#options.tick?.()
     wire.stream.write(messages.bytes())
   }
 
@@ -144,6 +151,7 @@ export class RoundTrip {
   // Resolves only now, because outside a transaction the server commits after answering everything, and the commit may fail.
   handleReadyForQuery(): void {
     this.isAnswered = true
+    this.isOver = true
     this.#stopParsing()
     for (const { resolve, rows, count } of this.#statements) resolve?.({ rows, count })
     this.callback?.()
@@ -152,6 +160,7 @@ export class RoundTrip {
   handleError(error: unknown): void {
     this.#stopParsing()
     if (this.#options.failed?.(error, this.#answered, this.#wire)) return
+    this.isOver = true
     // If all statements were answered, their commit has failed, and none of them took effect.
     const answered = this.#answered < this.#statements.length ? this.#answered : 0
     for (const { resolve, rows, count } of this.#statements.slice(0, answered)) resolve?.({ rows, count })

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isJustonceError, JustonceError } from '../../../errors/index.ts'
+import type { AnswerWatch, Asker } from '../../sql/answer-watch.ts'
+import type { CheckOutOptions } from '../../sql/checked-out.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Connection, Finished, Opening } from '../connection.ts'
 import { explained } from '../errors.ts'
@@ -22,8 +24,9 @@ const mostInOnePiece = 900
  * A reserved connection of postgres.js. When it is lost, postgres.js may reconnect it for another caller while the reserved
  * `sql` still points to it. Anything written then would commit on its own, so even `tx` is guarded.
  */
-export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql> {
+export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql>, Asker {
   readonly tx: Sql
+  readonly lockWaitMs: number | undefined
   readonly native: Sql
   readonly #runner: JsRunner
   readonly #names: Names
@@ -39,10 +42,17 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   #lost: Error | undefined
   #gone = false
   #closed = false
+  readonly #answers: AnswerWatch
+  /** How many of our own queries are without an answer, and when the server was last known to be there. */
+  #asked = 0
+  #heardAt = 0
 
-  constructor(sql: Sql, names: Names) {
+  constructor(sql: Sql, names: Names, answers: AnswerWatch, { lockWaitMs, isPatient }: CheckOutOptions = {}) {
     this.native = sql
+    this.lockWaitMs = lockWaitMs
     this.#names = names
+    this.#answers = answers
+    if (!isPatient) answers.add(this)
     this.tx = guardedSql(sql, {
       refusal: () => (this.#gone ? overError() : this.#lost),
       controlled: overError,
@@ -51,6 +61,16 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
     })
     const onexecute = (inner: InnerConnection): boolean => this.#adopt(inner)
     this.#runner = new JsRunner(sql, (query) => this.#settled(query), { onexecute })
+  }
+
+  get askedAt(): number | undefined {
+    return this.#asked === 0 ? undefined : this.#heardAt
+  }
+
+  giveUp(error: Error): void {
+    if (this.#gone) return
+    this.#onLost(error)
+    if (!this.#closed) this.#inner?.terminate()
   }
 
   readonly skipsAfterFailure = false
@@ -109,8 +129,14 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   /** Also settles queries that postgres.js has not sent yet and forgets when the connection is lost. */
   #settled<T>(query: JsQuery): Promise<T> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    if (this.#asked++ === 0) this.#heardAt = this.#answers.tick
     return new Promise((resolve, reject) => {
-      const done = this.watch(query, reject)
+      const stopWatching = this.watch(query, reject)
+      const done = (): void => {
+        stopWatching()
+        this.#asked--
+        this.#heardAt = this.#answers.tick
+      }
       query.then(
         (value) => {
           done()
@@ -246,6 +272,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   release(): void {
     if (this.#gone) return
     this.#gone = true
+    this.#answers.delete(this)
     // A lost connection has already been returned, and must not be returned twice.
     if (this.#lost !== undefined) return
     if (this.#inner !== undefined) this.#inner.onclose = null
@@ -255,6 +282,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   discard(): void {
     if (this.#gone) return
     this.#gone = true
+    this.#answers.delete(this)
     if (this.#lost !== undefined) return
     const isIdle = this.#waiting.size === 0
     cancelRunning(this.#waiting.keys())

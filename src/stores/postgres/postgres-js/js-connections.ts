@@ -1,7 +1,7 @@
 import { type CheckOutOptions, checkedOut } from '../../sql/checked-out.ts'
 import { checkedSql } from '../check-client.ts'
 import type { PostgresJsClientShape, PostgresJsShape } from '../client-shapes.ts'
-import type { Connection, Connections } from '../connection.ts'
+import type { Connection, ConnectionSettings, Connections } from '../connection.ts'
 import { explained, isBadSession } from '../errors.ts'
 import { Names } from '../names.ts'
 import { mustBegin, readingCommitted, runOnGoodOne } from '../transactions/run-alone.ts'
@@ -13,16 +13,16 @@ import { reserver } from './reserve.ts'
 /** Connections from the `sql` of postgres.js. */
 export function jsConnections<Sql extends PostgresJsShape>(
   sql: PostgresJsClientShape<Sql>,
-  { prepare }: { readonly prepare: boolean },
+  { prepare, answers }: ConnectionSettings,
 ): Connections<Sql> {
   const names = new Names({ prepare })
-  const alone = new JsRunner(sql)
+  const alone = new JsRunner(sql, undefined, {}, answers)
   const reserve = reserver(sql, () => alone.script('SELECT 1'))
 
   async function checkOut(wait: CheckOutOptions): Promise<Connection<Sql>> {
     try {
       const reserved = await checkedOut(reserve(), wait, (late) => late.release())
-      return new JsConnection(reserved, names)
+      return new JsConnection(reserved, names, answers, wait)
     } catch (error) {
       throw explained(error)
     }

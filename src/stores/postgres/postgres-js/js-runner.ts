@@ -1,3 +1,4 @@
+import type { AnswerWatch } from '../../sql/answer-watch.ts'
 import type { PostgresJsShape } from '../client-shapes.ts'
 import type { Answer, Call, Runner } from '../connection.ts'
 import { explained } from '../errors.ts'
@@ -5,7 +6,7 @@ import type { Statement } from '../statement.ts'
 import { unlessInside } from '../transactions/left-open.ts'
 import type { Cell } from '../values-as-text.ts'
 import { inlined } from './inlined.ts'
-import type { JsQuery, RawResult } from './query.ts'
+import type { InnerConnection, JsQuery, RawResult } from './query.ts'
 
 /**
  * Runs our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. A name is
@@ -15,13 +16,19 @@ export class JsRunner implements Runner {
   readonly #sql: Pick<PostgresJsShape, 'unsafe'>
   readonly #settled: <T>(query: JsQuery) => Promise<T>
   readonly #also: object
+  readonly #answers: AnswerWatch | undefined
 
-  /** `settled` starts the query and waits for it; `also` holds options for every query. */
+  /**
+   * `settled` starts the query and waits for it; `also` holds options for every query. `answers`: for queries on whichever
+   * connection is free, which nobody else watches.
+   */
   constructor(
     sql: Pick<PostgresJsShape, 'unsafe'>,
     settled: <T>(query: JsQuery) => Promise<T> = (query) => query as Promise<unknown> as Promise<never>,
     also: object = {},
+    answers?: AnswerWatch,
   ) {
+    this.#answers = answers
     this.#also = also
     this.#sql = sql
     this.#settled = settled
@@ -46,13 +53,26 @@ export class JsRunner implements Runner {
   }
 
   async #answer(text: string, values: readonly Cell[], options: object): Promise<Answer> {
-    const query: JsQuery = this.#sql.unsafe(text, [...values], { ...this.#also, ...options })
     try {
-      const result = await this.#settled<RawResult | readonly RawResult[]>(query.raw())
+      const result = await this.#asked(text, values, options)
       return answerIn('command' in result ? result : (result[0] as RawResult))
     } catch (error) {
       throw explained(error)
     }
+  }
+
+  #asked(text: string, values: readonly Cell[], options: object): Promise<RawResult | readonly RawResult[]> {
+    const answers = this.#answers
+    let inner: InnerConnection | undefined
+    // `true` means that more may be sent behind this query.
+    const onexecute = (given: InnerConnection): boolean => {
+      inner = given
+      return true
+    }
+    const watched = answers === undefined ? this.#also : { ...this.#also, onexecute }
+    const query: JsQuery = this.#sql.unsafe(text, [...values], { ...watched, ...options })
+    const answer = this.#settled<RawResult | readonly RawResult[]>(query.raw())
+    return answers === undefined ? answer : answers.until(answer, () => inner?.terminate())
   }
 
   /** Nothing is awaited in between, so postgres.js sends them together. In a failed transaction the rest fail too. */

@@ -60,7 +60,7 @@ export async function runTransaction<Tx, T>(
 ): Promise<T> {
   const watch = new AbortWatch(signal)
   try {
-    const connection = await connections.checkOut({ giveUpAfterMs, watch })
+    const connection = await connections.checkOut({ giveUpAfterMs, watch, lockWaitMs: lockTimeoutMs })
     const statementTimeout = statementTimeoutMs === undefined ? null : milliseconds(statementTimeoutMs)
     const settingValues = [milliseconds(lockTimeoutMs), milliseconds(idleTimeoutMs), statementTimeout]
     return await runOn(connection, { transactions, watch, isCutOff, unseen }, work, {
