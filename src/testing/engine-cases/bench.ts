@@ -1,9 +1,17 @@
 import type { AppOptions } from '../../app/app-options.ts'
 import { justonce } from '../../app/justonce.ts'
 import type { App } from '../../app/types.ts'
-import type { JustonceEvent, Queue, QueuedMessage, Store } from '../../contracts/index.ts'
+import type {
+  JustonceEvent,
+  ParkedChange,
+  Queue,
+  QueuedMessage,
+  Store,
+  StoredParkedMessage,
+} from '../../contracts/index.ts'
 import { type MemoryTransport, type MessageToSend, memoryTransport } from '../../transports/memory/index.ts'
 import type { CaseNeed, Effects, StoreCase, StoreCaseContext } from '../store-case.ts'
+import { eventually } from '../waiting.ts'
 
 /** Assumes a queue: cases that publish need one, so the store has it when they run. */
 export type BenchStore = Store<unknown> & { readonly queue: Queue<unknown> }
@@ -134,11 +142,24 @@ export function largestBatch(events: readonly JustonceEvent[]): number {
   return Math.max(0, ...events.map((event) => (event.kind === 'batch' ? event.messages : 0)))
 }
 
-/** Makes all waiting messages due, as if the time had come by the database's clock, because a test cannot wait that long. */
+/**
+ * Makes all waiting messages due, as if the time had come by the database's clock, because a test cannot wait that long. Apps may be
+ * running: a row that one of them holds or ends meanwhile is left to it.
+ */
 export async function makeDue(store: BenchStore): Promise<void> {
-  const changes = (await store.parking.list({ state: 'waiting' })).map(
-    ({ handler, key, attempts, reason, errors, shape }) =>
-      ({ handler, key, kind: 'again', attempts, delayMs: 0, reason, errors, shape }) as const,
-  )
-  await store.transaction((tx) => store.parking.change(tx, changes))
+  let rows = await store.parking.list({ state: 'waiting' })
+  await eventually(async () => {
+    const left = await store.transaction(async (tx) => {
+      const taken = await store.parking.take(tx, rows)
+      const due = rows.filter((_, index) => taken[index])
+      await store.parking.change(tx, due.map(dueNow))
+      return rows.filter((_, index) => !taken[index])
+    })
+    rows = left.length === 0 ? [] : await store.parking.list({ state: 'waiting', keys: left })
+    return rows.length === 0 ? true : undefined
+  }, 'rows that nobody holds')
+}
+
+function dueNow({ handler, key, attempts, reason, errors, shape }: StoredParkedMessage): ParkedChange {
+  return { handler, key, kind: 'again', attempts, delayMs: 0, reason, errors, shape }
 }

@@ -5,7 +5,7 @@ import { countParked } from '../../operations/index.ts'
 import { parkedMessage, recordOf } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { anHour, type Bench, engineCase, later, note } from './bench.ts'
+import { anHour, engineCase, later, makeDue, note } from './bench.ts'
 import { aDay, clockAhead, madeAgo, raiseHorizon, timed } from './timed-ids.ts'
 
 /** Made three days in the future. By a clock that is five days ahead, that was two days ago. */
@@ -32,7 +32,7 @@ export const futureCases: readonly StoreCase[] = [
       // At most an hour: perhaps the clock here is wrong and soon corrected, or another process takes the message.
       const waitsMs = (rows[0]?.nextAt.getTime() ?? 0) - Date.now()
       assert.ok(waitsMs > anHour / 2 && waitsMs < 1.5 * anHour, `it waits for ${waitsMs} ms`)
-      await makeDue({ store })
+      await makeDue(store)
       await eventually(async () => {
         const [row] = await store.parking.list()
         return row !== undefined && row.nextAt.getTime() > Date.now() + anHour / 2 ? true : undefined
@@ -60,7 +60,7 @@ export const futureCases: readonly StoreCase[] = [
       const reasons = async () => (await store.parking.list()).map(({ reason }) => reason)
       assert.deepEqual(await reasons(), Array(3).fill('ID_FROM_THE_FUTURE'))
       await due.handle()
-      await makeDue(bench)
+      await makeDue(bench.store)
       const areDecided = async () => (await countParked(store, { reason: 'ID_FROM_THE_FUTURE' })) === 0
       await eventually(async () => ((await areDecided()) ? true : undefined), 'the end of their wait')
       assert.deepEqual(await reasons(), ['KEY_REUSED', 'KEY_REUSED'])
@@ -86,7 +86,7 @@ export const futureCases: readonly StoreCase[] = [
       await early.handle(note(id))
       await early.stop()
       await due.handle()
-      await makeDue(bench)
+      await makeDue(bench.store)
       await eventually(
         async () => ((await countParked(store, { state: 'dead' })) === 1 ? true : undefined),
         'its death',
@@ -128,7 +128,7 @@ export const futureCases: readonly StoreCase[] = [
         due.app.on('note.created', name, (message, { tx }) => effects.write(tx, `${name} ${message.id}`))
         if (isCopyFirst) await due.handle(note(id))
         else await due.handle()
-        await makeDue(bench)
+        await makeDue(bench.store)
         await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'its attempt')
         await due.handle(note(id))
         assert.equal(await effects.count(`${name} ${id}`), 1)
@@ -155,7 +155,7 @@ export const futureCases: readonly StoreCase[] = [
       await early.stop()
       assert.equal(await countParked(store, { reason: 'ID_FROM_THE_FUTURE' }), 2)
       await due.handle(note(id))
-      await makeDue(bench)
+      await makeDue(bench.store)
       await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of both rows')
       assert.deepEqual([await effects.count('first'), await effects.count('second')], [1, 1])
       assert.deepEqual(ran, ['first', 'second'])
@@ -189,7 +189,7 @@ export const futureCases: readonly StoreCase[] = [
         await early.stop()
         await due.handle(...Array.from({ length: copies }, () => note(id, { key: 'k' })))
         assert.deepEqual(ran, [])
-        await makeDue(bench)
+        await makeDue(bench.store)
         await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'all rows')
         assert.deepEqual(ran, [id, next])
         assert.deepEqual([await effects.count(id), await effects.count(next)], [1, 1])
@@ -221,7 +221,7 @@ export const futureCases: readonly StoreCase[] = [
       await due.handle(note(waits, { key: 'k' }), note(fails))
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [0, 0])
       isBroken = false
-      await makeDue(bench)
+      await makeDue(bench.store)
       await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the end of both rows')
       await due.handle(note(waits, { key: 'k' }), note(fails))
       assert.deepEqual([await effects.count(waits), await effects.count(fails)], [1, 1])
@@ -242,7 +242,7 @@ export const futureCases: readonly StoreCase[] = [
       await behind.handle(note(id))
       await behind.stop()
       await raiseHorizon(bench, 10 * aDay)
-      await makeDue(bench)
+      await makeDue(bench.store)
       await right.handle()
       const isDead = async () => ((await countParked(store, { state: 'waiting' })) === 0 ? true : undefined)
       await eventually(isDead, 'the end of its wait')
@@ -273,7 +273,7 @@ export const futureCases: readonly StoreCase[] = [
       await right.stop()
       isBroken = false
       await behind.handle(note(done), note(failing), note(waiting))
-      await makeDue(bench)
+      await makeDue(bench.store)
       await eventually(async () => ((await effects.count(failing)) === 1 ? true : undefined), 'the retry')
       const isPutOff = async () => {
         const [row] = await store.parking.list({ messageId: waiting })
@@ -289,7 +289,7 @@ export const futureCases: readonly StoreCase[] = [
       await behind.stop()
       // The duplicates that were too early for the wrong clock wait for a correct one, and are settled then.
       await rightAgain.handle()
-      await makeDue(bench)
+      await makeDue(bench.store)
       const left = async () => (await store.parking.list()).map(({ messageId }) => messageId)
       await eventually(async () => ((await left()).length === 1 ? true : undefined), 'the end of the copies')
       assert.deepEqual(await left(), [waiting])
@@ -300,12 +300,3 @@ export const futureCases: readonly StoreCase[] = [
     },
   }),
 ]
-
-/** Makes everything due, as if the time had come by the database's clock, because a test cannot wait that long. */
-async function makeDue({ store }: Pick<Bench, 'store'>): Promise<void> {
-  for (const { handler, key, attempts, reason, errors, shape, state } of await store.parking.list())
-    if (state === 'waiting')
-      await store.transaction((tx) =>
-        store.parking.change(tx, [{ handler, key, kind: 'again', attempts, delayMs: 0, reason, errors, shape }]),
-      )
-}
