@@ -27,7 +27,8 @@ describe.each(stores)('killed on $name', (store) => {
 
       const fate = expectedAfter(point, acknowledging)
       const times = { visibilityMs: fate === 'not delivered' ? patientVisibilityMs : visibilityMs, batchBudgetMs }
-      const dying = world.start({ ...times, stops: [{ point, message, how: 'die' }] })
+      // Batches that run beside others start with one message.
+      const dying = world.start({ ...times, concurrency: 1, stops: [{ point, message, how: 'die' }] })
       const { keys = [] } = await dying.reached(point)
       expect(await dying.ended).toEqual({ code: null, signal: 'SIGKILL' })
       expect(keys).toContain(message)
