@@ -8,6 +8,7 @@ import { growth } from './growth.ts'
 import { heart } from './heart.ts'
 import { memory } from './memory.ts'
 import { network } from './network.ts'
+import { outgoing } from './outgoing.ts'
 import { peers } from './peers.ts'
 import { stores } from './stores.ts'
 import type { BenchOptions, Suite } from './suite.ts'
@@ -22,6 +23,7 @@ const suites = [
   failures,
   growth,
   memory,
+  outgoing,
   stores,
   brokers,
   peers,

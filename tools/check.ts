@@ -7,6 +7,7 @@ import { fileSizeCheck } from './checks/file-size.ts'
 import { forbiddenWordsCheck } from './checks/forbidden-words.ts'
 import { formatCheck } from './checks/format.ts'
 import { importArrowsCheck } from './checks/import-arrows.ts'
+import { linksCheck } from './checks/links.ts'
 import { lockFileCheck } from './checks/lock-file.ts'
 import { optionsPageCheck } from './checks/options-page.ts'
 import { packageImportsCheck } from './checks/package-imports.ts'
@@ -29,6 +30,7 @@ const checks: readonly Check[] = [
   errorsPageCheck,
   optionsPageCheck,
   architecturePageCheck,
+  linksCheck,
   snippetsCheck,
   examplesCheck,
   exportsCheck,

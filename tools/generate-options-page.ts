@@ -19,9 +19,10 @@ const sections: readonly Section[] = [
       [`${app}/app-options.ts`, 'AppOptions'],
       [`${app}/ways.ts`, 'WayOptions'],
     ],
-    more: 'See [running](../guides/running.md), [publishing](../guides/publishing.md) and [codecs](../guides/codecs.md).',
+    more: 'See [running](../guides/running.md), [publishing](../guides/outbox.md) and [codecs](../guides/codecs.md).',
   },
   { title: '`inFlight`', from: [[`${app}/in-flight-options.ts`, 'InFlightOptions']] },
+  { title: '`heartbeat`', from: [[`${app}/heartbeat-options.ts`, 'HeartbeatOptions']] },
   {
     title: '`retention`',
     from: [[`${app}/retention-options.ts`, 'RetentionOptions']],
@@ -38,7 +39,27 @@ const sections: readonly Section[] = [
   {
     title: '`publish()`',
     from: [['src/engine/handler.ts', 'PublishOptions']],
-    more: '`app.publish()` also takes `tx`, your own transaction. The messages of `publishAll()` have these options, too, beside `type` and `body`. See [publishing](../guides/publishing.md).',
+    more: '`app.publish()` also takes `tx`, your own transaction. The messages of `publishAll()` have these options, too, beside `type` and `body`. See [publishing](../guides/outbox.md).',
+  },
+  {
+    title: '`app.schedule()`',
+    from: [['src/schedules/schedule.ts', 'ScheduleOptions']],
+    more: 'See [schedules](../guides/schedules.md).',
+  },
+  {
+    title: '`app.effect()`',
+    from: [['src/intents/effect.ts', 'EffectOptions']],
+    more: 'See [calls to the outside](../guides/external-calls.md).',
+  },
+  {
+    title: '`httpEffect()`',
+    from: [['src/intents/http-effect.ts', 'HttpEffectOptions']],
+    more: 'And those of `app.effect()`, without `run`.',
+  },
+  {
+    title: '`intend()`',
+    from: [['src/engine/intending/new-intent.ts', 'IntendOptions']],
+    more: '`app.intend()` also takes `tx`, your own transaction.',
   },
   { title: '`once()`', from: [['src/engine/once/once.ts', 'OnceKey']], more: 'See [once](../guides/once.md).' },
   { title: '`withLease()`', from: [['src/leases/with-lease.ts', 'LeaseOptions']] },

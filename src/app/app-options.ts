@@ -2,16 +2,21 @@ import type { Clock, Hints, Message, Store } from '../contracts/index.ts'
 import type { Around } from '../engine/calls/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { CodecOptions } from './codec-options.ts'
+import type { EffectMap } from './effect-map.ts'
+import { checkAppName, checkHeartbeat, type HeartbeatOptions } from './heartbeat-options.ts'
 import { checkInFlight, type InFlightOptions } from './in-flight-options.ts'
 import type { Messages } from './messages.ts'
 import { checkIds, checkRetention, type IdScheme, type RetentionOptions } from './retention-options.ts'
 import type { TxOf } from './types.ts'
 import type { WayOptions } from './ways.ts'
 
-/** A piece of the work of an app. `retries` are parked messages, redrives and housekeeping. */
-export type Duty = 'consumer' | 'relay' | 'retries' | 'maintenance'
+/** A piece of the work of an app. `retries` are parked messages, redrives and housekeeping; `intents` are the calls of effects. */
+export type Duty = 'consumer' | 'relay' | 'retries' | 'intents' | 'schedules' | 'maintenance'
 
-export interface AppOptions<S extends Store, Map extends object> extends WayOptions {
+export interface AppOptions<S extends Store, Map extends object, Effects extends object = Record<string, unknown>>
+  extends WayOptions {
+  /** Names the app to operators. Records do not depend on it. */
+  readonly name?: string
   /** Where records are kept, and whose transactions handlers receive: `postgresStore()` and the like. */
   readonly store: S
   /** A fast cache beside the store that recognises duplicates before a transaction is opened: `hotSide()` of `justonce/hints`. */
@@ -20,6 +25,8 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly only?: Duty | readonly Duty[]
   /** The types of messages and their bodies: `messages<{ 'order.paid': OrderPaid }>()`, or schemas by type. */
   readonly messages?: Messages<Map>
+  /** The effects and their payloads, for the compiler: `effects<{ 'email.welcome': WelcomeMail }>()`. */
+  readonly effects?: EffectMap<Effects>
   /** Reads and writes bodies that are not JSON: one for all types, or several by type. */
   readonly codec?: CodecOptions
   /**
@@ -52,6 +59,11 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
   readonly ids?: IdScheme
   /** How long records are kept. Default: forever. */
   readonly retention?: RetentionOptions
+  /**
+   * How a started app tells operators that it is alive, what it is running and what it has done, through the store. `false` turns
+   * that off; then the app does not obey what operators pause either.
+   */
+  readonly heartbeat?: boolean | HeartbeatOptions
   /** While nothing listens to `app.events`, important events are printed to the console. `false` turns that off. */
   readonly log?: boolean
   /** The clock, for tests. Default: the system clock. */
@@ -59,6 +71,7 @@ export interface AppOptions<S extends Store, Map extends object> extends WayOpti
 }
 
 const known = [
+  'name',
   'store',
   'hints',
   'transport',
@@ -67,6 +80,7 @@ const known = [
   'routes',
   'only',
   'messages',
+  'effects',
   'codec',
   'concurrency',
   'batch',
@@ -80,11 +94,14 @@ const known = [
   'pollMs',
   'ids',
   'retention',
+  'heartbeat',
   'log',
   'clock',
 ]
 
-export function checkAppOptions<S extends Store, Map extends object>(options: AppOptions<S, Map>): void {
+export function checkAppOptions<S extends Store, Map extends object, Effects extends object>(
+  options: AppOptions<S, Map, Effects>,
+): void {
   checkOptions(options, known, 'justonce()')
   if (typeof options.store?.transaction !== 'function') {
     throw new JustonceError('OPTION_INVALID', { message: 'justonce() was given no store.' })
@@ -105,6 +122,8 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   checkChoice(options.schema ?? 'install', 'schema', ['install', 'check'])
   if (typeof (options.log ?? true) !== 'boolean')
     throw new JustonceError('OPTION_INVALID', { message: `log is ${String(options.log)}, but must be true or false.` })
+  checkAppName(options.name)
+  checkHeartbeat(options.heartbeat)
   checkIds(options.ids)
   checkRetention(options.retention)
   if (options.retention !== undefined && options.store.retention === undefined) {
@@ -117,7 +136,7 @@ export function checkAppOptions<S extends Store, Map extends object>(options: Ap
   for (const duty of dutiesOf(options.only)) checkChoice(duty, 'only', everything)
 }
 
-const everything: readonly Duty[] = ['consumer', 'relay', 'retries', 'maintenance']
+const everything: readonly Duty[] = ['consumer', 'relay', 'retries', 'intents', 'schedules', 'maintenance']
 
 export function dutiesOf(only: Duty | readonly Duty[] | undefined): readonly Duty[] {
   if (only === undefined) return everything

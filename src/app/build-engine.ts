@@ -1,6 +1,7 @@
 import type { Clock, Events, Store } from '../contracts/index.ts'
 import { RecentCommits } from '../engine/batch/recent-commits.ts'
 import { HandlerSlots } from '../engine/batch/slots.ts'
+import { CallsInProgress } from '../engine/calls/calls-in-progress.ts'
 import { Interleaving } from '../engine/calls/interleaving.ts'
 import { Isolation } from '../engine/calls/isolation.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -8,6 +9,7 @@ import { gathers } from '../engine/handler.ts'
 import { Hooks } from '../engine/hooks.ts'
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 import { Breakers } from '../engine/recovery/breakers.ts'
+import { Effects as KnownEffects } from '../intents/effects.ts'
 import type { AppOptions } from './app-options.ts'
 import { decideCodecs } from './codec-options.ts'
 import type { Handlers } from './handlers.ts'
@@ -26,14 +28,15 @@ export function decideBatch(options: {
   return { max: options.batch?.max ?? max, budgetMs: options.batch?.budgetMs ?? 100 }
 }
 
-export function buildEngine<S extends Store, Map extends object>(
-  options: AppOptions<S, Map>,
+export function buildEngine<S extends Store, Map extends object, Effects extends object>(
+  options: AppOptions<S, Map, Effects>,
   parts: {
     readonly handlers: Handlers
     readonly clock: Clock
     readonly events: Events
     readonly timeless?: ReadonlySet<string>
     readonly outlet: Engine<unknown>['outlet']
+    readonly effects?: Engine<unknown>['effects']
     wake: Engine<unknown>['wake']
   },
 ): Engine<unknown> {
@@ -69,6 +72,7 @@ export function buildEngine<S extends Store, Map extends object>(
     interleaving: new Interleaving(),
     breakers: new Breakers(clock, events),
     slots: new HandlerSlots(),
+    calls: new CallsInProgress(),
     hooks: new Hooks(clock, events),
     timing: {
       overrunMs: batch.budgetMs * 4,
@@ -87,6 +91,7 @@ export function buildEngine<S extends Store, Map extends object>(
       conflictsPerAttempt: 10,
     },
     outlet: parts.outlet,
+    effects: parts.effects ?? new KnownEffects(),
     wake: parts.wake,
   }
 }

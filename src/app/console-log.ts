@@ -34,8 +34,10 @@ export function consoleLog(
 
 /** Events with the same topic share one limit. */
 function topicOf(event: JustonceEvent): string {
-  const { kind, state, handler, code, loop, transport, destination } = event as Partial<Record<string, string>>
-  return JSON.stringify([kind, state, handler, code, loop, transport, destination])
+  const { kind, state, handler, code, loop, transport, destination, schedule, effect, next } = event as Partial<
+    Record<string, string>
+  >
+  return JSON.stringify([kind, state, handler, code, loop, transport, destination, schedule, effect, next])
 }
 
 function lineOf(event: JustonceEvent): string | undefined {
@@ -68,6 +70,8 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `messages wait for handlers that no running app has: ${JSON.stringify(event.waiting)}`
     case 'destinations-unserved':
       return `published messages wait for destinations that this process does not serve, and nobody has sent them: ${JSON.stringify(event.waiting)}`
+    case 'ticks-missed':
+      return `nobody was there when the schedule ${event.schedule} should have ticked; messages made for it now: ${event.made} (missed: ${event.missed})`
     case 'outgoing-refused': {
       const { destination, messageId, attempts, state, error } = event
       const next = state === 'dead' ? 'it is a dead letter' : 'tried again later'
@@ -81,6 +85,17 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `${event.handler} did something after it had settled: ${said(event.error)}`
     case 'settle-failed':
       return `${event.deliveries} deliveries could not be settled and come again: ${said(event.error)}`
+    case 'intent-failed': {
+      const { effect, key, attempts, state, error } = event
+      const next = state === 'given-up' ? 'it is given up and waits for an operator' : 'tried again later'
+      return `the effect ${effect} failed on ${key} (${times(attempts)}), ${next}: ${said(error)}`
+    }
+    case 'intent-unknown':
+      return `nobody knows whether the effect ${event.effect} happened for ${event.key} (${times(event.attempts)}), ${nextSteps[event.next]}: ${said(event.error)}`
+    case 'intent-conflict':
+      return `attempt ${event.attempt} of the effect ${event.effect} for ${event.key} ended (${event.outcome}) after somebody had settled or repeated it${event.outcome === 'done' ? '' : `: ${said(event.error)}`}`
+    case 'effects-unknown':
+      return `intents wait for effects that no running app has: ${JSON.stringify(event.waiting)}`
     case 'loop-failed':
       return `${event.loop}: ${said(event.error)}`
     case 'stop-unfinished':
@@ -88,6 +103,13 @@ function lineOf(event: JustonceEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+const nextSteps = {
+  again: 'it is called again with the same key',
+  probe: 'the provider is asked',
+  person: 'it waits for an operator (operations.intents.resolve)',
+  discarded: 'it is discarded, as its effect says',
 }
 
 function times(attempts: number): string {

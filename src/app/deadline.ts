@@ -10,12 +10,12 @@ export class Deadline {
     this.#timer = clock.timer(withinMs, () => this.#passed.resolve())
   }
 
-  /** Work that has not ended in time continues, and its errors are ignored. */
-  async wait(what: string, work: Promise<unknown> | undefined): Promise<void> {
+  /** Work that has not ended in time continues, and its errors are ignored. What has no name is not reported. */
+  async wait(what: string | undefined, work: Promise<unknown> | undefined): Promise<void> {
     if (work === undefined) return
-    this.#unfinished.add(what)
+    if (what !== undefined) this.#unfinished.add(what)
     // Also for work that ends a little later, so that it is not reported.
-    const ended = work.then(() => void this.#unfinished.delete(what))
+    const ended = work.then(() => what !== undefined && this.#unfinished.delete(what))
     ended.catch(() => {})
     await Promise.race([ended, this.#passed.promise])
   }

@@ -1,4 +1,5 @@
-import { isOutgoing } from '../encoding/outgoing-queue.ts'
+import { isIntent } from '../encoding/intent-name.ts'
+import { isForQueue } from '../encoding/outgoing-queue.ts'
 import type { BornScheme, Handler } from '../engine/handler.ts'
 import { defaultBackoff } from '../engine/recovery/backoff.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
@@ -144,13 +145,15 @@ function checkValues(options: HandlerOptions): void {
 }
 
 function checkName(name: string): void {
-  // '-' names dead letters that reached no handler; names that begin with > are for messages that could not be sent.
+  // '-' names dead letters that reached no handler; names that begin with > are for messages that could not be sent, with @
+  // for messages that are delayed, and with ! for intents.
   if (
     typeof name === 'string' &&
     /^[\x20-\x7e]{1,100}$/.test(name) &&
     name.trim() === name &&
     name !== '-' &&
-    !isOutgoing(name)
+    !isForQueue(name) &&
+    !isIntent(name)
   )
     return
   throw new JustonceError('HANDLER_NAME_INVALID', {

@@ -4,12 +4,18 @@ import type { Engine } from '../engine/engine.ts'
 import type { Handler } from '../engine/handler.ts'
 import { onceInApp } from '../engine/once/once.ts'
 import { checkChoice, checkNumber, JustonceError } from '../errors/index.ts'
+import type { Heartbeat } from '../heartbeat/heartbeat.ts'
+import { decideEffect, isElsewhere } from '../intents/decide-effect.ts'
+import type { EffectOptions, ElsewhereOptions } from '../intents/effect.ts'
+import { Effects as KnownEffects } from '../intents/effects.ts'
 import { knownHandlers } from '../letters/index.ts'
 import { type OperatorChange, operations } from '../operations/index.ts'
 import { Destinations } from '../outgoing/destinations.ts'
+import { reservationEffect } from '../reservations/reservation-effect.ts'
 import { type AppOptions, checkAppOptions, type Duty, decideConcurrency, dutiesOf } from './app-options.ts'
 import { whenBrokersAreThere } from './await-brokers.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
+import { cancelPublished } from './cancel-published.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
 import { consoleLog } from './console-log.ts'
 import { decideHandler } from './decide-handler.ts'
@@ -19,12 +25,15 @@ import type { HandlerOptions } from './handler-options.ts'
 import { Handlers } from './handlers.ts'
 import { type AppState, HealthWatch } from './health.ts'
 import { decideInFlight } from './in-flight-options.ts'
+import { intendWithin } from './intending.ts'
 import { pinSchemes } from './pin-schemes.ts'
 import { whenStoreIsThere } from './prepare-store.ts'
 import { Publishing } from './publishing.ts'
+import { heartbeatOf } from './reporting.ts'
 import { maintenanceOf, schemeOfIds } from './retention-options.ts'
 import { warnOfRetention } from './retention-warnings.ts'
 import { closeDrivers, Running } from './running.ts'
+import { Schedules } from './schedules.ts'
 import type { App } from './types.ts'
 import { decideWays, driversOf, returnCheck } from './ways.ts'
 
@@ -37,16 +46,23 @@ import { decideWays, driversOf, returnCheck } from './ways.ts'
  * await app.start()
  * ```
  */
-export function justonce<S extends Store, Map extends object = Record<string, unknown>>(
-  options: AppOptions<S, Map>,
-): App<S, Map> {
+export function justonce<
+  S extends Store,
+  Map extends object = Record<string, unknown>,
+  Effects extends object = Record<string, unknown>,
+>(options: AppOptions<S, Map, Effects>): App<S, Map, Effects> {
   checkAppOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
   const ways = decideWays(options)
   const watch = new HealthWatch(store, clock, ways.from)
-  const events = eventHub(options.log === false ? undefined : consoleLog(clock), (event) => watch.heard(event))
+  let heartbeat: Heartbeat | undefined
+  const events = eventHub(options.log === false ? undefined : consoleLog(clock), (event) => {
+    watch.heard(event)
+    heartbeat?.heard(event)
+  })
   const handlers = new Handlers()
+  const effects = new KnownEffects((type) => handlers.countOf(type) > 0)
   const destinations = new Destinations({
     store,
     publishers: ways.to,
@@ -61,12 +77,13 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   const ids = schemeOfIds(options.ids)
   const timeless = new Set<string>()
   const engine = buildEngine(options, {
-    ...{ handlers, clock, events, timeless },
+    ...{ handlers, clock, events, timeless, effects },
     outlet: destinations,
     wake: (loop) => running?.wake(loop),
   })
 
   const publishing = new Publishing(engine, destinations)
+  const schedules = new Schedules(engine, destinations)
 
   // A function, because the state may change while something is awaited.
   const isState = (asked: typeof state): boolean => state === asked
@@ -85,11 +102,18 @@ export function justonce<S extends Store, Map extends object = Record<string, un
     handlers.add(handler)
   }
 
+  function registerEffect(name: string, given: EffectOptions | ElsewhereOptions): void {
+    if (state !== 'new') throw new JustonceError('APP_STARTED', { message: `Cannot register the effect ${name} now.` })
+    if (isElsewhere(name, given)) effects.addElsewhere(name)
+    else effects.add(decideEffect(name, given))
+  }
+
   function whyNotStartable(duties: readonly Duty[]): string | undefined {
     if (state !== 'new') return `it is ${state}`
     const isAlone = options.only === undefined
-    if (isAlone && ways.from.length === 0 && destinations.all.length === 0)
-      return 'it has no transport, neither from nor to'
+    if (isAlone && ways.from.length === 0 && destinations.all.length === 0 && effects.all.length === 0)
+      return 'it has no transport, neither from nor to, and no effect'
+    if (!isAlone && duties.includes('intents') && effects.all.length === 0) return 'it has no effect'
     if (!isAlone && duties.includes('consumer') && ways.from.length === 0) return 'it has nothing to consume from'
     if (!isAlone && duties.includes('relay') && destinations.all.length === 0) return 'it has nowhere to relay to'
     if (duties.includes('consumer') && ways.from.length > 0 && handlers.isEmpty) return 'it has no handler'
@@ -103,11 +127,13 @@ export function justonce<S extends Store, Map extends object = Record<string, un
   }
 
   return {
+    store,
     events: { listen: (listener) => events.listen(listener) },
     operations: operations(engine.store, {
       clock,
       handlers: knownHandlers(engine),
       changed: (change) => passOn(change, engine),
+      ownReport: () => (isState('started') ? heartbeat?.current() : undefined),
     }),
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
@@ -125,6 +151,15 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 
     publish: async (type, body, { tx, ...options } = {}) => await publishing.one({ type, body, options, tx }),
     publishAll: async (messages, options) => await publishing.all(messages, options),
+    cancel: async (id, options) => await cancelPublished(store, destinations, id, options),
+
+    schedule(name, options) {
+      if (state !== 'new') throw new JustonceError('APP_STARTED', { message: `Cannot add the schedule ${name} now.` })
+      schedules.add(name, options)
+    },
+    effect: (name, given) => registerEffect(name, given as EffectOptions | ElsewhereOptions),
+    reservation: (name, given) => registerEffect(name, reservationEffect(store, name, given) as EffectOptions),
+    intend: async (effect, payload, given) => await intendWithin(engine, effect, payload, given),
 
     once: (key, work) => onceInApp(engine, key, work as never) as never,
 
@@ -140,13 +175,24 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       for (const subscriber of from) checkWhatHandlersNeed(handlers.all, store, subscriber)
       const concurrency = decideConcurrency(store, options.concurrency, from.length)
       const batch = decideBatch(options)
+      const reporting = heartbeatOf(
+        engine,
+        {
+          ...{ app: options.name, duties, handlers },
+          sources: from.map(({ name }) => name),
+          destinations: destinations.all.map(({ name }) => name),
+        },
+        options.heartbeat,
+      )
       state = 'starting'
       let warnings: readonly StoreWarning[] | undefined
       try {
+        await schedules.check()
         const prepare = async () => {
           await (options.schema === 'check' ? store.schema.check() : store.schema.install())
           if (store.retention !== undefined)
             for (const name of await pinSchemes(store, handlers.all)) timeless.add(name)
+          await reporting?.prepare()
           return (await store.warnings?.()) ?? []
         }
         warnings = await whenStoreIsThere(prepare, { store, clock, events, withinMs, signal: stopping.signal })
@@ -157,7 +203,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
       }
       if (warnings === undefined || isState('stopped')) return
       state = 'started'
-      running = new Running(engine, destinations, {
+      heartbeat = reporting
+      running = new Running(engine, destinations, effects, {
         duties,
         from,
         drivers: driversOf(ways),
@@ -170,6 +217,8 @@ export function justonce<S extends Store, Map extends object = Record<string, un
         },
         pollMs: options.pollMs ?? 1_000,
         maintenance: maintenanceOf(options.retention),
+        heartbeat,
+        schedules: schedules.parts,
       })
       for (const { code, message } of warnings) events.emit({ kind: 'warning', code, message })
       warnOfRetention(options.retention, handlers.all, from, events)
@@ -195,6 +244,10 @@ export function justonce<S extends Store, Map extends object = Record<string, un
 function passOn(change: OperatorChange, { wake, recent, events }: Engine<unknown>): void {
   if (change.kind === 'redrive-started') wake('redrives')
   else if (change.kind === 'retried') wake('retries')
+  else if (change.kind === 'pauses-changed') wake('heartbeat')
   else if (change.kind === 'record-forgotten') recent.clear()
-  else events.emit({ kind: 'redrive-ended', id: change.id, state: 'stopped' })
+  else if (change.kind === 'intent-resolved') {
+    wake('intents')
+    wake('retries')
+  } else events.emit({ kind: 'redrive-ended', id: change.id, state: 'stopped' })
 }

@@ -15,11 +15,11 @@ interface ToPublish {
 /** `publish` and `publishAll` of an app, for code outside of its handlers. */
 export class Publishing {
   readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>
-  readonly #destinations: Pick<Destinations, 'storeForOthers' | 'send'>
+  readonly #destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>
 
   constructor(
     engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>,
-    destinations: Pick<Destinations, 'storeForOthers' | 'send'>,
+    destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>,
   ) {
     this.#engine = engine
     this.#destinations = destinations
@@ -41,8 +41,13 @@ export class Publishing {
     const now = this.#engine.clock.now()
     const outgoing = messages.map((each) => encodeOutgoing({ ...each, now, codec: this.#engine.codecOf(each.type) }))
     for (const message of outgoing) await checkPublished(this.#engine, message)
-    if (tx === undefined) await this.#destinations.send(outgoing)
-    else await this.#destinations.storeForOthers(tx, outgoing)
+    if (tx !== undefined) await this.#destinations.storeForOthers(tx, outgoing)
+    else {
+      // First, because all of them are stored or none, while a broker may take only some of the others.
+      const later = outgoing.filter(({ due }) => due !== undefined)
+      if (later.length > 0) await this.#destinations.storeAlone(later)
+      await this.#destinations.send(outgoing.filter(({ due }) => due === undefined))
+    }
     return outgoing.map(({ id }) => id)
   }
 }

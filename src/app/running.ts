@@ -6,12 +6,16 @@ import type { Clock, Delivery, Positioned, Publisher, Settlement, Store, Subscri
 import { callTimerOf } from '../engine/calls/call-timer.ts'
 import type { Engine, LoopToWake } from '../engine/engine.ts'
 import type { Feed } from '../engine/feed.ts'
+import type { Heartbeat } from '../heartbeat/heartbeat.ts'
+import type { Effects } from '../intents/effects.ts'
+import { IntentWorker } from '../intents/worker.ts'
 import { redriver } from '../letters/index.ts'
 import type { Loop } from '../loops/loop.ts'
 import { StoreGate } from '../loops/store-gate.ts'
 import { type MaintainerOptions, maintainer } from '../maintenance/maintainer.ts'
 import type { Destinations } from '../outgoing/destinations.ts'
 import { Relay } from '../outgoing/relay.ts'
+import { Scheduler, type SchedulerParts } from '../schedules/scheduler.ts'
 import type { Duty } from './app-options.ts'
 import type { Connection } from './await-brokers.ts'
 import { Deadline } from './deadline.ts'
@@ -26,6 +30,8 @@ export interface RunningOptions {
   readonly consumer: ConsumerOptions
   readonly pollMs: number
   readonly maintenance: MaintainerOptions
+  readonly heartbeat?: Heartbeat | undefined
+  readonly schedules: Pick<SchedulerParts, 'schedules' | 'messageOf'>
 }
 
 /** How long to wait for hooks that are running when an app is stopped. */
@@ -37,17 +43,22 @@ export class Running {
   readonly #retrier: Retrier<unknown> | undefined
   readonly #housekeeper: Loop | undefined
   readonly #redriver: Loop | undefined
+  readonly #endTimers: (() => void) | undefined
   readonly #relays: readonly Relay[]
+  readonly #scheduler: Scheduler | undefined
   readonly #maintainer: Loop | undefined
+  readonly #intents: IntentWorker<unknown> | undefined
   readonly #options: RunningOptions
   readonly #engine: Engine<unknown>
+  readonly #gate: StoreGate
 
-  constructor(engine: Engine<unknown>, destinations: Destinations, options: RunningOptions) {
+  constructor(engine: Engine<unknown>, destinations: Destinations, effects: Effects, options: RunningOptions) {
     const { store, clock, events } = engine
     const { duties, from, consumer, pollMs } = options
     this.#engine = engine
     this.#options = options
-    const shared = { gate: new StoreGate(store, clock, events), quarantine: new Quarantine(engine) }
+    this.#gate = new StoreGate(store, clock, events)
+    const shared = { gate: this.#gate, quarantine: new Quarantine(engine) }
     this.#consumers = from.map(
       (subscriber) =>
         new Consumer(engine, subscriber, feedOf(engine, subscriber), shared, {
@@ -61,10 +72,22 @@ export class Running {
         batch: Math.min(consumer.batch.max, 200),
         concurrency: retriesAtOnce(store, options),
       })
+      this.#endTimers = destinations.movedBy(() => this.#retrier?.wake())
       this.#housekeeper = housekeeper(engine, shared.gate)
       this.#redriver = redriver(engine, shared.gate, { pollMs })
     }
+    if (duties.includes('intents') && effects.all.length > 0)
+      this.#intents = new IntentWorker(engine, effects, shared.gate, { pollMs })
     const { retention, queue } = store
+    if (duties.includes('schedules') && options.schedules.schedules.length > 0)
+      this.#scheduler = new Scheduler({
+        store,
+        clock,
+        events,
+        gate: shared.gate,
+        outlet: destinations,
+        ...options.schedules,
+      })
     if (retention !== undefined && duties.includes('maintenance'))
       this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
     const relayed = queue === undefined || !duties.includes('relay') ? [] : destinations.relayed
@@ -77,10 +100,13 @@ export class Running {
   }
 
   start(): void {
+    this.#options.heartbeat?.start(this.#gate)
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier?.start()
     this.#housekeeper?.start()
     this.#redriver?.start()
+    this.#scheduler?.start()
+    this.#intents?.start()
     for (const relay of this.#relays) relay.start()
     this.#maintainer?.start()
   }
@@ -91,7 +117,13 @@ export class Running {
 
   /** Called by code that has created work for a loop, so that the loop need not wait for its next poll. */
   wake(loop: LoopToWake): void {
-    const loops = { relay: this.#relays, retries: [this.#retrier], redrives: [this.#redriver] }
+    const loops = {
+      relay: this.#relays,
+      retries: [this.#retrier],
+      redrives: [this.#redriver],
+      heartbeat: [this.#options.heartbeat],
+      intents: [this.#intents],
+    }
     for (const each of loops[loop]) each?.wake()
   }
 
@@ -101,6 +133,7 @@ export class Running {
     // Some of the time is reserved for closing the connections to brokers, which gives back what is not settled.
     const finishing = new Deadline(clock, withinMs * 0.8)
     const closing = new Deadline(clock, withinMs)
+    this.#endTimers?.()
     try {
       await Promise.all([
         ...this.#consumers.map((consumer, index) =>
@@ -109,11 +142,17 @@ export class Running {
         finishing.wait('retries', this.#retrier?.stop()),
         finishing.wait('housekeeping', this.#housekeeper?.stop()),
         finishing.wait('redrives', this.#redriver?.stop()),
+        finishing.wait('schedules', this.#scheduler?.stop()),
+        finishing.wait('intents', this.#intents?.stop()),
         finishing.wait('maintenance', this.#maintainer?.stop()),
       ])
       await finishing.wait('hooks', this.#engine.hooks.end(hooksEndWithinMs))
       await finishing.wait('outgoing messages', Promise.all(this.#relays.map((relay) => relay.stop())))
-      await closeAll(this.#options.drivers, closing)
+      await Promise.all([
+        closeAll(this.#options.drivers, closing),
+        // If a handler holds the only connection of the store, that handler is what has not ended.
+        closing.wait(undefined, this.#options.heartbeat?.stop()),
+      ])
       return [...finishing.unfinished, ...closing.unfinished]
     } finally {
       finishing.end()

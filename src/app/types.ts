@@ -1,7 +1,12 @@
 import type { Events, IncomingMessage, Message, Queue, Store } from '../contracts/index.ts'
 import type { PublishOptions } from '../engine/handler.ts'
+import type { IntendOptions } from '../engine/intending/new-intent.ts'
 import type { OnceContext, OnceKey, OnceOutcome } from '../engine/once/once.ts'
+import type { EffectOptions, ElsewhereOptions } from '../intents/effect.ts'
 import type { Operations } from '../operations/index.ts'
+import type { ReservationOptions } from '../reservations/reservation-effect.ts'
+import type { ScheduleOptions } from '../schedules/schedule.ts'
+import type { OutcomeMessages } from './effect-map.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import type { Health } from './health.ts'
 
@@ -30,8 +35,19 @@ type Publishing<S extends Store, Map extends object> = S extends { readonly queu
   ? { readonly publish: Publish<Map>; readonly publishAll: PublishAll<Map> }
   : unknown
 
+/** A schedule as `app.schedule` takes it. */
+export type ScheduleToAdd<Map extends object> = {
+  readonly [Type in TypeName<Map>]: ScheduleOptions & { readonly type: Type; readonly body: Map[Type] }
+}[TypeName<Map>]
+/** Stores a call of an effect in the same transaction; it is made after the commit. Resolves to its key. */
+export type Intend<Effects extends object> = <Name extends keyof Effects & string>(
+  effect: Name,
+  payload: Effects[Name],
+  options?: IntendOptions,
+) => Promise<string>
+
 /** What a handler receives. */
-export type HandlerContext<S extends Store, Map extends object> = {
+export type HandlerContext<S extends Store, Map extends object, Effects extends object = Record<string, unknown>> = {
   readonly tx: TxOf<S>
   /** 1 is the first attempt. In a batch handler: the attempt of the message with the most attempts. */
   readonly attempt: number
@@ -39,6 +55,7 @@ export type HandlerContext<S extends Store, Map extends object> = {
   readonly signal: AbortSignal
   /** Runs after the commit, at most once: a crash in between loses it. */
   afterCommit(work: () => unknown): void
+  readonly intend: Intend<Effects>
 } & Publishing<S, Map>
 
 /** The outcome of a message for one handler. */
@@ -62,27 +79,33 @@ export interface DeliveryOutcome {
 /** A message as `deliver` takes it: the body may be a value, which is then encoded as by `publish`. */
 export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readonly body?: unknown }
 
-export interface App<S extends Store, Map extends object> {
+/** Everything that an app can have handlers for. */
+type Handled<Map extends object, Effects extends object> = Map & OutcomeMessages<Effects>
+
+export interface App<S extends Store, Map extends object, Effects extends object = Record<string, unknown>> {
+  /** The store that it was given. */
+  readonly store: S
   /** Registers a handler for one type of message. Handlers of a type run in the order of registration. */
-  on<Type extends TypeName<Map>, Body = Map[Type]>(
+  on<Type extends TypeName<Handled<Map, Effects>>, Body = Handled<Map, Effects>[Type]>(
     type: Type,
     handler: string | HandlerOptions<Body>,
-    run: (message: Message<Body>, context: HandlerContext<S, Map>) => unknown,
+    run: (message: Message<Body>, context: HandlerContext<S, Map, Effects>) => unknown,
   ): void
   /**
    * The same for a handler that processes many messages with a few statements. After a failure the messages are split until the
    * failing one is alone.
    */
-  onBatch<Type extends TypeName<Map>, Body = Map[Type]>(
+  onBatch<Type extends TypeName<Handled<Map, Effects>>, Body = Handled<Map, Effects>[Type]>(
     type: Type,
     handler: string | HandlerOptions<Body>,
-    run: (messages: readonly Message<Body>[], context: HandlerContext<S, Map>) => unknown,
+    run: (messages: readonly Message<Body>[], context: HandlerContext<S, Map, Effects>) => unknown,
   ): void
   /** Sets the order in which the handlers of a type run, instead of the order of registration. It must name all of them. */
-  order<Type extends TypeName<Map>>(type: Type, handlers: readonly string[]): void
+  order<Type extends TypeName<Handled<Map, Effects>>>(type: Type, handlers: readonly string[]): void
   /**
    * Publishes a message. With `tx`, the caller's own transaction, it is stored there and sent only if that transaction commits.
-   * Without `tx` it is sent to its destination immediately, and the promise resolves when the broker has it.
+   * Without `tx` it is sent to its destination immediately, and the promise resolves when the broker has it; with a delay it is
+   * stored in a transaction of its own.
    */
   publish<Type extends TypeName<Map>>(
     type: Type,
@@ -99,12 +122,49 @@ export interface App<S extends Store, Map extends object> {
     options?: { readonly tx?: TxOf<S> },
   ): Promise<readonly string[]>
   /**
-   * The same as `once(store, key, work)` with `publish`, for code that something else calls: a route, a cron job. The app
+   * Cancels a message that was published with `delayMs` or `at`, by its id; with `tx`, if that transaction commits. False if it was
+   * too late, or there is none.
+   */
+  cancel(id: string, options?: { readonly tx?: TxOf<S> }): Promise<boolean>
+  /**
+   * Publishes a message at each tick: one, however many processes have the schedule. The name identifies it across restarts.
+   *
+   * @example
+   * app.schedule('nightly-report', { cron: '0 3 * * *', timeZone: 'Europe/Berlin', type: 'report.due', body: {} })
+   */
+  schedule(name: string, options: ScheduleToAdd<Map>): void
+  /**
+   * Registers an effect: a call to something outside, such as an e-mail or a payment. It is decided on with `intend` in a transaction,
+   * and made after the commit. With `elsewhere: true`, another app on the same database makes the calls.
+   */
+  effect<Name extends keyof Effects & string, Result>(
+    name: Name,
+    options: EffectOptions<Effects[Name], Result> | ElsewhereOptions,
+  ): void
+  /**
+   * Registers a reservation over several resources (try, confirm, cancel): all of them are taken, or none is. Like any effect it is
+   * decided on with `intend`; its result says whether it was confirmed or cancelled.
+   */
+  reservation<Name extends keyof Effects & string>(name: Name, options: ReservationOptions<Effects[Name]>): void
+  /**
+   * Stores a call of an effect in the caller's own transaction; it is made only if that transaction commits. Resolves to its key.
+   * Rejects without a transaction.
+   */
+  intend<Name extends keyof Effects & string>(
+    effect: Name,
+    payload: Effects[Name],
+    options: IntendOptions & { readonly tx: TxOf<S> },
+  ): Promise<string>
+  /**
+   * The same as `once(store, key, work)` with `publish` and `intend`, for code that something else calls: a route, a cron job. The app
    * need not be started.
    */
   once<Value>(
     key: OnceKey,
-    work: (tx: TxOf<S>, context: OnceContext & Publishing<S, Map>) => Promise<Value> | Value,
+    work: (
+      tx: TxOf<S>,
+      context: OnceContext & Publishing<S, Map> & { readonly intend: Intend<Effects> },
+    ) => Promise<Value> | Value,
   ): Promise<OnceOutcome<Value>>
   /**
    * Gives this handler no more messages in this process until `resume`: they wait as behind an open breaker, no attempt

@@ -7,7 +7,7 @@ export async function reaching<T>(store: Store, work: () => Promise<T>, hint = '
   try {
     return await work()
   } catch (error) {
-    if (isJustonceError(error)) throw error
+    if (isJustonceError(error) || error instanceof UsageError) throw error
     const said = saidBy(error)
     if (store.classify(error) === 'unavailable') throw new UsageError(`the database cannot be reached: ${said}`)
     throw new UsageError(`the database refused it: ${said}${hint === '' ? '' : `\n${hint}`}`)

@@ -1,19 +1,19 @@
+import { version } from '../encoding/version.ts'
 import { isJustonceError } from '../errors/index.ts'
-import { type Command, UsageError } from './command.ts'
-import { migrateCommand } from './migrate/index.ts'
-import { newEpochCommand } from './new-epoch/index.ts'
-import { proveCommand } from './prove/index.ts'
-import { retentionCommand } from './retention/index.ts'
+import { UsageError } from './command.ts'
+import { commands } from './commands.ts'
 import type { Terminal } from './terminal.ts'
-
-const commands: readonly Command[] = [migrateCommand, newEpochCommand, proveCommand, retentionCommand]
 
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = args
+  if (name === '--version' || name === '-v') {
+    terminal.out.write(`${version}\n`)
+    return 0
+  }
   const command = commands.find((each) => each.name === name)
   if (command === undefined) return overview(name, terminal)
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.out.write(command.help)
+    terminal.out.write(command.helpFor?.(rest) ?? command.help)
     return 0
   }
   try {
@@ -27,8 +27,14 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 
 function overview(name: string | undefined, { out, err }: Terminal): number {
   const isAsked = name === undefined || name === 'help' || name === '--help' || name === '-h'
-  const lines = commands.map((command) => `  ${command.name.padEnd(12)}${command.summary}`)
-  const text = `Usage: justonce <command>\n\n${lines.join('\n')}\n\njustonce <command> --help explains one.\n`
+  const lines = commands.map((command) => `  ${command.name.padEnd(14)}${command.summary}`)
+  const text = `Usage: justonce <command>
+
+${lines.join('\n')}
+
+justonce <command> --help explains one. Most of them need a store: --store postgres://… (or mysql://…, redis://…, sqlite:path), or
+a justonce.config.ts in the current folder that exports your app. A good first one: justonce status
+`
   if (isAsked) out.write(text)
   else err.write(`justonce has no command '${name}'.\n\n${text}`)
   return isAsked ? 0 : 2

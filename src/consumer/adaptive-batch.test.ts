@@ -71,11 +71,11 @@ test('each type has its own pace', () => {
   expect(take(sizes, mixed)).toHaveLength(1)
 })
 
-test('a conflict halves the batches of its type, and no others', () => {
+test('a costly conflict halves the batches of its type, and no others', () => {
   const sizes = new AdaptiveBatch({ max: 48, budgetMs: 100, start: 8 })
   end(sizes, deliveries(8), 1)
   end(sizes, deliveries(8, 'b'), 1)
-  end(sizes, deliveries(8), 1, 1)
+  end(sizes, deliveries(8), 100, 1)
   expect(take(sizes, deliveries(100))).toHaveLength(4)
   expect(take(sizes, deliveries(100, 'b'))).toHaveLength(8)
   const mixed = [...deliveries(5, 'b'), ...deliveries(1), ...deliveries(9, 'b')]
@@ -167,4 +167,12 @@ test('it knows how many messages one worker handles in the time of a batch', () 
   expect(sizes.usualSize).toBe(50)
   settle(sizes, 25)
   expect(sizes.usualSize).toBeLessThan(10)
+})
+
+test('a slow message that is the first counts as one of many, not for as many as are remembered', () => {
+  const sizes = new AdaptiveBatch({ max: 50, budgetMs: 100 })
+  end(sizes, deliveries(1), 8_000)
+  expect(sizes.usualSize).toBe(1)
+  for (let turn = 0; turn < 300; turn++) end(sizes, deliveries(1), 1)
+  expect(sizes.usualSize).toBeGreaterThan(5)
 })

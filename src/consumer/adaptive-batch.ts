@@ -23,6 +23,9 @@ export interface EndedBatch {
 
 const typesRemembered = 1_000
 
+/** How many messages the average speed is taken of. */
+const messagesRemembered = 100
+
 /** How many messages of unknown speed are expected to fit into a batch. */
 const unknownSize = 8
 
@@ -49,6 +52,8 @@ export class AdaptiveBatch {
   readonly #paces = new Map<string, TypePace>()
   /** Moving average of the time one message takes, whatever its type. Unknown at first. */
   #messageMs: number | undefined
+  /** Of how many messages, as far as that matters. */
+  #measured = 0
   /** Moving average of the time a whole batch takes. Unknown at first. */
   #batchMs: number | undefined
   /** Moving average of the time a batch takes besides its messages. Unknown at first. */
@@ -111,11 +116,14 @@ export class AdaptiveBatch {
     if (handled.length === 0) return
     if (conflicts === 0) this.#batchMs = moved(this.#batchMs, tookMs, 1 / 8)
     this.#overheadMs = moved(this.#overheadMs, overheadMs, 1 / 16)
-    this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.min(1 / 4, handled.length / 100))
+    this.#measured = Math.min(messagesRemembered, this.#measured + handled.length)
+    const weight = Math.min(1 / 4, handled.length / messagesRemembered)
+    // Until there are so many, all weigh the same: a slow message must not count for all of them because it was the first.
+    this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.max(weight, handled.length / this.#measured))
     const messageMs = Math.max(0, tookMs - overheadMs) / handled.length
-    const ended = { size, messageMs, hadConflict: conflicts > 0 }
+    const ended = { size, tookMs, overheadMs, hadConflict: conflicts > 0 }
     for (const type of new Set(handled.map((delivery) => delivery.message.type ?? '')))
-      this.#pace(type).learn(ended, progress)
+      this.#pace(type).learn(ended, messageMs, progress)
   }
 
   /** For how long a batch waits for rows: whoever holds them for several times as long as a batch takes is probably waiting for us. */

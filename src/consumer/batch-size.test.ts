@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BatchSize } from './batch-size.ts'
+import { BatchSize, type SizeSample } from './batch-size.ts'
 
 interface Batches {
   readonly count: number
@@ -8,39 +8,63 @@ interface Batches {
   conflicts?(size: number): boolean
 }
 
+const overheadMs = 2
+
+/** After a conflict, everything runs again, each message in a transaction of its own. */
+function ended(size: number, messageMs: number, hadConflict = false): SizeSample {
+  const onceMs = overheadMs + size * messageMs
+  const tookMs = hadConflict ? 2 * onceMs + (size - 1) * overheadMs : onceMs
+  return { size, tookMs, overheadMs: hadConflict ? size * overheadMs : overheadMs, hadConflict }
+}
+
 /** Ends so many batches that were as large as allowed. */
 function run(size: BatchSize, { count, messageMs = () => 1, conflicts = () => false }: Batches): number {
   for (let i = 0; i < count; i++) {
     const { limit } = size
-    size.ended({ size: limit, messageMs: messageMs(limit), hadConflict: conflicts(limit) })
+    size.ended(ended(limit, messageMs(limit), conflicts(limit)))
   }
   return size.limit
 }
 
 test('batches double every few batches while their messages take as long as ever', () => {
   const size = new BatchSize({ max: 100, start: 1 })
-  expect(run(size, { count: 30 })).toBe(100)
+  expect(run(size, { count: 60 })).toBe(100)
 })
 
 test('messages that take no time by the clock are not slow', () => {
-  expect(run(new BatchSize({ max: 100, start: 1 }), { count: 30, messageMs: () => 0 })).toBe(100)
+  expect(run(new BatchSize({ max: 100, start: 1 }), { count: 60, messageMs: () => 0 })).toBe(100)
 })
 
-test('a conflict halves them at once', () => {
+test('a conflict of a large batch costs as much as many batches, and halves them at once', () => {
   const size = new BatchSize({ max: 64, start: 64 })
+  run(size, { count: 5 })
   expect(run(size, { count: 1, conflicts: () => true })).toBe(32)
+})
+
+test('a conflict now and then costs small batches less than even smaller ones would', () => {
+  const size = new BatchSize({ max: 8, start: 8 })
+  for (let i = 1; i <= 1_000; i++) size.ended(ended(size.limit, 1, i % 30 === 0))
+  expect(size.limit).toBe(8)
+})
+
+test('small batches that collide again and again become smaller', () => {
+  const size = new BatchSize({ max: 8, start: 8 })
+  for (let i = 1; i <= 60; i++) size.ended(ended(size.limit, 1, i % 4 === 0))
+  expect(size.limit).toBeLessThan(8)
 })
 
 test('they get to a size that collided again only after a pause, which becomes longer each time', () => {
   const size = new BatchSize({ max: 64, start: 1 })
   const collided: number[] = []
-  for (let i = 0; i < 1_000; i++) {
-    const hadConflict = size.limit >= 16
-    if (hadConflict) collided.push(i)
-    size.ended({ size: size.limit, messageMs: 1, hadConflict })
+  for (let i = 0; i < 1_200; i++) {
+    const before = size.limit
+    size.ended(ended(size.limit, 1, size.limit >= 32))
+    if (size.limit < before) collided.push(i)
   }
   const pauses = collided.slice(1).map((at, i) => at - (collided[i] as number))
-  expect(pauses).toEqual([65, 129, 257, 513])
+  expect(pauses.length).toBeGreaterThan(2)
+  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
+  expect(pauses.at(-1)).toBeGreaterThan(3 * (pauses[0] as number))
 })
 
 test('messages that take several times as long as usual wait for rows of others: batches become smaller', () => {
@@ -64,13 +88,14 @@ test('if everything becomes slower, that is the new usual', () => {
 test('one slow batch is chance', () => {
   const size = new BatchSize({ max: 64, start: 64 })
   run(size, { count: 20 })
-  size.ended({ size: 64, messageMs: 50, hadConflict: false })
+  size.ended(ended(64, 2))
   expect(size.limit).toBe(64)
 })
 
 test('a batch that was begun when larger ones were allowed says nothing about smaller ones', () => {
   const size = new BatchSize({ max: 64, start: 64 })
-  for (let i = 0; i < 5; i++) size.ended({ size: 64, messageMs: 1, hadConflict: true })
+  run(size, { count: 5 })
+  for (let i = 0; i < 5; i++) size.ended(ended(64, 1, true))
   expect(size.limit).toBe(32)
 })
 

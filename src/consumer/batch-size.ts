@@ -2,38 +2,46 @@
 export interface SizeSample {
   /** How many messages it had at its beginning. */
   readonly size: number
-  /** How long each of them took on average, without the overhead of the batch. */
-  readonly messageMs: number
+  /** How long it took, until everything was settled. */
+  readonly tookMs: number
+  /** How much of that was spent on opening, claiming and committing. */
+  readonly overheadMs: number
   readonly hadConflict: boolean
 }
 
-/** One slow batch may be chance. */
-const weight = 1 / 6
+/** So slowly is forgotten what a batch has lost: a conflict costs as much as many batches, and is cheap if it is rare enough. */
+const weight = 1 / 50
 
 /** In batches. However often it collides, more is tried now and then: what collides today may not tomorrow. */
 const patience = { first: 64, most: 4_096 }
 
 /**
- * How many times as long as usual messages take if their rows are held by others. Below the first, batches grow; above the second,
- * they shrink.
+ * In overheads. One batch instead of two saves one overhead. But it loses about eight times as much as each of the two: it wants twice as
+ * many rows, others hold twice as many, and for twice as long. So half the size is better if a batch loses more than four thirds of
+ * an overhead, and twice the size is better below a sixth. Not all that is lost grows so fast, hence a quarter.
  */
-const slow = { grows: 1.6, shrinks: 2.5 }
+const lost = { grows: 1 / 4, shrinks: 4 / 3 }
 
-/** What takes less is not worth measuring, and may take no time at all by the clock. */
-const leastMs = 0.01
+/** How much longer than usual a single message takes by chance. Of the average of many, that is so much less. */
+const chance = 1.5
+
+/** How many times as long as usual single messages take if one batch at a time may be faster. */
+const crowded = 2.5
 
 /**
  * How many messages a batch of one type may have. Large batches save round trips and commits, but they hold their rows for
- * longer. So a batch doubles while messages take no longer than usual, and halves when it collides with others: when the
- * database reports a conflict, or when messages take several times as long as they do when nobody holds their rows.
+ * longer. Both are measured in the same currency: what the beginning and the end of a batch cost, and what batches lose
+ * because others hold their rows, be it by waiting or by a conflict after which everything runs again.
  */
 export class BatchSize {
   readonly #max: number
   #size: number
-  /** The time that a quarter of the batches stay below: what a message takes if it does not wait for others. */
-  #usualMs: number | undefined
-  /** How many times as long as usual messages take at the present size. */
-  #slowness = 1
+  /** What a message takes if it does not wait for others: the time that a quarter of the batches stay below. */
+  #messageMs: number | undefined
+  /** What a batch takes besides its messages, on average. */
+  #overheadMs: number | undefined
+  /** What a batch of the present size loses, on average. */
+  #lostMs = 0
   #samples = 0
   /** Where batches collided. They get there again only after a pause. */
   #collidedAt = Number.POSITIVE_INFINITY
@@ -51,29 +59,32 @@ export class BatchSize {
 
   /** Whether messages wait for each other's rows although batches are as small as they can be. */
   get isCrowded(): boolean {
-    return this.#size === 1 && this.#slowness > slow.shrinks
+    return this.#size === 1 && this.#lostMs > (crowded - 1) * Math.max(leastMs, this.#messageMs ?? 0)
   }
 
-  ended({ size, messageMs, hadConflict }: SizeSample): void {
-    this.#learn(messageMs)
+  ended({ size, tookMs, overheadMs, hadConflict }: SizeSample): void {
+    if (!hadConflict) this.#learn(Math.max(0, tookMs - overheadMs) / size, overheadMs)
     if (this.#pause > 0) this.#pause--
     // Batches that were begun when others were allowed say nothing about the present size.
     if (size > this.#size || (size < this.#size / 2 && !hadConflict)) return
-    const slowness = hadConflict
-      ? 2 * slow.shrinks
-      : Math.min(2 * slow.shrinks, messageMs / Math.max(leastMs, this.#usualMs as number))
-    this.#slowness += (slowness - this.#slowness) * weight
+    // The overhead varies by itself: the disk of the database decides how long a commit takes.
+    const usualMs = size * (this.#messageMs ?? 0)
+    const callsMs = tookMs - (hadConflict ? (this.#overheadMs ?? 0) : overheadMs)
+    const lostMs = callsMs > usualMs * (1 + chance / Math.sqrt(size)) ? callsMs - usualMs : 0
+    this.#lostMs += (lostMs - this.#lostMs) * weight
     this.#samples++
-    if (hadConflict || (this.#slowness > slow.shrinks && this.#samples > 3)) this.#collided()
-    else if (this.#slowness < slow.grows && this.#samples > 2) this.#grow()
+    const overheads = this.#lostMs / Math.max(leastMs, this.#overheadMs ?? overheadMs)
+    if (overheads > lost.shrinks && (hadConflict || this.#samples > 3)) this.#shrink()
+    else if (overheads < lost.grows && this.#samples > 2 + this.#size / 4) this.#grow()
   }
 
-  #learn(messageMs: number): void {
-    const usual = this.#usualMs ?? messageMs
-    this.#usualMs = messageMs < usual ? Math.max(messageMs, usual * 0.9) : Math.min(messageMs, usual * 1.03)
+  #learn(messageMs: number, overheadMs: number): void {
+    const usual = this.#messageMs ?? messageMs
+    this.#messageMs = messageMs < usual ? Math.max(messageMs, usual * 0.9) : Math.min(messageMs, usual * 1.03)
+    this.#overheadMs = moved(this.#overheadMs, overheadMs)
   }
 
-  #collided(): void {
+  #shrink(): void {
     if (this.#size === 1) return
     this.#collidedAt = this.#size
     this.#pause = this.#patience
@@ -90,7 +101,14 @@ export class BatchSize {
 
   #change(size: number): void {
     this.#size = size
-    this.#slowness = 1
+    this.#lostMs = 0
     this.#samples = 0
   }
+}
+
+/** What takes less is not worth measuring, and may take no time at all by the clock. */
+const leastMs = 0.01
+
+function moved(average: number | undefined, value: number): number {
+  return average === undefined ? value : average + (value - average) * weight
 }

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.ts'
 import { suspectsOf } from '../facts/index.ts'
 import { type Gate, Loop } from '../loops/loop.ts'
+import { learnDelayed } from './learn-delayed.ts'
 import { UnknownHandlers } from './unknown-handlers.ts'
 import { UnservedDestinations } from './unserved-destinations.ts'
 
@@ -20,6 +21,7 @@ export function housekeeper<Tx>(engine: Engine<Tx>, gate: Gate): Loop {
     async round(signal) {
       await unknown.look(signal)
       await unserved.look()
+      await learnDelayed(engine)
       if (rounds++ % 60 === 0) await suspectsOf(store).sweep()
       return everyMs * (0.75 + clock.random() / 2)
     },

@@ -1,5 +1,5 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
-import { isOutgoing } from '../encoding/outgoing-queue.ts'
+import { isForQueue } from '../encoding/outgoing-queue.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../engine/feed.ts'
@@ -97,6 +97,8 @@ export class Retrier<Tx> {
     if (this.#queue.length >= limit) return
     // These handlers already have as many attempts as they allow, so more of their messages would only wait here.
     const waiting = new Set(this.#queue.map(({ handler }) => handler))
+    // Outgoing messages must not overtake those that are being moved.
+    for (const { handler } of this.#attempts.keys()) if (isForQueue(handler)) waiting.add(handler)
     const hogs = this.#hogs()
     let reserved = await reserveDue(this.#engine, { limit, except: new Set([...waiting, ...hogs]) })
     if (reserved.length === 0 && hogs.size > 0) reserved = await reserveDue(this.#engine, { limit, except: waiting })
@@ -170,7 +172,7 @@ export class Retrier<Tx> {
   }
 
   #retry({ handler }: Chunk, reservations: readonly Reservation[]): Promise<Retried> {
-    if (isOutgoing(handler)) return sendAgain(this.#engine, reservations)
+    if (isForQueue(handler)) return sendAgain(this.#engine, reservations)
     const suspicionOf = (letter: StoredParkedMessage) => this.#quarantine.condemn(letter, letter.begun)
     return retryMessages(this.#engine, this.#feed, reservations, suspicionOf)
   }

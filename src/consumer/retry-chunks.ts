@@ -1,3 +1,4 @@
+import { isForQueue } from '../encoding/outgoing-queue.ts'
 import type { Reservation } from '../engine/retries/reservation.ts'
 
 /** What is tried together, in one place: consecutive messages of an order key, one suspect, or a few messages of one handler. */
@@ -18,7 +19,10 @@ export class RetryChunks {
   /** The largest chunk, which limits how many messages are worth reserving. */
   readonly most = largest
 
-  /** Each message in its own chunk, so that a slow one blocks no others, unless there are so many that all must wait anyway. */
+  /**
+   * Each message in its own chunk, so that a slow one blocks no others, unless there are so many that all must wait anyway. Outgoing
+   * messages are only moved, all together, in the order in which they are due.
+   */
   split(reservations: readonly Reservation[], areMany: boolean): Chunk[] {
     const chunks: Chunk[] = []
     const open = new Map<string, Reservation[]>()
@@ -28,7 +32,8 @@ export class RetryChunks {
       else if (orderKey !== undefined) chunks.push({ handler, kind: 'ordered', reservations: [reservation] })
       else {
         const few = open.get(handler)
-        if (few !== undefined && areMany && few.length < this.#sizeOf(handler)) few.push(reservation)
+        const isRoom = isForQueue(handler) || (areMany && (few?.length ?? 0) < this.#sizeOf(handler))
+        if (few !== undefined && isRoom) few.push(reservation)
         else {
           const first = [reservation]
           open.set(handler, first)

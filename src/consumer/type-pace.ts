@@ -1,4 +1,4 @@
-import { BatchSize } from './batch-size.ts'
+import { BatchSize, type SizeSample } from './batch-size.ts'
 import { Crowding, type Progress } from './crowding.ts'
 import { Turns } from './turns.ts'
 
@@ -63,12 +63,9 @@ export class TypePace {
     this.#running--
   }
 
-  /** Learns from a batch that has ended. `size`: how many messages it had at its beginning. */
-  learn(
-    batch: { readonly size: number; readonly messageMs: number; readonly hadConflict: boolean },
-    now: Progress,
-  ): void {
-    const { messageMs, hadConflict } = batch
+  /** Learns from a batch that has ended. `messageMs`: how long each of its messages took on average. */
+  learn(batch: SizeSample, messageMs: number, now: Progress): void {
+    const { hadConflict } = batch
     this.#messageMs = this.#isMeasured ? this.#messageMs + (messageMs - this.#messageMs) / 4 : messageMs
     this.#isMeasured = true
     if (this.#turns !== undefined) {

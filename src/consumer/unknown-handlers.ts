@@ -1,5 +1,7 @@
 import type { Tally } from '../contracts/index.ts'
 import { fittedText } from '../encoding/fit-text.ts'
+import { effectOf, isIntent } from '../encoding/intent-name.ts'
+import { isDelayed } from '../encoding/outgoing-queue.ts'
 import type { Engine } from '../engine/engine.ts'
 import { abandonLetters } from '../engine/retries/abandon-letters.ts'
 import { wantedHere } from '../engine/retries/wanted.ts'
@@ -19,7 +21,8 @@ const everybodyHasLookedMs = 90_000
 
 /**
  * Finds messages that wait for a handler that a deploy has removed or that never existed. Nothing else would ever touch
- * them, and later handlers of their message would wait forever.
+ * them, and later handlers of their message would wait forever. Intents that wait for such an effect are only reported: giving them
+ * up is for a person to decide.
  * A process cannot know which handlers other processes have, so each announces its own: a process that has the handler
  * holds a lease named after the handler and its type.
  */
@@ -29,17 +32,21 @@ export class UnknownHandlers<Tx> {
   /** Since when no process has announced them. */
   readonly #unknownSince = new Map<string, number>()
   readonly #report: ReportNowAndThen
+  readonly #reportEffects: ReportNowAndThen
   /** Names that were reported because another app has them too. */
   readonly #shared = new Set<string>()
 
   constructor(engine: Engine<Tx>) {
     this.#engine = engine
     this.#report = new ReportNowAndThen(engine.clock)
+    this.#reportEffects = new ReportNowAndThen(engine.clock)
   }
 
   async look(signal: AbortSignal): Promise<void> {
     const unknown = new Map<string, WaitingMessages>()
-    for (const messages of await this.#engine.store.parking.tally({ state: 'waiting' }, ['handler', 'type'])) {
+    const { parking } = this.#engine.store
+    for (const messages of await parking.tally({ kind: 'any', state: 'waiting' }, ['handler', 'type'])) {
+      if (isDelayed(messages.handler)) continue
       if (this.#isKnownHere(messages)) await this.#sayKnown(nameOf(messages))
       else if (await this.#isKnownToNobody(nameOf(messages))) unknown.set(nameOf(messages), messages)
       else this.#reportShared(messages)
@@ -48,15 +55,23 @@ export class UnknownHandlers<Tx> {
     const now = this.#engine.clock.monotonicMs()
     const forMs = (name: string): number => now - (this.#unknownSince.get(name) ?? now)
     for (const name of unknown.keys()) this.#unknownSince.set(name, now - forMs(name))
-    const abandoned = new Map(
-      [...unknown].flatMap(([name, { count }]) => (forMs(name) < everybodyHasLookedMs ? [] : [[name, count]])),
+    const abandoned = [...unknown].filter(([name]) => forMs(name) >= everybodyHasLookedMs)
+    const handlers = new Map(
+      abandoned.flatMap(([name, { handler, count }]) => (isIntent(handler) ? [] : [[name, count]])),
     )
-    if (this.#report.isDue(abandoned))
-      this.#engine.events.emit({ kind: 'handlers-unknown', waiting: Object.fromEntries(abandoned) })
-    for (const [name, messages] of unknown) if (forMs(name) >= graceMs) await this.#abandon(messages, signal)
+    if (this.#report.isDue(handlers))
+      this.#engine.events.emit({ kind: 'handlers-unknown', waiting: Object.fromEntries(handlers) })
+    const effects = new Map(
+      abandoned.flatMap(([, { handler, count }]) => (isIntent(handler) ? [[effectOf(handler), count]] : [])),
+    )
+    if (this.#reportEffects.isDue(effects))
+      this.#engine.events.emit({ kind: 'effects-unknown', waiting: Object.fromEntries(effects) })
+    for (const [name, messages] of unknown)
+      if (forMs(name) >= graceMs && !isIntent(messages.handler)) await this.#abandon(messages, signal)
   }
 
   #isKnownHere(messages: WaitingMessages): boolean {
+    if (isIntent(messages.handler)) return this.#engine.effects.isRunHere(effectOf(messages.handler))
     return wantedHere(this.#engine).some(
       ({ handler, type = messages.type }) => handler === messages.handler && type === messages.type,
     )

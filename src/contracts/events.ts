@@ -1,12 +1,27 @@
 /** What happens, as it happens; for logs, metrics, tests. A listener that throws is ignored. */
 export type JustonceEvent =
-  | { readonly kind: 'processed'; readonly handler: string; readonly key: string; readonly type: string }
+  | {
+      readonly kind: 'processed'
+      readonly handler: string
+      readonly key: string
+      readonly type: string
+      /** Which attempt succeeded, if it was not the first. */
+      readonly attempt?: number | undefined
+    }
   | {
       readonly kind: 'duplicate'
       readonly handler: string
       readonly key: string
       readonly type: string
       readonly from: 'cache' | 'store'
+      readonly messageId: string
+      readonly source: string
+      /** The broker says that it may have delivered this copy before: it was not acknowledged then. */
+      readonly redelivered: boolean
+      /** How often the broker has delivered this copy, if it counts. */
+      readonly deliveries?: number | undefined
+      /** When the message was processed, if the database recognised it. */
+      readonly processedAt?: Date | undefined
     }
   | {
       readonly kind: 'parked'
@@ -32,6 +47,13 @@ export type JustonceEvent =
   | { readonly kind: 'handlers-unknown'; readonly waiting: Readonly<Record<string, number>> }
   /** How many messages were published to destinations that this process does not serve and have not been sent for a while. */
   | { readonly kind: 'destinations-unserved'; readonly waiting: Readonly<Record<string, number>> }
+  /** Nobody was there when a schedule should have ticked. `made`: how many messages there are for it now, by its option `missed`. */
+  | {
+      readonly kind: 'ticks-missed'
+      readonly schedule: string
+      readonly missed: 'skip' | 'last' | 'all'
+      readonly made: number
+    }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
@@ -67,6 +89,7 @@ export type JustonceEvent =
       readonly pauseMs: number
     }
   | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
+  /** The store does not answer probes, or fails again although it does. A lost connection alone is not reported. */
   | { readonly kind: 'store-down'; readonly error: unknown }
   | { readonly kind: 'store-up' }
   /** The app was stopped, and these had not ended in time. Nothing is lost: the messages may be delivered again. */
@@ -85,7 +108,54 @@ export type JustonceEvent =
       readonly attempts: number
       readonly error: Error
     }
+  /** Handlers stored messages to be sent, and the transaction has committed. */
+  | { readonly kind: 'published'; readonly messages: number }
   | { readonly kind: 'relayed'; readonly destination: string; readonly sent: number; readonly failed: number }
+  /** An effect was called, and its result is kept. `isLate`: after it had already been called unknown. */
+  | {
+      readonly kind: 'intent-done'
+      readonly effect: string
+      readonly key: string
+      readonly attempts: number
+      readonly isLate: boolean
+    }
+  /** It did not happen. `given-up`: it is not tried any more, and waits for an operator. */
+  | {
+      readonly kind: 'intent-failed'
+      readonly effect: string
+      readonly key: string
+      readonly state: 'waiting' | 'given-up'
+      readonly attempts: number
+      readonly error: unknown
+    }
+  /**
+   * Nobody knows whether it happened. `again`: it is called again with the same idempotency key. `probe`: the provider is asked.
+   * `person`: it waits for an operator. `discarded`: it is given up, as the effect is configured.
+   */
+  | {
+      readonly kind: 'intent-unknown'
+      readonly effect: string
+      readonly key: string
+      readonly next: 'again' | 'probe' | 'person' | 'discarded'
+      readonly attempts: number
+      readonly error: unknown
+    }
+  /** It was intended before under the same key, so nothing was added. */
+  | { readonly kind: 'intent-duplicate'; readonly effect: string; readonly key: string }
+  /**
+   * An attempt ended after its intent had been settled in another way, or had been tried again. Its result is not kept: only a
+   * person can say what really happened.
+   */
+  | {
+      readonly kind: 'intent-conflict'
+      readonly effect: string
+      readonly key: string
+      readonly attempt: number
+      readonly outcome: 'done' | 'failed'
+      readonly error: unknown
+    }
+  /** How many intents wait for effects that no running app has. They are kept until one has them. */
+  | { readonly kind: 'effects-unknown'; readonly waiting: Readonly<Record<string, number>> }
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 
 export interface Events {

@@ -14,7 +14,7 @@ export type {
   RecordKey,
   RecordState,
 } from './inbox.ts'
-export type { Headers, IncomingMessage, Message, OutgoingMessage } from './message.ts'
+export type { Due, Headers, IncomingMessage, Message, OutgoingMessage, PublishedMessage } from './message.ts'
 export type {
   BehindOptions,
   DueOptions,
@@ -57,6 +57,7 @@ export type {
   Appetite,
   Delivery,
   InsideTransaction,
+  PublishDedup,
   Publisher,
   PublishResult,
   QueueInStore,

@@ -46,3 +46,11 @@ export interface OutgoingMessage {
   readonly sentAt: Date
   readonly expiresAt?: Date | undefined
 }
+
+/** When a published message leaves, by the database's clock. */
+export type Due = { readonly delayMs: number } | { readonly at: Date }
+
+/** A message as it is published: it leaves at once, or when it is due. */
+export interface PublishedMessage extends OutgoingMessage {
+  readonly due?: Due | undefined
+}

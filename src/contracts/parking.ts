@@ -37,6 +37,8 @@ export interface ParkedMessage extends RecordKey, ParkedReason {
 /** `delayMs` counts from the database's now, so that processes with different clocks agree. */
 export interface NewParkedMessage extends ParkedMessage {
   readonly delayMs: number
+  /** When it is due by the database's clock, instead of after `delayMs`. */
+  readonly dueAt?: Date | undefined
   /** The redrive that has released the row which this one replaces. This one is stored as released by it, too. */
   readonly redrive?: string | undefined
   /** The body as it was received, if an operator has edited the row which this one replaces. */
@@ -124,6 +126,12 @@ export interface OrderScope {
 
 /** What to look for; all given fields must match. */
 export interface ParkedFilter {
+  /**
+   * A row whose handler name begins with `!` is an intent: a call of an effect, which nothing may repeat except the one who runs it.
+   * If it begins with `@`, it is a published message that waits for its time. All other rows are messages that have failed, or wait
+   * for such. Default: `message`, so that whoever does not know the others neither finds nor changes one.
+   */
+  readonly kind?: 'message' | 'intent' | 'delayed' | 'any' | undefined
   readonly state?: 'waiting' | 'dead' | undefined
   readonly handler?: string | undefined
   readonly type?: string | undefined
@@ -162,7 +170,7 @@ export type Tally<By extends TallyColumn> = Pick<StoredParkedMessage, By> & {
   readonly count: number
 } & ([By] extends [never] ? unknown : { readonly firstAt: Date; readonly lastAt: Date })
 
-/** Waiting retries and dead letters, one table, unique by (handler, key). Texts have at most 300 characters. */
+/** Waiting retries, dead letters, intents and delayed messages, one table, unique by (handler, key). Texts have at most 300 characters. */
 export interface Parking<Tx> {
   /** Stores the messages. A row that already exists stays as it is (the same bad message came twice). */
   park(tx: Tx, messages: readonly NewParkedMessage[]): Promise<void>

@@ -177,10 +177,11 @@ export interface Store<Tx = unknown> {
   readonly positions?: Positions<Tx>
   readonly schema: Schema
   /**
-   * Called by an app when it starts, after `schema`; the app passes the warnings to its listeners. Absent if there is
-   * nothing to warn about.
+   * Called by an app when it starts, after `schema`; the app passes the warnings to its listeners. `thorough` is for the doctor, which
+   * also wants to know what is wrong with the whole server, such as commits that do not survive. Absent if there is nothing to warn
+   * about.
    */
-  warnings?(): Promise<readonly StoreWarning[]>
+  warnings?(options?: { readonly thorough?: boolean }): Promise<readonly StoreWarning[]>
   /**
    * What the store can hold now. It may depend on a setting of the server, so it is asked at every start. A larger message makes
    * `park` and `send` reject with `STORE_CANNOT`, before anything is sent. Absent if only the memory is the limit.

@@ -101,6 +101,13 @@ export interface QueueInStore {
   sent(): void
 }
 
+/**
+ * What a broker does by itself about a message that is sent again. `producer`: it drops what one producer repeats after a lost
+ * answer, but not what another process sends again. `id`: it drops what comes again under the id of the message within this time,
+ * whoever sends it. The id is the property or header by which the broker recognises it, and the publisher sets it.
+ */
+export type PublishDedup = { readonly by: 'producer' } | { readonly by: 'id'; readonly withinMs: number }
+
 /** Sends messages to a broker. */
 export interface Publisher {
   /**
@@ -115,6 +122,8 @@ export interface Publisher {
    * `held`: the refused one may be accepted later, and must not be overtaken.
    */
   publish(messages: readonly OutgoingMessage[]): Promise<readonly PublishResult[]>
+  /** If not given, the broker passes on every copy. Consumers of justonce recognise copies in any case. */
+  readonly dedup?: PublishDedup | undefined
   readonly queue?: QueueInStore | undefined
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { OutgoingMessage } from '../contracts/index.ts'
-import { cloudEventHeaders, readCloudEvent } from './cloud-events.ts'
+import { cloudEventHeaders, readCloudEvent, readStructured } from './cloud-events.ts'
 
 const message: OutgoingMessage = {
   id: 'm1',
@@ -32,7 +32,7 @@ test('what was written is read again, on every wire, and nothing else is taken f
   fc.assert(
     fc.property(text, text, fc.option(text, { nil: undefined }), prefixes, (id, type, key, prefix) => {
       const { expiresAt: _, ...lasting } = message
-      const read = readCloudEvent(cloudEventHeaders({ ...lasting, id, type, key }, 's', prefix), prefix)
+      const read = readCloudEvent(cloudEventHeaders({ ...lasting, id, type, key }, '/justonce/s', prefix), prefix)
       expect(read).toEqual({ id, type, key, sentAt: message.sentAt, expiresAt: undefined, headers: { tenant: 'a' } })
     }),
   )
@@ -51,4 +51,64 @@ test('plain headers say nothing, and a time that is none is not there', () => {
 
 test('the case of a header does not matter', () => {
   expect(readCloudEvent({ 'Ce-Id': 'm1', 'CE-Type': 't' }, 'ce-')).toMatchObject({ id: 'm1', type: 't', headers: {} })
+})
+
+test('attributes that a message has no place for are ce- headers on every wire, there and back', () => {
+  const headers = { 'ce-subject': 'note 1', 'ce-source': '/shop', 'ce-tenant': 'a', traceparent: '00-1-2-03' }
+  for (const prefix of ['ce_', 'ce-', 'cloudEvents:'] as const) {
+    const sent = cloudEventHeaders({ ...message, headers }, '/justonce/x', prefix)
+    expect(sent).toMatchObject({ [`${prefix}subject`]: 'note 1', [`${prefix}source`]: '/shop', [`${prefix}id`]: 'm1' })
+    expect(readCloudEvent(sent, prefix).headers).toEqual(headers)
+  }
+})
+
+test('attributes of the message itself cannot be replaced by headers', () => {
+  const sent = cloudEventHeaders({ ...message, headers: { 'ce-id': 'other', 'ce-type': 'other' } }, 's', 'ce_')
+  expect(sent).toMatchObject({ ce_id: 'm1', ce_type: 'note.created' })
+})
+
+const structured = (event: unknown, type = 'application/cloudevents+json; charset=utf-8') =>
+  readStructured({ 'Content-Type': type, tenant: 'a' }, Buffer.from(JSON.stringify(event)))
+
+test('an event in structured mode is read from the body', () => {
+  const event = {
+    specversion: '1.0',
+    id: 'm1',
+    type: 't',
+    source: '/shop',
+    time: '2030-01-01T00:00:00Z',
+    partitionkey: 'k',
+  }
+  const read = structured({ ...event, data: { n: 1 }, subject: 's', traceparent: '00-1-2-03', sequence: 5 })
+  expect({ ...read, body: String(read?.body) }).toEqual({
+    id: 'm1',
+    type: 't',
+    key: 'k',
+    sentAt: new Date('2030-01-01T00:00:00Z'),
+    expiresAt: undefined,
+    headers: {
+      'ce-source': '/shop',
+      'ce-subject': 's',
+      'ce-sequence': '5',
+      traceparent: '00-1-2-03',
+      tenant: 'a',
+      'content-type': 'application/json',
+    },
+    body: '{"n":1}',
+  })
+})
+
+test('its data may be text, bytes, or missing', () => {
+  const bodyOf = (event: object) => String(structured({ id: 'm1', type: 't', ...event })?.body)
+  expect(bodyOf({ data: '<a/>', datacontenttype: 'application/xml' })).toBe('<a/>')
+  expect(bodyOf({ data: 'a' })).toBe('"a"')
+  expect(bodyOf({ data_base64: 'AAEC' })).toBe('\u0000\u0001\u0002')
+  expect(bodyOf({})).toBe('null')
+})
+
+test('what is no event in structured mode is left alone', () => {
+  expect(structured({ id: 'm1' }, 'application/json')).toBe(undefined)
+  expect(structured([{ id: 'm1' }], 'application/cloudevents-batch+json')).toBe(undefined)
+  expect(structured(['m1'])).toBe(undefined)
+  expect(readStructured({ 'content-type': 'application/cloudevents+json' }, Buffer.from('{'))).toBe(undefined)
 })

@@ -5,7 +5,7 @@ export type AttributePrefix = 'ce_' | 'ce-' | 'cloudEvents:'
 
 /**
  * CloudEvents 1.0 attributes as headers, together with the message's own headers. The key and the expiry are known
- * extensions.
+ * extensions. Headers of the message that begin with `ce-` are further attributes: `ce-subject`, or `ce-source` instead of ours.
  */
 export function cloudEventHeaders(
   message: OutgoingMessage,
@@ -21,15 +21,27 @@ export function cloudEventHeaders(
     ...(message.key !== undefined && { partitionkey: message.key }),
     ...(message.expiresAt !== undefined && { expirytime: message.expiresAt.toISOString() }),
   }
-  const named = Object.entries(attributes).map(([name, value]) => [`${prefix}${name}`, value] as const)
-  return { ...message.headers, ...Object.fromEntries(named) }
+  const own = Object.entries(message.headers).map(([name, value]) => {
+    return [name.startsWith(given) ? `${prefix}${name.slice(given.length)}` : name, value] as const
+  })
+  const { source: ours, ...fixed } = attributes
+  const named = Object.entries(fixed).map(([name, value]) => [`${prefix}${name}`, value] as const)
+  return { [`${prefix}source`]: ours, ...Object.fromEntries(own), ...Object.fromEntries(named) }
 }
 
-/** What the headers say about a message. CloudEvents attributes are removed from the headers; a missing one was not sent. */
-export function readCloudEvent(
-  headers: Headers,
-  prefix: AttributePrefix,
-): Pick<IncomingMessage, 'id' | 'type' | 'key' | 'sentAt' | 'expiresAt' | 'headers'> {
+/** Attributes that a message has no place for are headers with this prefix, on every wire. */
+const given = 'ce-'
+/** What our own messages have there says nothing about them. */
+const ownSource = '/justonce/'
+const trace = ['traceparent', 'tracestate']
+
+export type EventAttributes = Pick<IncomingMessage, 'id' | 'type' | 'key' | 'sentAt' | 'expiresAt' | 'headers'>
+
+/**
+ * What the headers say about a message. CloudEvents attributes are taken out of the headers; those for which a message has no place
+ * (`subject`, a foreign `source`, extensions) stay, as `ce-` headers. A missing one was not sent.
+ */
+export function readCloudEvent(headers: Headers, prefix: AttributePrefix): EventAttributes {
   const attributes = new Map<string, string>()
   const own: [string, string][] = []
   for (const [name, value] of Object.entries(headers)) {
@@ -39,14 +51,67 @@ export function readCloudEvent(
     if (attribute === undefined) own.push([name, value])
     else attributes.set(attribute, value)
   }
+  return eventOf(attributes, own)
+}
+
+function eventOf(attributes: ReadonlyMap<string, string>, own: readonly [string, string][]): EventAttributes {
+  const others = [...attributes].filter(([name]) => !known.has(name) && !(name === 'source' && isOurs(attributes)))
+  const further = others.map(([name, value]) => [trace.includes(name) ? name : `${given}${name}`, value] as const)
   return {
     id: attributes.get('id'),
     type: attributes.get('type'),
     key: attributes.get('partitionkey'),
     sentAt: dateIn(attributes.get('time')),
     expiresAt: dateIn(attributes.get('expirytime')),
-    headers: Object.fromEntries(own),
+    headers: { ...Object.fromEntries(further), ...Object.fromEntries(own) },
   }
+}
+
+const known = new Set(['specversion', 'id', 'type', 'time', 'partitionkey', 'expirytime'])
+
+function isOurs(attributes: ReadonlyMap<string, string>): boolean {
+  return attributes.get('source')?.startsWith(ownSource) === true
+}
+
+/**
+ * A CloudEvent in structured mode: all of it is in the body, as JSON. `undefined` if it is none, or cannot be read: then it is a
+ * message like any other.
+ */
+export function readStructured(
+  headers: Headers,
+  body: Uint8Array,
+): (EventAttributes & { readonly body: Uint8Array }) | undefined {
+  const [, type] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? []
+  if (!/^application\/cloudevents\+json\b/i.test(type?.trim() ?? '')) return undefined
+  const event = objectIn(body)
+  if (event === undefined) return undefined
+  const { data, data_base64: bytes, datacontenttype, ...attributes } = event
+  const texts = Object.entries(attributes).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return text === undefined || value === null ? [] : [[name.toLowerCase(), text] as const]
+  })
+  const own = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type')
+  const contentType = typeof datacontenttype === 'string' ? datacontenttype : 'application/json'
+  const read = eventOf(new Map(texts), [...own, ['content-type', contentType]])
+  return { ...read, body: dataIn(data, bytes, contentType) }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const read: unknown = JSON.parse(decoder.decode(body))
+    return typeof read === 'object' && read !== null && !Array.isArray(read) ? { ...read } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Text of another content type is the content itself; JSON is written again. */
+function dataIn(data: unknown, bytes: unknown, contentType: string): Uint8Array {
+  if (typeof bytes === 'string') return Buffer.from(bytes, 'base64')
+  const isText = typeof data === 'string' && !/\bjson\b/i.test(contentType)
+  return Buffer.from(isText ? data : (JSON.stringify(data) ?? 'null'))
 }
 
 /** A time that cannot be parsed counts as missing. */

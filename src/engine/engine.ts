@@ -1,7 +1,8 @@
-import type { Clock, Codec, Events, Hints, OutgoingMessage, Store } from '../contracts/index.ts'
+import type { Clock, Codec, Events, Hints, PublishedMessage, Store } from '../contracts/index.ts'
 import type { RecentCommits } from './batch/recent-commits.ts'
 import type { HandlerSlots } from './batch/slots.ts'
 import type { Around } from './calls/around.ts'
+import type { CallsInProgress } from './calls/calls-in-progress.ts'
 import type { Interleaving } from './calls/interleaving.ts'
 import type { Isolation } from './calls/isolation.ts'
 import type { Handler } from './handler.ts'
@@ -45,9 +46,11 @@ export interface Engine<Tx> {
   readonly interleaving: Interleaving<Tx>
   readonly breakers: Breakers
   readonly slots: HandlerSlots
+  readonly calls: CallsInProgress
   readonly hooks: Hooks
   readonly timing: EngineTiming
   readonly outlet: Outlet<Tx>
+  readonly effects: EffectDirectory
   /** Called when something was stored for one of the loops. */
   wake(loop: LoopToWake): void
 }
@@ -57,16 +60,32 @@ export interface Outlet<Tx> {
   /** Throws if a message of this type has no destination. */
   check(type: string): void
   /** Stores them in the transaction; they are sent after the commit. */
-  store(tx: Tx, messages: readonly OutgoingMessage[]): Promise<void>
+  store(tx: Tx, messages: readonly PublishedMessage[]): Promise<void>
   /** Called when the transaction has committed. */
-  committed(messages: readonly OutgoingMessage[]): void
+  committed(messages: readonly PublishedMessage[]): void
+  /** Called when parked messages were put into these queues, and that has committed. */
+  moved(queues: readonly string[]): void
   /** The queues from which this app sends to brokers. */
   readonly queues: readonly string[]
+  /** The names under which delayed messages are parked that this process may move into their queues. */
+  readonly delayedNames: readonly string[]
+  /** Adds the names of those that other apps have stored. */
+  learnDelayed(names: readonly string[]): void
   /** The queues from which this process itself sends. */
   readonly servedHere: readonly string[]
 }
 
-export type LoopToWake = 'relay' | 'retries' | 'redrives'
+/** The effects that this app knows. */
+export interface EffectDirectory {
+  /** Throws if there is no effect of this name. */
+  check(effect: string): void
+  /** The types of messages about its outcome that this app has handlers for. */
+  announced(effect: string): readonly string[]
+  /** Whether this process can run the effect. */
+  isRunHere(effect: string): boolean
+}
+
+export type LoopToWake = 'relay' | 'retries' | 'redrives' | 'intents' | 'heartbeat'
 
 export interface EngineTiming {
   /** A batch stops starting handlers when it has run this much longer than planned. */

@@ -1,5 +1,6 @@
 import type { Message } from '../contracts/index.ts'
 import type { StandardSchema } from './intake/standard-schema.ts'
+import type { IntendOptions } from './intending/new-intent.ts'
 
 export type DeliveryMode = 'exactly-once' | 'at-least-once' | 'at-most-once'
 
@@ -42,6 +43,10 @@ export interface PublishOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** After this time the message is no longer wanted. */
   readonly expiresAt?: Date
+  /** Leaves so many milliseconds after it was stored, by the database's clock. Default: at once. */
+  readonly delayMs?: number
+  /** Leaves at this time, by the database's clock. Default: at once. */
+  readonly at?: Date
 }
 
 /** A message as `publishAll` takes it. */
@@ -65,6 +70,8 @@ export interface CallContext {
   publish(type: string, body: unknown, options?: PublishOptions): Promise<string>
   /** The same for each of them. */
   publishAll(messages: readonly AnyToPublish[]): Promise<readonly string[]>
+  /** Stores a call of an effect in the same transaction. It is made after the commit. Resolves to its key. */
+  intend(effect: string, payload: unknown, options?: IntendOptions): Promise<string>
   /** Runs after the commit, at most once: a crash in between loses it. Use it to refresh a cache, for example. */
   afterCommit(work: () => unknown): void
 }

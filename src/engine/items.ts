@@ -1,7 +1,8 @@
-import type { Delivery, InboxRecord, Message, OutgoingMessage, StoredParkedMessage } from '../contracts/index.ts'
+import type { Delivery, InboxRecord, Message, PublishedMessage, StoredParkedMessage } from '../contracts/index.ts'
 import { recordKeyOf } from '../encoding/record-key.ts'
 import { isJustonceError, type JustonceError } from '../errors/index.ts'
 import type { Handler } from './handler.ts'
+import type { NewIntent } from './intending/new-intent.ts'
 import type { Verdict } from './recovery/failure-policy.ts'
 import type { Reservation } from './retries/reservation.ts'
 
@@ -131,7 +132,8 @@ export function isGoodEnd(outcome: RunOutcome | undefined): boolean {
 /** What a run produces that must be written, or done after the commit. */
 export interface RunProducts {
   readonly result: string | undefined
-  readonly outgoing: readonly OutgoingMessage[]
+  readonly outgoing: readonly PublishedMessage[]
+  readonly intents: readonly NewIntent[]
   readonly afterCommit: readonly (() => unknown)[]
 }
 

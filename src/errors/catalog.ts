@@ -1,4 +1,6 @@
 import { brokerCatalog } from './broker-catalog.ts'
+import { durabilityCatalog } from './durability-catalog.ts'
+import { intentCatalog } from './intent-catalog.ts'
 
 /**
  * Every code, what it means and what to do about it. Messages and docs/reference/errors.md are generated from here.
@@ -175,7 +177,7 @@ export const catalog = {
   },
   HANDLER_NAME_INVALID: {
     title: 'A handler name cannot be used as a key',
-    fix: 'Use 1 to 100 printable characters.',
+    fix: 'Use 1 to 100 printable characters. A name that is -, or begins with >, @ or !, is reserved.',
   },
   OPTION_UNKNOWN: {
     title: 'An option is unknown',
@@ -184,6 +186,10 @@ export const catalog = {
   OPTION_INVALID: {
     title: 'The value of an option is invalid',
     fix: 'See docs/reference/options.md for that option.',
+  },
+  SCHEDULE_INVALID: {
+    title: 'The times of a schedule cannot be understood, or never come',
+    fix: "Give everyMs, or cron with five fields ('0 3 * * 1-5') or a short form (@daily), and a timeZone such as 'Europe/Berlin'.",
   },
   POOL_TOO_SMALL: {
     title: 'The connection pool is too small for the concurrency',
@@ -220,6 +226,10 @@ export const catalog = {
   MESSAGES_MAY_BE_DROPPED: {
     title: 'The broker drops messages that it has delivered too often, because it has nowhere else to put them',
     fix: 'Give the queue a dead-letter exchange (deadLetterQueue), or remove the delivery limit; every process that dies with a message counts.',
+  },
+  DELAYED: {
+    title: 'A message was published with delayMs or at, and waits for its time',
+    fix: 'Nothing is wrong: it leaves when it is due. operations.outgoing.delayed() lists such messages, and app.cancel(id) cancels one.',
   },
   WAITS_FOR_BREAKER: {
     title: 'Its handler was failing on everything when the message arrived, and other messages needed the space',
@@ -283,6 +293,8 @@ export const catalog = {
     fix: 'Respect the signal, make the work shorter or leaseMs longer, and pass the fence to the system that the work writes to.',
   },
   ...brokerCatalog,
+  ...durabilityCatalog,
+  ...intentCatalog,
   ARGUMENT_INVALID: {
     title: 'An argument of a command is not a text, an exact number, a bigint or bytes',
     fix: 'Convert it to text yourself, so that exactly what you mean is stored.',

@@ -7,9 +7,8 @@ export function checkOptions(given: object, known: readonly string[], where: str
   }
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const near = nearest(name, known)
-    const hint = near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
-    throw new JustonceError('OPTION_UNKNOWN', { message: `${where} has no option ${JSON.stringify(name)}. ${hint}` })
+    const message = `${where} has no option ${JSON.stringify(name)}. ${hintOf(name, known)}`
+    throw new JustonceError('OPTION_UNKNOWN', { message })
   }
 }
 
@@ -24,9 +23,13 @@ export function checkNumber(value: number, name: string, minimum: number, maximu
 
 export function checkChoice(value: unknown, name: string, known: readonly string[]): void {
   if (known.includes(value as string)) return
+  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}. ${hintOf(value, known)}` })
+}
+
+/** What may have been meant, or everything that is known. */
+export function hintOf(value: unknown, known: readonly string[]): string {
   const near = typeof value === 'string' ? nearest(value, known) : undefined
-  const hint = near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
-  throw new JustonceError('OPTION_INVALID', { message: `${name} is ${display(value)}. ${hint}` })
+  return near === undefined ? `Known are: ${known.join(', ')}.` : `Did you mean ${near}?`
 }
 
 export function checkFunction(value: unknown, name: string): void {

@@ -7,6 +7,38 @@ export {
   stillStands,
 } from './changed-fact.ts'
 export { databaseNow, timeOfRevision } from './database-now.ts'
+export { bucketOf, countDuration, endOfBucket, type Histogram, mergeInto, quantile } from './histogram.ts'
 export { type Leases, leasesOf } from './leases.ts'
-export { pinScheme } from './pinned-scheme.ts'
+export { listMinutes, type MinuteOfProcess, minuteFact, minuteMs } from './minutes.ts'
+export { listPauses, nameOfPause, type Pause, packPause } from './pauses.ts'
+export { pinnedHandlers, pinScheme } from './pinned-scheme.ts'
+export {
+  listReports,
+  nameOfReport,
+  type ProcessReport,
+  packReport,
+  type ReceivedReport,
+  type ReportedHandler,
+  type RunningCall,
+  receivedReport,
+} from './process-reports.ts'
+export { type ParticipantState, type ReservationState, reservationFact, reservationFacts } from './reservation-state.ts'
+export {
+  type DuplicateOfProcess,
+  listDuplicates,
+  nameOfDuplicates,
+  packDuplicates,
+  type SeenDuplicate,
+} from './seen-duplicates.ts'
+export {
+  addCounts,
+  type BatchCounts,
+  type Counts,
+  countsOf,
+  countsOfDestination,
+  type DestinationCounts,
+  type HandlerCounts,
+  isNothing,
+  noCounts,
+} from './statistics.ts'
 export { type Suspects, suspectsOf } from './suspects.ts'

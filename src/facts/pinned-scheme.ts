@@ -1,5 +1,8 @@
 import type { Facts } from '../contracts/index.ts'
 
+const kind = 'scheme'
+const mostHandlers = 1_000
+
 /**
  * Stores for each handler the scheme by which `born` is derived from its keys, and resolves to the scheme that was stored
  * first: a changed scheme would not find its own records.
@@ -9,7 +12,7 @@ export async function pinScheme(
   handler: string,
   scheme: string,
 ): Promise<string> {
-  const name = `scheme ${handler}`
+  const name = `${kind} ${handler}`
   for (;;) {
     // Usually it is already pinned, and then starting needs no lock.
     const [pinned] = await facts.read([name])
@@ -17,4 +20,13 @@ export async function pinScheme(
     const [revision] = await facts.change(undefined, [{ name, from: undefined, value: scheme, forMs: undefined }])
     if (revision !== undefined) return scheme
   }
+}
+
+/** The handlers, current and former, that have ever been started with this store, if the store removes records. */
+export async function pinnedHandlers({
+  facts,
+}: {
+  readonly facts: Pick<Facts<never>, 'list'>
+}): Promise<readonly string[]> {
+  return (await facts.list(kind, mostHandlers)).map(({ name }) => name.slice(kind.length + 1))
 }

@@ -8,10 +8,12 @@ function openGate(random = 0.5) {
   const events: JustonceEvent[] = []
   const pings: number[] = []
   let isUp = false
+  let slow: Promise<void> | undefined
   const store = {
     classify: () => 'unavailable' as const,
     async ping() {
       pings.push(clock.monotonicMs())
+      if (slow !== undefined) return await slow
       if (!isUp) throw new Error('down')
     },
   }
@@ -27,6 +29,11 @@ function openGate(random = 0.5) {
     storeIsBack: () => {
       isUp = true
     },
+    becomeSlow: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      slow = promise
+      return resolve
+    },
     /** Whether somebody who asks now would have to wait. */
     async isOpen(): Promise<boolean> {
       let opened = false
@@ -40,7 +47,7 @@ function openGate(random = 0.5) {
 }
 
 test('it is open until it is closed, and says so once', async () => {
-  const { gate, isOpen, events, signal, stop } = openGate()
+  const { gate, clock, isOpen, events, signal, stop } = openGate()
   expect(await isOpen()).toBe(true)
   expect(gate.isOpen).toBe(true)
   const error = new Error('lost')
@@ -48,7 +55,40 @@ test('it is open until it is closed, and says so once', async () => {
   gate.close(new Error('again'), signal)
   expect(gate.isOpen).toBe(false)
   expect(await isOpen()).toBe(false)
+  await clock.advance(10_000)
   expect(events).toEqual([{ kind: 'store-down', error }])
+  stop()
+})
+
+test('a store that answers again at once was not down, unless it fails again before anything has worked', async () => {
+  const { gate, clock, events, signal, storeIsBack } = openGate()
+  const failed = async (): Promise<void> => {
+    gate.close(new Error('lost'), signal)
+    while (!gate.isOpen) await clock.advance(10)
+  }
+  gate.close(new Error('lost'), signal)
+  await clock.advance(150)
+  storeIsBack()
+  await clock.advance(1_000)
+  expect(gate.isOpen).toBe(true)
+  gate.worked()
+  await failed()
+  await clock.advance(3_600_000)
+  await failed()
+  expect(events).toEqual([])
+  await failed()
+  expect(events.map(({ kind }) => kind)).toEqual(['store-down', 'store-up'])
+})
+
+test('a store that is slow to answer is reported meanwhile', async () => {
+  const { gate, clock, events, signal, becomeSlow, stop } = openGate()
+  const answer = becomeSlow()
+  gate.close(new Error('lost'), signal)
+  await clock.advance(2_000)
+  expect(events.map(({ kind }) => kind)).toEqual(['store-down'])
+  answer()
+  await clock.advance(0)
+  expect(events.map(({ kind }) => kind)).toEqual(['store-down', 'store-up'])
   stop()
 })
 

@@ -38,7 +38,7 @@ function describe(row: StoredParkedMessage): ParkedView {
 
 const strict = new TextDecoder('utf-8', { fatal: true })
 
-function readable(body: Uint8Array): unknown {
+export function readable(body: Uint8Array): unknown {
   let text: string
   try {
     text = strict.decode(body)

@@ -15,18 +15,20 @@ import { type CheckedWhoAndWhy, checkWhoAndWhy } from './who-and-why.ts'
 const atOnce = 1_000
 
 /**
- * Removes dead letters and marks their records. Letters that are named one by one are removed in one transaction, all of them
+ * Removes dead letters, or messages that wait, and marks their records. Letters that are named one by one are removed in one transaction, all of them
  * or none; those that match a filter a page at a time, because a store waits only so long for a commit.
  */
 export async function discardLetters<Tx>(
   site: Site<Tx>,
   selection: LetterSelection,
   whoAndWhy: WhoAndWhy,
+  state: 'dead' | 'waiting' = 'dead',
 ): Promise<number> {
   const signed = checkWhoAndWhy(whoAndWhy, 'discard()')
-  const selected = decideSelection(selection)
+  const selected = decideSelection(selection, state)
   if (selected.kind === 'exact') {
     const { keys } = selected
+    if (state === 'waiting') return await discardAtOnce(site, selected, keys, signed)
     await findLetters(site, keys)
     return await orExplain(site, selected, () => discardAtOnce(site, selected, keys, signed))
   }
@@ -35,7 +37,8 @@ export async function discardLetters<Tx>(
     const keys = page.filter(({ redrive }) => redrive === undefined).map(({ handler, key }) => ({ handler, key }))
     if (keys.length > 0) count += await discardAtOnce(site, selected, keys, signed)
   }
-  if (count === 0) throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
+  if (count === 0 && state === 'dead')
+    throw new JustonceError('LETTERS_NONE_FOUND', { message: 'No dead letter matches the filter.' })
   return count
 }
 
@@ -69,7 +72,7 @@ async function discardAtOnce<Tx>(
       const subject = { letters: discarded, ...givenOf(selected) }
       await keepAudit(site, tx, { action: 'discard', by, why, subject })
     }
-    if (selected.kind === 'exact' && count < keys.length) throw changedMeanwhile()
+    if (selected.kind === 'exact' && selected.filter.state === 'dead' && count < keys.length) throw changedMeanwhile()
     return count
   }
   return await despiteRivals(async () => {

@@ -1,4 +1,8 @@
 export { countParked } from './count-parked.ts'
+export { cancelDelayed } from './delayed.ts'
+export type * from './intent-types.ts'
+export type * from './message-types.ts'
+export type * from './monitoring-types.ts'
 export { operations } from './operations.ts'
 export type { HandlerKnowledge, LetterRun, OperatorChange } from './site.ts'
 export type * from './types.ts'

@@ -47,7 +47,7 @@ export function checkText(value: unknown, name: string): void {
   throw new JustonceError('OPTION_INVALID', { message: `${name} is ${shown}, which cannot be stored as text.` })
 }
 
-function checkDate(value: unknown, name: string): void {
+export function checkDate(value: unknown, name: string): void {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return
   throw new JustonceError('OPTION_INVALID', { message: `${name} is ${String(value)}, not a date.` })
 }

@@ -7,6 +7,8 @@ import type { HandlerKnowledge } from './site.ts'
 export function noHandlers(clock: Clock): HandlerKnowledge {
   return {
     namesOf: (handler) => [handler],
+    isHandled: () => false,
+    encode: (body) => new TextEncoder().encode(JSON.stringify(body)),
     isTooLate({ message }) {
       const { expiresAt } = unpackLetter(message)
       return expiresAt instanceof Date && clock.now().getTime() > expiresAt.getTime()

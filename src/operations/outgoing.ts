@@ -1,9 +1,14 @@
-import type { Store } from '../contracts/index.ts'
 import { destinationOf, isOutgoing } from '../encoding/outgoing-queue.ts'
 import { JustonceError } from '../errors/index.ts'
+import { keepAudit } from './audit.ts'
+import { cancelDelayed, listDelayed } from './delayed.ts'
+import type { Site } from './site.ts'
 import type { OutgoingOperations } from './types.ts'
+import { checkWhoAndWhy } from './who-and-why.ts'
 
-export function outgoingOperations({ name, queue }: Pick<Store, 'name' | 'queue'>): OutgoingOperations {
+export function outgoingOperations<Tx>(site: Site<Tx>): OutgoingOperations {
+  const { store } = site
+  const { name, queue } = store
   return {
     async waiting() {
       if (queue === undefined) throw new JustonceError('STORE_CANNOT', { message: `${name} has no queue.` })
@@ -12,6 +17,15 @@ export function outgoingOperations({ name, queue }: Pick<Store, 'name' | 'queue'
         names.map(async (each) => [destinationOf(each), await queue.count(each)] as const),
       )
       return Object.fromEntries(counts)
+    },
+    delayed: async (filter = {}, page = {}) => await listDelayed(store, filter, page),
+    async cancel(id, whoAndWhy) {
+      const { by, why } = checkWhoAndWhy(whoAndWhy, 'cancel()')
+      return await store.transaction(async (tx) => {
+        const isCancelled = await cancelDelayed(store, tx, id)
+        if (isCancelled) await keepAudit(site, tx, { action: 'cancel', by, why, subject: { id } })
+        return isCancelled
+      })
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { StoredParkedMessage } from '../contracts/index.ts'
 import { keepAudit } from './audit.ts'
 import { describeRetry } from './describe.ts'
+import { discardLetters } from './discard-letters.ts'
 import { listRows } from './list-rows.ts'
 import { pagesOf } from './pages.ts'
 import { withRunningMarks } from './redrives.ts'
@@ -27,6 +28,7 @@ export function retryOperations<Tx>(site: Site<Tx>): RetryOperations {
       if (count > 0) site.changed({ kind: 'retried' })
       return count
     },
+    discard: async (selection, whoAndWhy) => await discardLetters(site, selection, whoAndWhy, 'waiting'),
   }
 }
 

@@ -1,4 +1,8 @@
 import type { Headers, InboxRecord, QueueCount, RecordKey } from '../contracts/index.ts'
+import type { ReservationState } from '../facts/index.ts'
+import type { IntentOperations } from './intent-types.ts'
+import type { MessageOperations } from './message-types.ts'
+import type { HandlerOperations, Overview, OverviewOptions, ProcessView } from './monitoring-types.ts'
 
 /** Identifies dead letters with the same cause. */
 export interface LetterGroup {
@@ -158,7 +162,20 @@ export interface RedriveStatus extends Redrive, RedriveProgress {
 /** An operator's action. */
 export interface AuditedAction {
   /** `unreadable`: the entry was changed by hand, and `subject` is all that is left of it. */
-  readonly action: 'redrive' | 'stop-redrive' | 'discard' | 'edit' | 'annotate' | 'forget' | 'retry' | 'unreadable'
+  readonly action:
+    | 'pause'
+    | 'resume'
+    | 'redrive'
+    | 'stop-redrive'
+    | 'discard'
+    | 'edit'
+    | 'annotate'
+    | 'cancel'
+    | 'forget'
+    | 'forget-schedule'
+    | 'retry'
+    | 'resolve'
+    | 'unreadable'
   readonly by: string
   readonly why: string
   readonly at: Date
@@ -210,6 +227,11 @@ export interface RetryOperations {
    * it.
    */
   retryNow(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
+  /**
+   * Gives them up for good, as `letters.discard` does with dead letters; resolves to how many. Skips messages that are being tried
+   * at this moment.
+   */
+  discard(selection: LetterSelection, whoAndWhy: WhoAndWhy): Promise<number>
 }
 
 /**
@@ -219,6 +241,66 @@ export interface RetryOperations {
 export interface OutgoingOperations {
   /** How many messages wait for each destination that has any, whichever app published them. */
   waiting(): Promise<Readonly<Record<string, QueueCount>>>
+  /** Messages that were published with a delay and wait for their time, in the order in which they were published, in pages. */
+  delayed(filter?: DelayedFilter, page?: Page): Promise<readonly DelayedMessage[]>
+  /** Cancels a delayed message by its id. False if there is none: it is on its way, was cancelled before, or never existed. */
+  cancel(id: string, whoAndWhy: WhoAndWhy): Promise<boolean>
+}
+
+/** What to look for; all given fields must match. */
+export interface DelayedFilter {
+  readonly id?: string | undefined
+  readonly type?: string | undefined
+}
+
+/** A published message that waits for its time. */
+export interface DelayedMessage {
+  /** Its place in the list; pass it as `after` to get the next page. */
+  readonly sequence: number
+  readonly id: string
+  readonly type: string
+  /** Where it goes then; `queue:` and a name if that is a queue of this store. */
+  readonly destination: string
+  readonly key: string | undefined
+  /** When it leaves, by the database's clock. */
+  readonly dueAt: Date
+  readonly publishedAt: Date
+  readonly headers: Headers
+  /** The parsed JSON; text if it is not JSON, bytes if it is not text either. */
+  readonly body: unknown
+}
+
+/** How far a schedule is. */
+export interface ScheduleStatus {
+  readonly name: string
+  /** The type of its messages. */
+  readonly type: string
+  /** Its times: a cron expression with its time zone, or `every … ms`. */
+  readonly times: string
+  /** The last tick for which there was a message. */
+  readonly lastTick: Date | undefined
+  /** The next tick. One that has passed by more than a minute: no process with this schedule is running. */
+  readonly nextTick: Date
+}
+
+/** What operators ask about schedules, and do with them. */
+export interface ScheduleOperations {
+  /** Those that a process has had, by name. A schedule that is gone from the code stays for some months. */
+  list(): Promise<readonly ScheduleStatus[]>
+  /** Forgets how far the schedules of this name are; false if there is none. A process that has one begins anew. */
+  forget(name: string, whoAndWhy: WhoAndWhy): Promise<boolean>
+}
+
+/** Where reservations stand. Those that have ended can be read for a week. */
+export interface ReservationOperations {
+  /** Those that changed last come first. */
+  list(limit?: number): Promise<readonly ReservationView[]>
+  /** `id` is the idempotency key of its intent. */
+  get(id: string): Promise<ReservationView | undefined>
+}
+
+export interface ReservationView extends ReservationState {
+  readonly changedAt: Date
 }
 
 /** The records of processed messages. */
@@ -236,7 +318,16 @@ export interface Operations {
   readonly letters: LetterOperations
   readonly retries: RetryOperations
   readonly outgoing: OutgoingOperations
+  readonly schedules: ScheduleOperations
+  readonly intents: IntentOperations
   readonly records: RecordOperations
+  readonly handlers: HandlerOperations
+  readonly messages: MessageOperations
+  /** The processes that are alive, those that started last first. */
+  processes(): Promise<readonly ProcessView[]>
+  /** Everything that runs on the store, on one page. */
+  overview(options?: OverviewOptions): Promise<Overview>
+  readonly reservations: ReservationOperations
   /** The actions of operators, latest first. */
   audit(limit?: number): Promise<readonly AuditedAction[]>
 }

@@ -1,8 +1,18 @@
-import type { Clock, OutgoingMessage, Publisher, PublishResult, Queue, Store } from '../contracts/index.ts'
-import { outgoingQueue } from '../encoding/outgoing-queue.ts'
+import type {
+  Clock,
+  OutgoingMessage,
+  PublishedMessage,
+  Publisher,
+  PublishResult,
+  Queue,
+  Store,
+} from '../contracts/index.ts'
+import { delayedUnder, outgoingQueue } from '../encoding/outgoing-queue.ts'
 import { toQueue } from '../encoding/packed-message.ts'
 import { JustonceError } from '../errors/index.ts'
 import { queueChannel } from '../queues/queue-channel.ts'
+import { delayedRow } from './delayed-row.ts'
+import { DueTimers } from './due-timers.ts'
 import { type Routes, RouteTable } from './routes.ts'
 
 export interface Destination {
@@ -29,6 +39,8 @@ export class Destinations {
   readonly #options: DestinationsOptions
   readonly #routes: RouteTable<string>
   readonly #relays = new Map<string, () => void>()
+  #elsewhere: readonly string[] = []
+  #timers: DueTimers | undefined
 
   constructor(options: DestinationsOptions) {
     const { store, publishers, routes } = options
@@ -50,6 +62,15 @@ export class Destinations {
     return this.relayed.map(({ queue }) => queue)
   }
 
+  /** Where delayed messages wait that this process may move: its own, and those of apps that it has learned of. */
+  get delayedNames(): readonly string[] {
+    return [...new Set([...this.all.map(({ queue }) => delayedUnder(queue)), ...this.#elsewhere])]
+  }
+
+  learnDelayed(names: readonly string[]): void {
+    this.#elsewhere = names
+  }
+
   get servedHere(): readonly string[] {
     return this.relayed.filter(({ name }) => this.#relays.has(name)).map(({ queue }) => queue)
   }
@@ -67,24 +88,56 @@ export class Destinations {
     this.#queue()
   }
 
-  async store(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void> {
-    for (const [{ queue }, some] of Map.groupBy(messages, ({ type }) => this.of(type)))
-      await this.#queue().send(tx, queue, some.map(toQueue))
+  async store(tx: unknown, messages: readonly PublishedMessage[]): Promise<void> {
+    const { store, clock } = this.#options
+    for (const [destination, some] of Map.groupBy(messages, ({ type }) => this.of(type))) {
+      const queue = this.#queue()
+      const atOnce = some.filter(({ due }) => due === undefined)
+      if (atOnce.length > 0) await queue.send(tx, destination.queue, atOnce.map(toQueue))
+      const rows = some.flatMap((each) =>
+        each.due === undefined ? [] : delayedRow(destination, each, each.due, clock.now()),
+      )
+      if (rows.length > 0) await store.parking.park(tx, rows)
+    }
   }
 
-  committed(messages: readonly OutgoingMessage[]): void {
-    for (const destination of new Set(messages.map(({ type }) => this.of(type)))) this.#wake(destination)
+  committed(messages: readonly PublishedMessage[]): void {
+    for (const { due } of messages) if (due !== undefined) this.#timers?.add(due)
+    const atOnce = messages.filter(({ due }) => due === undefined)
+    for (const destination of new Set(atOnce.map(({ type }) => this.of(type)))) this.#wake(destination)
+  }
+
+  /** Delayed or redriven messages were put into these queues, and that is committed. */
+  moved(queues: readonly string[]): void {
+    for (const queue of new Set(queues)) {
+      const destination = this.all.find((each) => each.queue === queue)
+      if (destination !== undefined) this.#wake(destination)
+      else this.#announce(queue)
+    }
+  }
+
+  /** Stores them in a transaction of their own. */
+  async storeAlone(messages: readonly PublishedMessage[]): Promise<void> {
+    for (const { type } of messages) this.check(type)
+    await this.#options.store.transaction((tx) => this.store(tx, messages))
+    this.committed(messages)
   }
 
   /** For a transaction that the caller ends: this process does not see its commit. */
-  async storeForOthers(tx: unknown, messages: readonly OutgoingMessage[]): Promise<void> {
+  async storeForOthers(tx: unknown, messages: readonly PublishedMessage[]): Promise<void> {
     if (messages.length === 0) return
     for (const { type } of messages) this.check(type)
-    // An empty savepoint, because every store refuses one outside of a transaction, where the messages would be sent immediately.
-    await this.#options.store.within(tx).savepoint(async () => {})
+    await this.checkOpen(tx)
     await this.store(tx, messages)
-    for (const { queue } of new Set(messages.map(({ type }) => this.of(type))))
-      await this.#queue().announce?.(queue, tx)
+    for (const { due } of messages) if (due !== undefined) this.#timers?.add(due)
+    const atOnce = messages.filter(({ due }) => due === undefined)
+    for (const { queue } of new Set(atOnce.map(({ type }) => this.of(type)))) await this.#queue().announce?.(queue, tx)
+  }
+
+  /** Rejects unless this is an open transaction. Outside of one, what is written would stand although the caller rolls back. */
+  async checkOpen(tx: unknown): Promise<void> {
+    // An empty savepoint, because every store refuses one outside of a transaction.
+    await this.#options.store.within(tx).savepoint(async () => {})
   }
 
   /** Sends them without a transaction, to one destination after the other. */
@@ -104,13 +157,26 @@ export class Destinations {
     return () => void this.#relays.delete(name)
   }
 
+  /** Registers what moves delayed messages in this process; it is woken when one of them is due. The returned function removes it. */
+  movedBy(wake: () => void): () => void {
+    const timers = new DueTimers(this.#options.clock, wake)
+    this.#timers = timers
+    return () => {
+      timers.end()
+      this.#timers = undefined
+    }
+  }
+
   #wake({ name, publisher, queue, isInStore }: Destination): void {
-    const { clock } = this.#options
     const wake = this.#relays.get(name)
     if (isInStore) publisher.queue?.sent()
     else if (wake !== undefined) wake()
-    // The process that sends it polls anyway.
-    else queueChannel(this.#queue(), queue).sent({ clock, onError: () => {} })
+    else this.#announce(queue)
+  }
+
+  #announce(queue: string): void {
+    // The process that takes from it polls anyway.
+    queueChannel(this.#queue(), queue).sent({ clock: this.#options.clock, onError: () => {} })
   }
 
   #queue(): Queue<unknown> {

@@ -37,6 +37,10 @@ const needs: Record<
     met: (_, { refused }) => refused !== undefined,
     without: 'the driver names nothing that is refused',
   },
+  'byte-limit': {
+    met: (_, { limitsBytes }) => limitsBytes === true,
+    without: 'the driver does not say that it limits bytes',
+  },
 }
 
 /** Opens a context for the case, runs the case in it and closes it again. Rejects if the transport fails the case. */

@@ -22,8 +22,10 @@ import { misuseCases } from './store-cases/misuse.ts'
 import { parkingCases } from './store-cases/parking.ts'
 import { parkingBegunCases } from './store-cases/parking-begun.ts'
 import { parkingBlockedCases } from './store-cases/parking-blocked.ts'
+import { parkingDelayedCases } from './store-cases/parking-delayed.ts'
 import { parkingFilterCases } from './store-cases/parking-filter.ts'
 import { parkingFollowCases } from './store-cases/parking-follow.ts'
+import { parkingIntentCases } from './store-cases/parking-intents.ts'
 import { parkingOrderCases } from './store-cases/parking-order.ts'
 import { parkingReserveCases } from './store-cases/parking-reserve.ts'
 import { parkingStepCases } from './store-cases/parking-steps.ts'
@@ -80,6 +82,8 @@ export const storeCases: readonly StoreCase[] = [
   ...parkingFollowCases,
   ...parkingBlockedCases,
   ...parkingFilterCases,
+  ...parkingIntentCases,
+  ...parkingDelayedCases,
   ...letterCases,
   ...letterGroupCases,
   ...redriveCases,

@@ -12,6 +12,7 @@ export type TransportNeed =
   // … given by the driver
   | 'death'
   | 'refusal'
+  | 'byte-limit'
 
 /** One queue, initially empty, and any number of connections to it. Each case gets a fresh one. */
 export interface TransportCaseContext {
@@ -21,6 +22,8 @@ export interface TransportCaseContext {
   connectMortal?(): Promise<{ readonly transport: Transport; die(): Promise<void> }>
   /** What makes the broker refuse a message, if anything does. */
   readonly refused?: Partial<OutgoingMessage>
+  /** Whether it limits the total size of the unsettled bodies (`maxBytes`), as far as a single message allows. */
+  readonly limitsBytes?: boolean
   /** How long a case waits for something that must happen before it fails. Default: ten seconds. */
   readonly patienceMs?: number
   /** Closes all connections and removes the queue. */

@@ -83,6 +83,34 @@ test('never more are unsettled than two batches for each lane', async () => {
   expect(most).toBe(10)
 })
 
+test('no more is in hand than inFlight.bytes says, once it is known how large the messages are, and one at least', async () => {
+  for (const [bytes, expected] of [
+    [10_000, 10],
+    [10, 1],
+  ] as const) {
+    const transport = memoryTransport()
+    const unsettled: number[] = []
+    const watched: Transport = {
+      ...transport,
+      async *deliveries(options) {
+        for await (const deliveries of transport.deliveries(options)) {
+          unsettled.push(transport.unsettled().length)
+          yield deliveries
+        }
+      },
+    }
+    const inFlight = { messages: 400, bytes }
+    const { app, handle } = openApp({ transport, wrapped: watched, inFlight, batch: { max: 50, budgetMs: 60_000 } })
+    app.on('note.created', 'tag-note', () => {})
+    const large = (index: number) => note(`m${index}`, { body: 'x'.repeat(998) })
+    await handle(...Array.from({ length: 100 }, (_, index) => large(index)))
+    await handle(...Array.from({ length: 200 }, (_, index) => large(index + 100)))
+    expect(transport.settled()).toHaveLength(300)
+    // The average of the first ones is that of nothing and of them.
+    expect(Math.max(...unsettled.slice(-20))).toBe(expected)
+  }
+})
+
 test('several lanes work at the same time, and a key stays in order', async () => {
   const clock = fakeClock()
   // Effects apart, a memory store has one connection: here several are pretended, and handlers do nothing with them.

@@ -51,7 +51,7 @@ test('as many slow handlers run at a time as there are to be batches', async () 
 test('a burst of quick messages stays together', async () => {
   const { app, handle, eventsOf } = openWorkers({ batch: { max: 50, budgetMs: 100 } })
   app.on('note.created', 'tag-note', () => {})
-  await handle(...many(300, 'a', 'note.created'))
+  await handle(...many(1_000, 'a', 'note.created'))
   const before = eventsOf('batch').length
   await handle(...many(50, 'b', 'note.created'))
   expect(

@@ -250,8 +250,13 @@ test('a pool that is too small is refused at the start', async () => {
 })
 
 test.each([
-  ['no transport', { transport: undefined }, true, 'it has no transport, neither from nor to'],
-  ['no transport among several', { transport: undefined, from: {} }, true, 'it has no transport, neither from nor to'],
+  ['no transport', { transport: undefined }, true, 'it has no transport, neither from nor to, and no effect'],
+  [
+    'no transport among several',
+    { transport: undefined, from: {} },
+    true,
+    'it has no transport, neither from nor to, and no effect',
+  ],
   ['no handler', {}, false, 'it has no handler'],
 ])('an app with %s cannot be started', async (_, options, hasHandler, why) => {
   const app = openApp(options)

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
@@ -38,13 +38,15 @@ describe.skipIf(!postgres.available)('a Postgres that cannot be used', () => {
     const { app, pool, transport, clock, events } = openApp()
     await app.start()
     onTestFinished(() => app.stop())
-    const down = Promise.withResolvers<unknown>()
-    app.events.listen((event) => event.kind === 'store-down' && down.resolve(event.error))
-    // Nothing is under way: the loops for retries, redrives, sending, housekeeping and maintenance have looked and sleep.
-    await expect.poll(() => clock.waiting()).toBe(5)
+    // Nothing is under way: the loops for retries, redrives, sending, housekeeping, maintenance and heartbeats have looked and sleep.
+    await expect.poll(() => clock.waiting()).toBe(6)
     await pool.end()
     transport.send(['m1', 'm2'].map((id) => ({ id, type: 'note.created', body: {} })))
-    expect(await down.promise).toMatchObject({ code: 'STORE_CLOSED', message: expect.stringContaining('app.stop()') })
+    const down = await vi.waitFor(async () => {
+      await clock.advance(100)
+      return events.find((event) => event.kind === 'store-down') ?? Promise.reject(new Error('not yet'))
+    })
+    expect(down.error).toMatchObject({ code: 'STORE_CLOSED', message: expect.stringContaining('app.stop()') })
     expect(transport.settled()).toEqual([])
     await app.stop()
     expect(transport.pending()).toHaveLength(2)

@@ -85,10 +85,13 @@ export function consume(world: World, fixed?: Fixed): Run {
     yield* database.commit(transaction)
   }
 
-  function* handle({ deliveries }: TakenBatch): Generator<Step, { overheadMs: number; conflicts: number }, void> {
+  /** One attempt. The answer is the time that its calls took; `undefined` after a conflict. */
+  function* together(deliveries: readonly Delivery[]): Generator<Step, number | undefined, void> {
     const transaction = {}
-    const begunAt = time.nowMs
     let failed = false
+    const fail = (): void => {
+      failed = true
+    }
     const lockTimeoutMs = fixed ? 100 : sizes.lockTimeoutMs
     yield* database.client(costs.batchMs)
     yield* database.statement(deliveries.length * 0.01)
@@ -96,40 +99,37 @@ export function consume(world: World, fixed?: Fixed): Run {
     if (interleaved) {
       yield* database.client(deliveries.length * (costs.messageMs + costs.clientMs))
       yield* database.statement(2 * deliveries.length * costs.serverMs * 0.7)
-      for (const delivery of deliveries) {
-        if (failed) break
-        yield* database.lockRow(
-          transaction,
-          rowOf.get(delivery) as number,
-          () => {
-            failed = true
-          },
-          lockTimeoutMs,
-        )
-      }
-    } else
-      for (const delivery of deliveries) {
-        if (failed) break
-        yield* database.client(costs.messageMs)
-        yield* database.statement()
-        yield* database.update(
-          transaction,
-          rowOf.get(delivery) as number,
-          () => {
-            failed = true
-          },
-          lockTimeoutMs,
-        )
-      }
-    const callsMs = time.nowMs - calledAt
-    if (failed) {
-      database.release(transaction)
-      yield* database.statement()
-      for (const delivery of deliveries) yield* alone(delivery)
-      return { overheadMs: time.nowMs - begunAt - callsMs, conflicts: 1 }
     }
-    yield* database.commit(transaction)
-    return { overheadMs: time.nowMs - begunAt - callsMs, conflicts: 0 }
+    for (const delivery of deliveries) {
+      if (failed) break
+      const row = rowOf.get(delivery) as number
+      if (interleaved) {
+        yield* database.lockRow(transaction, row, fail, lockTimeoutMs)
+        continue
+      }
+      yield* database.client(costs.messageMs)
+      yield* database.statement()
+      yield* database.update(transaction, row, fail, lockTimeoutMs)
+    }
+    const callsMs = time.nowMs - calledAt
+    if (!failed) {
+      yield* database.commit(transaction)
+      return callsMs
+    }
+    database.release(transaction)
+    yield* database.statement()
+    return undefined
+  }
+
+  function* handle({ deliveries }: TakenBatch): Generator<Step, { overheadMs: number; conflicts: number }, void> {
+    const most = deliveries.length >= 16 ? 2 : 1
+    for (let conflicts = 0; conflicts < most; conflicts++) {
+      const begunAt = time.nowMs
+      const callsMs = yield* together(deliveries)
+      if (callsMs !== undefined) return { overheadMs: time.nowMs - begunAt - callsMs, conflicts }
+    }
+    for (const delivery of deliveries) yield* alone(delivery)
+    return { overheadMs: 0, conflicts: most }
   }
 
   let idle = 0

@@ -71,7 +71,7 @@ describe('justonce migrate', () => {
   })
 
   test.each([
-    { args: ['migrate'], says: 'which store? Give --store <file>' },
+    { args: ['migrate'], says: 'which store? Give --store <url or file>' },
     { args: ['migrate', '--store', 'nowhere.ts'], says: 'there is no file nowhere.ts' },
     { args: ['migrate', '--store', fixture('no-store')], says: 'exports no store. Export it as default' },
     { args: ['migrate', '--store', fixture('function')], says: 'exports a function instead of a store' },
@@ -106,7 +106,7 @@ describe('justonce migrate', () => {
     expect((await runJustonce([])).out).toContain('migrate')
     const { code, out, err } = await runJustonce(['migrate', '--help'])
     expect([code, err]).toEqual([0, ''])
-    expect(out).toContain('--store <file>')
+    expect(out).toContain('--store <url | file>')
   })
 })
 

@@ -20,5 +20,8 @@ test('justonce retention repair-horizon lowers it to what was removed, and says 
   })
   expect(await store.retention.horizon()).toBeUndefined()
   const mistaken = await run('raise')
-  expect([mistaken.code, mistaken.err]).toEqual([2, expect.stringContaining('do what? Give repair-horizon')])
+  expect([mistaken.code, mistaken.err]).toEqual([
+    2,
+    expect.stringContaining('what is raise? Give one of: plan, run, repair-horizon'),
+  ])
 })

@@ -66,3 +66,24 @@ bindBrokenStores([
     })),
   },
 ])
+
+/** Finds and edits intents, too, as every store did before there were any. */
+const blindToKinds = parking(({ list, tally, edit }) => ({
+  list: (filter, page) => list({ kind: 'any', ...filter }, page),
+  tally: (filter, by, limit) => tally({ kind: 'any', ...filter }, by, limit),
+  edit: (tx, filter, change, limit) => edit(tx, { kind: 'any', ...filter }, change, limit),
+}))
+
+bindBrokenStores(
+  [
+    'intents: a filter that does not ask for them finds and counts none, whatever else it asks for',
+    'intents: an edit that does not ask for them changes none',
+    'intents: what operators do with dead letters and retries, even with all of them, leaves intents alone',
+    'delayed: only a filter that asks for delayed messages finds them',
+    'delayed: what operators do with retries and dead letters, even with all of them, leaves delayed messages alone',
+  ].map((caught) => ({
+    name: `takes intents and delayed messages for messages (${caught})`,
+    caught,
+    break: blindToKinds,
+  })),
+)

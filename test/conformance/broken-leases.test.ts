@@ -1,10 +1,15 @@
-import { bindBrokenStores, leases } from './break-store.ts'
+import { bindBrokenStores, comparesWithWhatItSees, leases } from './break-store.ts'
 
 /** What a store that does not ask its database might remember. */
 const held = new Map<string, { fence: number; endsAt: number }>()
 const anHour = 3_600_000
 
 bindBrokenStores([
+  {
+    name: 'lets every process advance a schedule',
+    caught: 'schedule: of ten processes that see the same tick, one makes its message',
+    break: comparesWithWhatItSees,
+  },
   {
     name: 'gives a lease to everybody',
     caught: 'leases: the holder keeps others out until the lease is released',

@@ -19,6 +19,21 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'drops what is too large for it',
+    caught:
+      'hostile: a message larger than the store can keep is handled, and if it fails, a note of it is the dead letter',
+    break: (store) => ({
+      limits: async () => ({ messageBytes: 100_000 }),
+      ...parking(({ park }) => ({
+        park: (tx, rows) =>
+          park(
+            tx,
+            rows.filter(({ message }) => message.body.length < 100_000),
+          ),
+      }))(store),
+    }),
+  },
+  {
     name: 'keeps parked messages as text',
     caught: 'parking: messages are kept byte for byte, even what no text column takes',
     break: parking(({ park }) => ({
@@ -40,6 +55,17 @@ bindBrokenStores([
         park(
           tx,
           messages.map((each) => ({ ...each, delayMs: 0 })),
+        ),
+    })),
+  },
+  {
+    name: 'takes the time at which a message is due for no delay',
+    caught: 'parking: a message can be due at a time, by the clock of the database, instead of after a delay',
+    break: parking(({ park }) => ({
+      park: (tx, messages) =>
+        park(
+          tx,
+          messages.map(({ dueAt: _, ...each }) => each),
         ),
     })),
   },

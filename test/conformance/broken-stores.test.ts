@@ -22,6 +22,21 @@ bindBrokenStores([
     })),
   },
   {
+    name: 'takes what it had to wait for as processed',
+    caught: 'claim: a rival that has waited for a message that failed sees it as parked',
+    on: 'simulated',
+    break: inbox(({ claim, find }) => ({
+      async claim(tx, requests) {
+        const before = await find(requests)
+        const { existing, ...answer } = await claim(tx, requests)
+        const seen = existing.map((record, place) =>
+          record && before[place] === undefined ? { ...record, state: 'processed' as const } : record,
+        )
+        return { ...answer, existing: seen }
+      },
+    })),
+  },
+  {
     name: 'answers in an order of its own',
     caught: 'claim: answers come in the order of the requests, with known and new ones mixed',
     break: inbox(({ claim }) => ({

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery, IncomingMessage, PublishResult, Transport } from '../../src/contracts/index.ts'
+import { MemoryDatabase, memoryStore } from '../../src/stores/memory/index.ts'
 import { runTransportCase, type TransportCaseContext, transportCases } from '../../src/testing/index.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 import { brokenOrders } from './broken-orders.ts'
 import { type Break, type BrokenTransport, settlesByMessage } from './broken-transport.ts'
+import { queueContext } from './queue-context.ts'
 
 /** Changes every delivery on its way; by its receipt it is still settled. */
 function changing(change: (message: IncomingMessage) => Partial<IncomingMessage>): Break {
@@ -218,5 +220,21 @@ describe('the cases notice a transport that', () => {
     await expect(runTransportCase(each, openWith(breakIt, patienceMs))).rejects.toThrow()
     const sound: Break = (connection) => connection
     await expect(runTransportCase(each, openWith(sound, 10_000))).resolves.toEqual({ kind: 'passed' })
+  })
+
+  // A memory transport has no bytes to limit: this is a queue.
+  test('pays no heed to maxBytes', async () => {
+    const each = transportCases.find(({ needs }) => needs?.includes('byte-limit'))
+    if (each === undefined) throw new Error('There is no case about bytes.')
+    const open = async (): Promise<TransportCaseContext> => {
+      const database = new MemoryDatabase()
+      const context = queueContext({ openStore: async () => memoryStore({ database }), remove: async () => {} })
+      const heedless = (transport: Transport): Transport => ({
+        ...transport,
+        deliveries: ({ maxBytes: _, ...given }) => transport.deliveries(given),
+      })
+      return { ...context, connect: async () => heedless(await context.connect()) }
+    }
+    await expect(runTransportCase(each, open)).rejects.toThrow('bytes were unsettled')
   })
 })

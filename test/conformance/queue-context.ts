@@ -26,6 +26,7 @@ export function queueContext<Tx>({ openStore, remove }: QueueDatabase<Tx>): Tran
   }
 
   return {
+    limitsBytes: true,
     connect: () => open({ dying: false }),
     connectMortal: async () => ({ transport: await open({ dying: true }), die: async () => {} }),
     async close() {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Queue, Store } from '../../src/contracts/index.ts'
 import { mysqlStore } from '../../src/stores/mysql/index.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
-import { claim } from '../../src/testing/sample-records.ts'
+import { claim, present } from '../../src/testing/sample-records.ts'
 import { eventually, failureOf, gate } from '../../src/testing/waiting.ts'
 import { newDatabase } from '../mysql/mysql-context.ts'
 import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
@@ -61,10 +61,11 @@ const onPostgres = {
 const onMysql = { server: mariadb, create: mysqlUrl, atTheEnd: 'ETIMEDOUT' }
 
 describe.each([
-  { name: 'pg', open: openPg, ...onPostgres },
-  { name: 'postgres.js', open: openPostgresJs, ...onPostgres },
-  { name: 'mysql2', open: openMysql2, ...onMysql },
-])('$name: a server that no longer hears a connection', ({ server, open, create, atTheEnd }) => {
+  { name: 'pg', open: openPg, showsProgress: true, ...onPostgres },
+  // It does not show how much of an answer has arrived.
+  { name: 'postgres.js', open: openPostgresJs, showsProgress: false, ...onPostgres },
+  { name: 'mysql2', open: openMysql2, showsProgress: true, ...onMysql },
+])('$name: a server that no longer hears a connection', ({ server, open, create, atTheEnd, showsProgress }) => {
   let url: string
   beforeAll(async () => {
     if (server.available) url = await create()
@@ -134,6 +135,38 @@ describe.each([
       const again = async () =>
         await store.queue.take('notes', { limit: 1, visibilityMs: 1_000 }).catch(() => undefined)
       expect(await eventually(again, 'a take on another connection')).toEqual([])
+    }),
+  )
+
+  test.skipIf(!server.available)('the boundary of a part is given up', () =>
+    through(async ({ store }, proxy) => {
+      const parts = present(store.parts, 'parts')
+      const work = store.transaction(
+        async (tx) => {
+          await claim(store, tx, 'in a part')
+          await parts.next(tx)
+          proxy.halfClose()
+          await parts.next(tx)
+        },
+        // The server must not be the first that gives up.
+        { idleTimeoutMs: 6_000, lockTimeoutMs: 100 },
+      )
+      expect(await failureOf(work, 'a boundary without an answer')).toMatchObject({ code: 'ETIMEDOUT' })
+      expect(await known(store, 'in a part')).toEqual({ state: undefined })
+    }),
+  )
+
+  test.skipIf(!server.available)('a network that is slow is not silent', () =>
+    through(async ({ store }, proxy) => {
+      const size = 1_000_000
+      const message = { envelope: Buffer.from('large'), body: Buffer.alloc(size, 7) }
+      // Some connections are there already: to open one over this network would take long, too.
+      await store.queue.take('notes', { limit: 1, visibilityMs: 1_000 })
+      proxy.slow(answerTimeoutMs / 8)
+      await store.queue.send(undefined, 'notes', [{ message, key: undefined }])
+      if (!showsProgress) return
+      const [taken] = await store.queue.take('notes', { limit: 1, visibilityMs: 60_000 })
+      expect(taken?.message.body.byteLength).toBe(size)
     }),
   )
 

@@ -94,6 +94,7 @@ export async function openCaseContext(url: string, options: ChosenOptions): Prom
   const topic = await openTopic(url)
   return {
     patienceMs: 15_000,
+    limitsBytes: true,
     refused: { body: new Uint8Array(3_000_000) },
     connect: async () => topic.connect(options),
     async connectMortal() {

@@ -66,6 +66,8 @@ export async function openMysqlContext(options: MysqlContextOptions): Promise<St
   })
 }
 
+const queue = 'justonce_queue'
+
 /** What mysqldump and its file do: tables are dropped, made anew, and filled with what was kept. */
 async function dumped(admin: Pool, database: string): Promise<() => Promise<void>> {
   const kept = newDatabase()
@@ -87,7 +89,8 @@ async function dumped(admin: Pool, database: string): Promise<() => Promise<void
       )
       return found?.ok === 1 ? true : undefined
     }, 'the next second')
-    for (const { name } of rows) {
+    // Each of these commits, while apps are running: they must not get a message before its record and its effects are as they were.
+    for (const { name } of rows.toSorted((a, b) => Number(a.name === queue) - Number(b.name === queue))) {
       await admin.query(`DROP TABLE ${database}.${name}`)
       await admin.query(`CREATE TABLE ${database}.${name} LIKE ${kept}.${name}`)
       await admin.query(`INSERT INTO ${database}.${name} SELECT * FROM ${kept}.${name}`)

@@ -40,7 +40,7 @@ describe.skipIf(!mariadb.available)('mysql2: round trips', () => {
 
   async function handled(ids: readonly string[]): Promise<number[]> {
     const transport = memoryTransport()
-    const app = justonce({ store, transport, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
+    const app = justonce({ store, transport, heartbeat: false, concurrency: 1, batch: { max: 50, budgetMs: 60_000 } })
     app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
     await app.start()
     proxy.trips()
@@ -72,7 +72,7 @@ describe.skipIf(!mariadb.available)('mysql2: round trips', () => {
 
   test('a message that this app has just handled: none', async () => {
     const transport = memoryTransport()
-    const app = justonce({ store, transport, concurrency: 1 })
+    const app = justonce({ store, transport, heartbeat: false, concurrency: 1 })
     app.on('note.created', 'tag-note', ({ id }, { tx }) => twoStatements(tx, id))
     await app.start()
     proxy.trips()

@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { justonce } from '../../src/index.ts'
 import { type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { parkedMessage, request, toQueue } from '../../src/testing/sample-records.ts'
 import { done, park } from '../../src/testing/store-cases/parked-rows.ts'
+import { queueTransport } from '../../src/transports/queue/index.ts'
 import { createDatabase } from '../servers/postgres-databases.ts'
 import { requireServer } from '../servers/require.ts'
 import { newPool, newSchema } from './pg-context.ts'
@@ -114,6 +116,29 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
     const work = store.transaction((tx) => store.queue.send(tx, 'notes', [toQueue('m1')]))
     await expect(work).rejects.toMatchObject(denied)
   })
+
+  test.each(['policy', 'trigger'])(
+    'a message that cannot be removed from its queue, because of a %s: it is not gone, it waits, and that is reported',
+    async (what) => {
+      if (what === 'policy') await secure('justonce_queue', ['SELECT', 'INSERT', 'UPDATE'])
+      else await swallow('DELETE', 'justonce_queue')
+      const app = justonce({ store, transport: queueTransport({ store, queue: 'notes', pollMs: 10 }) })
+      const kinds: string[] = []
+      const stuck = new Promise((resolve) => {
+        app.events.listen((event) => {
+          kinds.push(event.kind)
+          if (event.kind === 'stuck') resolve(event.error)
+        })
+      })
+      app.on('note.created', 'tag-note', async () => {})
+      await app.publish('note.created', 'm1')
+      await app.start()
+      expect(await stuck).toMatchObject(denied)
+      await app.stop()
+      expect(kinds).not.toContain('delivery-gone')
+      expect(await owner.queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
+    },
+  )
 
   test('row-level security that applies to the role is reported at the start, because rows that are not seen are not missed', async () => {
     expect(await store.warnings?.()).toEqual([])

@@ -22,6 +22,20 @@ function expectProven(proof: Proof, steps: readonly string[]): void {
 }
 
 describe('on SQLite', () => {
+  test('node:sqlite, with messages that leave later', async () => {
+    const proof = await prove({
+      setup: (db) => db.exec('CREATE TABLE payments (id TEXT)'),
+      register: (app) =>
+        app.on('payment.received', 'book-payment', async ({ id }, { tx, publish }) => {
+          tx.prepare('INSERT INTO payments VALUES (?)').run(id)
+          await publish('receipt.wanted', { payment: id }, { delayMs: 1 })
+          await publish('reminder.due', { payment: id }, { delayMs: 86_400_000 })
+        }),
+      messages: payments,
+    })
+    expectProven(proof, ['claim', 'query', 'publish', 'publish', 'bookkeeping', 'commit', 'ack'])
+  })
+
   test('node:sqlite, with a number that the database counts and a time that it knows', async () => {
     const proof = await prove({
       setup: (db) =>

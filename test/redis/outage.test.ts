@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isJustonceError, type JustonceEvent, justonce, once } from '../../src/index.ts'
 import { memoryTransport } from '../../src/memory.ts'
 import { countParked } from '../../src/operations/index.ts'
@@ -9,6 +9,11 @@ import { requireBinaries } from '../servers/require.ts'
 import { aDayMs, connected, freshTag, type TestClient } from './open-redis.ts'
 
 const binaries = await requireBinaries('redis')
+
+/** Asks until there is a connection. */
+async function idOf(its: TestClient): Promise<number> {
+  return await vi.waitFor(() => its.clientId(), { timeout: 10_000 })
+}
 
 describe.skipIf(!binaries.available)('Redis goes away', () => {
   let server: RedisServer
@@ -41,7 +46,7 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     const heard = (kind: JustonceEvent['kind']) =>
       expect.poll(() => events.some((event) => event.kind === kind), { timeout: 15_000 }).toBe(true)
     const count = async (id: string): Promise<number> => Number((await client.get(`effects:{${hashTag}}:${id}`)) ?? 0)
-    return { hashTag, store, transport, app, heard, count }
+    return { hashTag, store, transport, app, events, heard, count }
   }
 
   test.for(['kill -9', 'freeze'])('by %s, in the middle of the work: every message takes effect once', async (how) => {
@@ -66,6 +71,34 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
     await app.stop()
     expect(await Promise.all(ids.map(count))).toEqual(ids.map(() => 1))
   })
+
+  test.for([
+    ['keeps commands for later', false],
+    ['does not', true],
+  ] as const)(
+    'for one connection only, of a client that %s: the store is not reported as down',
+    async ([_, disableOfflineQueue]) => {
+      const its = await connected(server.url, { disableOfflineQueue })
+      const { hashTag, transport, app, events, count } = open({ its })
+      app.on('note.created', 'tag-note', (message, { tx }) => tx.command('INCR', `effects:{${hashTag}}:${message.id}`))
+      await app.start()
+      const ids: string[] = []
+      try {
+        for (let cut = 0; cut < 20; cut++) {
+          // Relay, retries and redrives ask every 20 ms, so some command is on its way.
+          await client.sendCommand(['CLIENT', 'KILL', 'ID', String(await idOf(its))])
+          ids.push(`m${cut}`)
+          transport.send([{ id: `m${cut}`, type: 'note.created', body: {} }])
+          await transport.idle()
+        }
+      } finally {
+        await app.stop()
+        its.destroy()
+      }
+      expect(await Promise.all(ids.map(count))).toEqual(ids.map(() => 1))
+      expect(events.filter(({ kind }) => kind === 'store-down')).toEqual([])
+    },
+  )
 
   test.for([
     { which: 'that keeps commands for later', disableOfflineQueue: false, leaseMs: 3_600_000 },
@@ -93,12 +126,36 @@ describe.skipIf(!binaries.available)('Redis goes away', () => {
         expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
         expect(await store.parking.list()).toMatchObject([{ key: 'm2', state: 'dead', attempts: 2 }])
       } finally {
-        await client.configSet('proto-max-bulk-len', '512mb')
+        await client.configSet('proto-max-bulk-len', '4mb')
         await app.stop()
         its.destroy()
       }
     },
   )
+
+  test('a body that the server does not take becomes a dead letter that fits, and others go on', async () => {
+    const its = await connected(server.url)
+    const { hashTag, store, transport, app, events, count } = open({ commandTimeoutMs: 10_000, its })
+    app.on('note.created', { name: 'tag-note', retry: { attempts: 2, backoff: () => 0 } }, async (message, { tx }) => {
+      await tx.command('INCR', `effects:{${hashTag}}:${message.id}`)
+      if (message.id === 'm2') throw new Error('not this one')
+    })
+    await client.configSet('proto-max-bulk-len', '1mb')
+    try {
+      await app.start()
+      const body = { text: 'x'.repeat(900_000) }
+      transport.send(['m1', 'm2', 'm3'].map((id) => ({ id, type: 'note.created', body })))
+      await transport.idle()
+      const kept = await store.parking.list()
+      expect(kept).toMatchObject([{ messageId: 'm2', state: 'dead', reason: 'MESSAGE_NOT_KEPT' }])
+    } finally {
+      await client.configSet('proto-max-bulk-len', '4mb')
+      await app.stop()
+      its.destroy()
+    }
+    expect(await Promise.all(['m1', 'm2', 'm3'].map(count))).toEqual([1, 0, 1])
+    expect(events.filter(({ kind }) => kind === 'stuck' || kind === 'store-down')).toEqual([])
+  })
 
   test('a ping says when the memory is full or the server has become a replica', async () => {
     const { store } = open({ commandTimeoutMs: 10_000 })

@@ -48,6 +48,8 @@ function settingArgs(port: number, dir: string, more: ServerSettings = {}): stri
     appendonly: 'yes',
     appendfsync: 'everysec',
     'maxmemory-policy': 'noeviction',
+    // So that tests can send what is too large.
+    'proto-max-bulk-len': '4mb',
     ...more,
   }
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])

@@ -27,7 +27,8 @@ function burden(random: Random, message: ScenarioMessage, { mendedAt, shape }: S
     case 'large':
       // Of what was too large to be kept nobody can redrive more than a note. A queue keeps what waits for a dead letter of
       // its key, and is never empty then.
-      return mendedAt === undefined && !(shape === 'queue' && message.type === 'ordered')
+      // And a queue in the database refuses it when it is sent.
+      return mendedAt === undefined && shape !== 'database' && !(shape === 'queue' && message.type === 'ordered')
         ? { ...message, large: true }
         : message
     default:

@@ -8,6 +8,12 @@ export interface Order {
   readonly behaviour: Behaviour
 }
 
+/** What is published of each effect: which message it was of, and which handler's. */
+export interface Done extends Order {
+  readonly of: string
+  readonly by: string
+}
+
 /** Of every handler. */
 export const attempts = 8
 

@@ -1,6 +1,11 @@
+import type { PackedMessage } from '../../src/contracts/index.ts'
+import { unpackOutgoing } from '../../src/encoding/packed-message.ts'
 import { starvesAfterMs } from './crowded.ts'
 import type { Row } from './database/sim-database.ts'
 import { attempts, endsAsDeadLetter } from './handlers.ts'
+import { firstSentInside } from './inside.ts'
+import { aboutChain, aboutUnsent } from './inside-invariants.ts'
+import { tickMs } from './real-app.ts'
 import type { RetentionWatch } from './retention-watch.ts'
 import { runOf } from './run-of.ts'
 import type { ScenarioMessage } from './scenario.ts'
@@ -29,16 +34,22 @@ export function violations(world: World, rested: boolean): string[] {
     isMended: mendedAt !== undefined,
     hasRecords: shape !== 'log by position',
     mayCondemn: mayCondemn(world),
-    wasRestored: restore !== undefined,
+    saysWhatIsSent: restore === undefined && shape !== 'database',
     watch: world.watch,
     notes: notedIn(world),
   }
+  const isUnsent = ({ id }: ScenarioMessage) =>
+    shape === 'database' && firstSentInside(world.database, id) === undefined
   const isReplaced = world.scenario.deployAt !== undefined
   for (const message of world.scenario.messages) {
     if ((effects.get(`added|${message.id}`) ?? 0) > 1)
       found.push(`DOUBLED: added|${message.id} took effect more than once`)
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
+      if (isUnsent(message)) {
+        found.push(...aboutUnsent(run, effects.get(run) ?? 0, records.get(run), parked.get(run)))
+        continue
+      }
       // Whether the old processes had come to it, the new ones cannot know: it has run once, or waits for a person, or never began.
       if (isReplaced && handler === 'first') {
         found.push(...aboutReplaced(run, effects.get(run) ?? 0, parked.get(run)))
@@ -53,7 +64,10 @@ export function violations(world: World, rested: boolean): string[] {
   found.push(
     ...(world.watch?.found ?? []),
     ...aboutBalances(world, effects),
-    ...(restore === undefined ? [...aboutOrder(world), ...aboutSending(world)] : []),
+    ...aboutChain(world, effects, sent, facts.mayCondemn),
+    ...(restore === undefined
+      ? [...aboutOrder(world), ...aboutSending(world), ...aboutLeaving(world), ...aboutTicks(world)]
+      : []),
     ...aboutStarving(world),
   )
   for (const { key, row } of world.database.scan(undefined, 'late')) {
@@ -79,8 +93,8 @@ interface Facts {
   readonly isMended: boolean
   readonly hasRecords: boolean
   readonly mayCondemn: boolean
-  /** Then what was published of lost effects has been sent all the same. */
-  readonly wasRestored: boolean
+  /** Not where a backup was restored: what was published of lost effects has been sent all the same. */
+  readonly saysWhatIsSent: boolean
   /** Where records are removed. */
   readonly watch: RetentionWatch | undefined
   /** Ids of messages of which only a note could be kept. */
@@ -89,7 +103,7 @@ interface Facts {
 
 function aboutRun(
   { behaviour, id, large }: ScenarioMessage,
-  { isMended, hasRecords, mayCondemn, wasRestored, watch, notes }: Facts,
+  { isMended, hasRecords, mayCondemn, saysWhatIsSent, watch, notes }: Facts,
   run: string,
   effects: number,
   record: unknown,
@@ -119,7 +133,7 @@ function aboutRun(
   const isCondemned = mayCondemn && reason === 'PROCESS_DIED'
   if (parked?.state === 'dead' && !endsAsDeadLetter(behaviour) && !isCondemned && !isTooOld)
     found.push(`GIVEN UP: ${run} is a dead letter although it would have succeeded (${behaviour})`)
-  if (wasRestored) return found
+  if (!saysWhatIsSent) return found
   if (effects === 1 && sent !== 1) found.push(`MESSAGES: ${run} took effect once and sent ${sent} different messages`)
   if (effects === 0 && sent > 0) found.push(`MESSAGES: ${run} had no effect and sent ${sent} messages`)
   return found
@@ -174,16 +188,21 @@ function aboutOrder(world: World): string[] {
     const places = line.toSorted((a, b) => Number(a.row.place) - Number(b.row.place))
     // The first effect of each: whether there may be a second one (a letter that nobody could know was redriven) is asked elsewhere.
     const inEffect = [...new Set(places.map(({ row }) => `${row.message}`))]
-    const asSent = inEffect.toSorted((a, b) => world.broker.firstSent(a) - world.broker.firstSent(b))
+    const asSent = inEffect.toSorted((a, b) => firstSent(world, a) - firstSent(world, b))
     if (inEffect.join() !== asSent.join())
       found.push(`DISORDER: of ${key} were sent ${asSent.join(', ')}, and took effect ${inEffect.join(', ')}`)
   }
   return found
 }
 
+function firstSent({ broker, database, scenario }: World, id: string): number {
+  return scenario.shape === 'database' ? (firstSentInside(database, id) ?? Number.NaN) : broker.firstSent(id)
+}
+
 /** What handlers of an ordered key publish under it reaches the broker in the order of their effects. */
 function aboutSending(world: World): string[] {
-  if (world.scenario.order !== 'keep') return []
+  // What is delayed differently leaves in another order.
+  if (world.scenario.order !== 'keep' || world.scenario.delays) return []
   const effects = world.database.scan(undefined, 'effects').filter(({ row }) => row.handler === 'line')
   const times = count(effects.map(({ row }) => `${row.message}`))
   const placeOf = new Map(effects.map(({ row }) => [row.message as string, row.place as number]))
@@ -201,6 +220,31 @@ function aboutSending(world: World): string[] {
     lastOf.set(message.key, of)
   }
   return found
+}
+
+/** A message is put into the queue of its destination once, whether it was delayed or not. */
+function aboutLeaving({ database }: World): string[] {
+  const times = count(
+    database.scan(undefined, 'left').map(({ row }) => unpackOutgoing(row.message as PackedMessage).id),
+  )
+  return [...times].flatMap(([id, put]) => (put > 1 ? `TWICE: ${id} was put into its queue ${put} times` : []))
+}
+
+/** Every tick of a schedule has its message, from the first one on. */
+function aboutTicks({ database, scenario }: World): string[] {
+  if (!scenario.ticks) return []
+  const left = database.scan(undefined, 'left').map(({ row }) => unpackOutgoing(row.message as PackedMessage))
+  const ticks = left.filter(({ id }) => isTick(id)).map(({ sentAt }) => sentAt.getTime())
+  const sorted = [...new Set(ticks)].sort((a, b) => a - b)
+  return sorted.flatMap((at, index) => {
+    const before = sorted[index - 1]
+    return before !== undefined && at - before !== tickMs ? `LOST: there is no tick between ${before} and ${at}` : []
+  })
+}
+
+/** Ids that are derived from a tick are of version 8, all others that are published here of version 7. */
+function isTick(id: string): boolean {
+  return id[14] === '8'
 }
 
 function publishedBy(world: World): Map<string, number> {

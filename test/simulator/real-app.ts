@@ -1,9 +1,17 @@
+import type { Transport } from '../../src/contracts/index.ts'
 import { type App, justonce, messages, type RetentionOptions } from '../../src/index.ts'
-import { attempts, behave, type Order } from './handlers.ts'
+import { queueTransport } from '../../src/transports/queue/index.ts'
+import { attempts, behave, type Done, type Order } from './handlers.ts'
+import { queueName } from './inside.ts'
 import type { SimProcess } from './process.ts'
 import type { RetentionPlan } from './retained.ts'
+import type { Scenario } from './scenario.ts'
+import type { SimTx } from './store/sim-tx.ts'
 import { timedIds } from './timed-ids.ts'
 import type { Program } from './world.ts'
+
+/** Of the schedule that processes have in some worlds. */
+export const tickMs = 4_000
 
 /** The real engine and consumer, as a user would set them up. */
 export const realApp: Program = (environment) => runApp(environment, ['one'])
@@ -17,11 +25,15 @@ function runApp(
 ): void {
   const { retention } = scenario
   const days = retention?.days[index]
+  const withQueue = store as typeof store & Required<Pick<typeof store, 'queue'>>
+  const isInside = scenario.shape === 'database'
   const app = justonce({
     log: false,
-    store: store as typeof store & Required<Pick<typeof store, 'queue'>>,
+    store: withQueue,
+    // What is simulated is the work on messages: a heartbeat changes nothing of it, and would only take time.
+    heartbeat: false,
     ...(hints && { hints }),
-    transport,
+    ...(isInside ? insideWays(withQueue, process, transport, scenario) : { transport }),
     clock: process.clock,
     concurrency: scenario.concurrency,
     batch: { max: scenario.batchMax, budgetMs: scenario.budgetMs },
@@ -33,7 +45,8 @@ function runApp(
       bulk: Order
       ordered: Order
       sick: Order
-      done: { of: string; by: string }
+      done: Done
+      told: Done
     }>(),
   })
   const options = {
@@ -44,7 +57,9 @@ function runApp(
   const history = { misbehaved, mendedAt: scenario.mendedAt }
   // A broker that shuffles cannot keep an order, and then nobody may ask for one.
   const order =
-    transport.capabilities.order === 'none' ? {} : ({ ordered: { by: 'key', whenDead: scenario.whenDead } } as const)
+    !isInside && transport.capabilities.order === 'none'
+      ? {}
+      : ({ ordered: { by: 'key', whenDead: scenario.whenDead } } as const)
   const isNew = scenario.deployAt !== undefined && process.clock.monotonicMs() >= scenario.deployAt
   for (const [type, name] of [
     ['single', 'one'],
@@ -59,22 +74,44 @@ function runApp(
       { ...named, ...options, ...(type === 'ordered' && order), interleave: scenario.interleave },
       async (message, { tx, publish, afterCommit }) => {
         if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
-        await publish('done', { of: message.id, by: name }, name === 'line' ? { key: message.key ?? 'none' } : {})
+        const done = { of: message.id, by: name, behaviour: message.body.behaviour }
+        const key = name === 'line' ? { key: message.key ?? 'none' } : {}
+        await publish('done', done, { ...delayOf(scenario, message), ...key })
         await behave(tx, name, message, process, history)
       },
     )
   }
   app.on('sick', { name: 'sick', ...options, interleave: scenario.interleave }, async (message, { tx, publish }) => {
     if (process.clock.monotonicMs() < (scenario.sickUntil ?? 0)) throw new Error('fails on everything')
-    await publish('done', { of: message.id, by: 'sick' })
+    const done = { of: message.id, by: 'sick', behaviour: message.body.behaviour }
+    await publish('done', done, delayOf(scenario, message))
     await behave(tx, 'sick', message, process, history)
   })
   app.onBatch('bulk', { name: 'bulk', ...options }, async (all, { tx, publish }) => {
     for (const message of all) {
-      await publish('done', { of: message.id, by: 'bulk' })
+      const done = { of: message.id, by: 'bulk', behaviour: message.body.behaviour }
+      await publish('done', done, delayOf(scenario, message))
       await behave(tx, 'bulk', message, process, history)
     }
   })
+  // What comes back through the queue of the same database: the second handler of a chain.
+  if (isInside)
+    app.on(
+      'done',
+      { name: 'chain', ...options, ordered: { by: 'key', whenDead: 'block' }, interleave: scenario.interleave },
+      async (message, { tx, publish }) => {
+        const { of, by } = message.body
+        await publish('told', message.body, message.key === undefined ? {} : { key: message.key })
+        await behave(tx, 'chain', { ...message, id: `${by}|${of}` }, process, history)
+      },
+    )
+  const tick = {
+    everyMs: tickMs,
+    type: 'done',
+    body: { of: 'tick', by: 'schedule', behaviour: 'good' },
+    missed: 'all',
+  } as const
+  if (scenario.ticks) app.schedule('tick', tick)
   // A store that is away at the start: the one who started the process tries again.
   const start = () => void app.start().catch(() => process.clock.timer(500, start))
   start()
@@ -82,6 +119,23 @@ function runApp(
     const tidyUp = retention === undefined ? async () => {} : () => giveUpWhatHasRun(app, tookEffect)
     redriveNowAndThen(app, process, scenario.mendedAt, tidyUp)
   }
+}
+
+/** Some leave at once, too. */
+function delayOf({ delays }: Scenario, { id }: { readonly id: string }): { readonly delayMs?: number } {
+  const sum = [...id].reduce((total, letter) => total + letter.charCodeAt(0), 0)
+  return delays ? { delayMs: [0, 700, 2_500, 6_000][sum % 4] as number } : {}
+}
+
+/** Messages come from the database itself, and what handlers publish goes there, too, and only from there to a broker. */
+function insideWays(
+  store: Parameters<typeof queueTransport<SimTx>>[0]['store'],
+  process: SimProcess,
+  elsewhere: Transport,
+  { visibilityMs = 30_000 }: Pick<Scenario, 'visibilityMs'>,
+) {
+  const queue = queueTransport({ store, queue: queueName, visibilityMs, pollMs: 1_000, clock: process.clock })
+  return { from: queue, to: { queue, elsewhere }, routes: { done: 'queue', told: 'elsewhere' } }
 }
 
 function retentionOptions({ tooOld, timeless }: RetentionPlan, days: number): RetentionOptions {

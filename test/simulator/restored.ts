@@ -60,7 +60,7 @@ function shapeOf({ seed }: Pick<Scenario, 'seed'>): Scenario['shape'] {
   return seed % 2 === 0 ? 'log by position' : 'log by both'
 }
 
-function replays(random: Random): number[] {
+export function replays(random: Random): number[] {
   return Array.from({ length: random.pick([1, 1, 2]) }, () => random.between(0, 4_000))
 }
 

@@ -1,7 +1,9 @@
 import { burdened } from './burdened.ts'
 import { crowded } from './crowded.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
+import { inside, restoredInside } from './inside.ts'
 import { type ClockPlan, jumping } from './jumping.ts'
+import { type Meddling, meddled } from './meddled.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
 import { type RestorePlan, restored } from './restored.ts'
@@ -51,8 +53,10 @@ export interface Scenario {
   /** Small ones make batches run out of time, so that they give back what they have not begun. */
   readonly budgetMs: number
   readonly order: 'keep' | 'shuffle'
-  /** A queue that is emptied, or a log of partitions that is read; of a log, how copies are recognised. */
-  readonly shape: 'queue' | 'log by id' | 'log by position' | 'log by both'
+  /** A queue that is emptied, a queue in the database itself, or a log of partitions that is read; of a log, how copies are recognised. */
+  readonly shape: 'queue' | 'database' | 'log by id' | 'log by position' | 'log by both'
+  /** Where the database is the queue: how long a message is hidden from others when nobody says that it is still in work. */
+  readonly visibilityMs?: number
   readonly tells: 'count' | 'flag' | 'none'
   /** What becomes of the messages behind a dead letter of their key. */
   readonly whenDead: 'block' | 'continue'
@@ -67,6 +71,10 @@ export interface Scenario {
   readonly sickUntil?: number
   /** Handlers mix their statements in one transaction. */
   readonly interleave: boolean
+  /** What handlers publish leaves later, sooner or later after one another. */
+  readonly delays?: boolean
+  /** Every process has a schedule that ticks every few seconds. */
+  readonly ticks?: boolean
   readonly skewMs: readonly number[]
   /** Not given: records are kept for ever. */
   readonly retention?: RetentionPlan
@@ -74,6 +82,8 @@ export interface Scenario {
   readonly clock?: ClockPlan
   /** Not given: the database never goes back to what it was. */
   readonly restore?: RestorePlan
+  /** Not given: each connection is used once, and nobody else uses it. */
+  readonly meddling?: readonly Meddling[]
   readonly messages: readonly ScenarioMessage[]
   readonly faults: readonly PlannedFault[]
   readonly disasters: readonly Disaster[]
@@ -82,17 +92,27 @@ export interface Scenario {
 /**
  * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
  * some of the others a backup is restored, messages bring what a store cannot hold, one handler is sick among many good
- * ones, or the database's clock jumps. In every eighth the server refuses to open some transactions.
+ * ones, or the database's clock jumps. In every eighth the server refuses to open some transactions, and in every ninth handlers
+ * publish with delays. In two of thirteen the database itself is the queue, and in half of these it is restored. In two of nineteen
+ * connections are kept in a pool that others use, too. In some there is a schedule.
  */
-export function scenarioOf(seed: number, isRetained = seed % 7 === 5, isRestored = seed % 12 === 4): Scenario {
-  const timeless = timelessScenario(seed)
-  const scenario = seed % 8 === 0 ? refusing(timeless) : timeless
+export function scenarioOf(
+  seed: number,
+  isRetained = seed % 7 === 5,
+  isRestored = seed % 12 === 4 || seed % 13 === 6,
+  isInside = !isRetained && (seed % 13 === 6 || seed % 13 === 10),
+): Scenario {
+  const plain = timelessScenario(seed)
+  const timeless = isInside ? inside(plain) : plain
+  const delaying = seed % 9 === 3 ? { ...timeless, delays: true } : timeless
+  const refused = seed % 8 === 0 ? refusing(delaying) : delaying
+  const scenario = seed % 19 < 2 ? meddled(refused) : refused
   if (isRetained) return retained(scenario)
-  if (isRestored) return restored(scenario)
+  if (isRestored) return isInside ? restoredInside(scenario) : restored(scenario)
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)
   if (seed % 17 === 2) return jumping(timeless)
-  return scenario
+  return seed % 10 === 7 && !isInside ? { ...scenario, ticks: true } : scenario
 }
 
 function timelessScenario(seed: number): Scenario {

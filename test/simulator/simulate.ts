@@ -1,6 +1,7 @@
 import { crowded } from './crowded.ts'
 import { violations } from './invariants.ts'
 import { jumping } from './jumping.ts'
+import { meddled } from './meddled.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
 import { refusing } from './refusing.ts'
@@ -31,18 +32,22 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     frozenAt,
     isDeployed,
     isRefused = false,
+    isMeddled = false,
     isRetained = false,
     isRestored = false,
     isJumping,
     isCrowded = false,
     isInterleaved = false,
+    isDelaying = false,
+    isTicking = false,
     shape = 'queue',
   } = exhibit
-  const given = scenarioOf(seed, isRetained, isRestored)
+  const given = scenarioOf(seed, isRetained, isRestored, shape === 'database')
   const plan = isInterleaved ? { ...given, interleave: true, batchMax: Math.max(10, given.batchMax) } : given
-  const base = isRefused ? refusing(plan) : plan
+  const refused = isRefused ? refusing(plan) : plan
+  const base = isMeddled ? meddled(refused) : refused
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
-  if (isRestored && shape !== 'queue') return restoredLog(scenarioOf(seed, false, false), shape)
+  if (isRestored && shape.startsWith('log')) return restoredLog(scenarioOf(seed, false, false), shape)
   if (isJumping) return jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (isOneLine) return { ...message, type: 'ordered', key: 'k0', behaviour: 'good' }
@@ -56,7 +61,9 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     ...scenario,
     shape,
     order,
-    processes: isOneLine ? Math.max(2, scenario.processes) : scenario.processes,
+    ...(isDelaying && { delays: true }),
+    ...(isTicking && { ticks: true }),
+    processes: isOneLine || isTicking ? Math.max(2, scenario.processes) : scenario.processes,
     messages: shape === 'log by position' ? once : messages,
     ...(frozenAt !== undefined && {
       faults: [...scenario.faults, { step: frozenAt, nth: seed % 16, fault: 'pause-before' as const }],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
 import { jumping } from './jumping.ts'
+import { meddled } from './meddled.ts'
 import { museum } from './museum/index.ts'
 import { restoredLog } from './restored.ts'
 import { dayMs } from './retained.ts'
@@ -29,6 +30,9 @@ const oncefailed = [
 const onceFailedRetained = [
   26, 53, 202, 287, 291, 295, 1215, 1226, 101459, 102207, 115350, 900436, 906169, 909578, 305401,
 ]
+
+/** The same of worlds in which the database is the queue, and is restored. */
+const onceFailedInside = [3230]
 
 describe('the real engine in the simulator', () => {
   test.each(parts)(
@@ -106,6 +110,19 @@ describe('the real engine in the simulator', () => {
   )
 
   test(
+    'connections that others use, and leave in another place or with an open transaction, do no harm',
+    async () => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 150; seed++) {
+        const { violations } = await simulate(meddled(scenarioOf(seed)))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
+  test(
     'a clock of the database that is ahead for a while does no lasting damage',
     async () => {
       const failed: string[] = []
@@ -130,6 +147,26 @@ describe('the real engine in the simulator', () => {
     },
     busyMs,
   )
+
+  test.each([
+    { world: 'while everything goes wrong', isRestored: false },
+    { world: 'and is restored while processes hold messages of it', isRestored: true },
+  ])(
+    'the database is the queue $world: what it knows takes effect exactly once, and nothing else does',
+    async ({ isRestored }) => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 200; seed++) {
+        const { violations } = await simulate(scenarioOf(seed, false, isRestored, true))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
+  test.each(onceFailedInside)('seed %i, which has failed before where a queue is restored, holds', async (seed) => {
+    expect((await simulate(scenarioOf(seed, false, true, true))).violations).toEqual([])
+  })
 
   test(
     'backups that are older than the first position of a partition: what the database has lost is read again from the log',

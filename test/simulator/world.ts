@@ -1,13 +1,16 @@
-import type { Hints, Store, Transport } from '../../src/contracts/index.ts'
+import type { Hints, IncomingMessage, Store, Transport } from '../../src/contracts/index.ts'
 import { SimBroker } from './broker/sim-broker.ts'
 import { SimLog } from './broker/sim-log.ts'
 import { simLogTransport } from './broker/sim-log-transport.ts'
 import { simTransport } from './broker/sim-transport.ts'
 import { messageBytes } from './burdened.ts'
+import type { SimConnection } from './database/connection.ts'
 import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
+import { sendInside } from './inside.ts'
 import type { ClockPlan } from './jumping.ts'
+import { type Meddling, meddleWith } from './meddled.ts'
 import { SimProcess } from './process.ts'
 import { hotSide, type RestorePlan } from './restored.ts'
 import { endOf } from './retained.ts'
@@ -34,6 +37,7 @@ export type Program = (environment: {
 
 const dedupOf = {
   queue: 'id',
+  database: 'id',
   'log by id': 'id',
   'log by position': 'position',
   'log by both': 'both',
@@ -60,6 +64,7 @@ export class World {
   #lastLeapEnd: number
   readonly #program: Program
   readonly #processes: SimProcess[] = []
+  readonly #pools: SimConnection[][] = []
   #over = false
   disasters = 0
   deaths = 0
@@ -70,7 +75,7 @@ export class World {
     this.scheduler = new Scheduler(scenario.seed, tracing)
     this.database = new SimDatabase(this.scheduler)
     this.broker =
-      scenario.shape === 'queue'
+      scenario.shape === 'queue' || scenario.shape === 'database'
         ? new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
         : new SimLog(this.scheduler)
     this.faults = new Faults(scenario.faults)
@@ -85,10 +90,11 @@ export class World {
     for (const { sentAt, id, type, key, behaviour, large } of scenario.messages) {
       const body = encoder.encode(JSON.stringify({ behaviour, ...(large && { padding: '.'.repeat(messageBytes) }) }))
       for (const at of sentAt)
-        scheduler.after(at, () => this.broker.send({ id, type, key, body, headers: {}, source: 'sim' }))
+        scheduler.after(at, () => this.#send({ id, type, key, body, headers: {}, source: 'sim' }))
     }
     if (scenario.restore !== undefined) this.#planRestore(scenario.restore)
     if (scenario.clock !== undefined) this.#planClock(scenario.clock)
+    for (const meddling of scenario.meddling ?? []) scheduler.after(meddling.at, () => this.#meddle(meddling))
     for (const disaster of scenario.disasters) scheduler.after(disaster.at, () => this.#strike(disaster))
     if (scenario.deployAt !== undefined)
       for (let index = 0; index < scenario.processes; index++)
@@ -103,6 +109,16 @@ export class World {
     this.#over = true
     for (const process of this.#processes) process.die()
     return rested
+  }
+
+  #send(message: IncomingMessage): void {
+    if (this.scenario.shape === 'database') sendInside(this.database, message)
+    else this.broker.send(message)
+  }
+
+  #meddle(meddling: Meddling): void {
+    this.scheduler.note('others', `LEAVE ${meddling.leaves}`)
+    for (const pool of this.#pools) meddleWith(pool, meddling)
   }
 
   #planClock({ at, aheadMs, lastsMs }: ClockPlan): void {
@@ -174,7 +190,10 @@ export class World {
     const network = { scheduler, faults }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
-    const store = simStore({ process, database, network, prepares: scenario.retention !== undefined, messageBytes })
+    const pool: SimConnection[] = []
+    this.#pools[index] = pool
+    const prepares = scenario.retention !== undefined
+    const store = simStore({ process, database, network, prepares, messageBytes, ...(scenario.meddling && { pool }) })
     const transport =
       this.broker instanceof SimBroker
         ? simTransport(process, this.broker, network, scenario)
@@ -195,9 +214,16 @@ export class World {
     this.disasters++
     const victim = this.#processes[this.scheduler.random.below(this.#processes.length)]
     if (kind === 'database-crash') this.database.crash(ms)
-    else if (kind === 'broker-restart') this.broker.restart(ms)
+    else if (kind === 'broker-restart' && this.scenario.shape !== 'database') this.broker.restart(ms)
+    else if (kind === 'broker-restart') this.#restartBoth(ms)
     else if (kind === 'kill') victim?.die()
     else victim?.pause(ms)
+  }
+
+  /** Where the database is the queue, it is away as long as a broker would be, and so is the broker that is published to. */
+  #restartBoth(ms: number): void {
+    this.database.crash(ms)
+    this.broker.restart(ms)
   }
 }
 

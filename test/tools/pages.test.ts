@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { findStaleNames } from '../../tools/checks/architecture-page.ts'
 import { findStaleErrorsPage } from '../../tools/checks/errors-page.ts'
 import { findBrokenPrograms, runnableBlocks } from '../../tools/checks/examples.ts'
+import { findDeadLinks, findMissingTests } from '../../tools/checks/links.ts'
 import { findBrokenSnippets } from '../../tools/checks/snippets.ts'
 import { findCodeBlocks } from '../../tools/code-blocks.ts'
 import { renderErrorsPage } from '../../tools/generate-errors-page.ts'
@@ -76,4 +77,31 @@ test('a file or a name of a walk that the sources no longer have is reported', (
   expect(walk('`work`')).toEqual([expect.stringContaining('work')])
   expect(walk('`claimRuns` (`consumer.ts`)')).toEqual([expect.stringContaining('not in consumer.ts')])
   expect(walk('`claims.ts`')).toEqual([expect.stringContaining('no such file')])
+})
+
+test('a link to a file, a folder or a heading that is not there is reported', () => {
+  const other = { path: 'docs/guides/other.md', text: '# Other\n\n## Is it *well*?' }
+  const find = (...lines: string[]) =>
+    findDeadLinks([page(...lines), other], ['docs/start.md', 'docs/guides/other.md', 'src/one.ts'])
+  const good = '[a](guides/other.md#is-it-well) [b](../src/one.ts) [c](guides) [d](#title) [e](https://example.org/x)'
+  expect(find('# Title', good, ...block('ts', '[f](gone.md)'))).toEqual([])
+  expect(find('[a](gone.md)')).toEqual([expect.stringContaining('docs/gone.md')])
+  expect(find('[a](guides/other.md#is-it-ill)')).toEqual([expect.stringContaining('#is-it-ill')])
+  expect(find('[a](#titel)', '# Title')).toEqual([expect.stringContaining('#titel')])
+})
+
+test('a guarantee without a test, and tests of guarantees that are not there, are reported', () => {
+  const sources = [
+    { path: 'src/testing/claim.ts', text: "name: 'claim: the first one'" },
+    { path: 'test/simulator/museum/one.ts', text: "name: 'mark-then-run'" },
+  ]
+  const find = (test: string) =>
+    findMissingTests(`| invariant | the test that fails |\n|---|---|\n| Once | ${test} |`, sources)
+  expect(find('[`claim:` cases](../../src/testing/claim.ts), exhibit `mark-then-run`')).toEqual([])
+  expect(find('[`record:` cases](../../src/testing/claim.ts)')).toEqual([expect.stringContaining("'record: …'")])
+  expect(find('[`claim:`](../../src/testing/gone.ts)')).toEqual([expect.stringContaining('gone.ts has no case')])
+  expect(find('[races](races.ts), exhibits `mark-then-run` and `run-then-mark`')).toEqual([
+    expect.stringContaining('run-then-mark'),
+  ])
+  expect(find('we have tried it')).toEqual([expect.stringContaining('no test is named for: Once')])
 })

@@ -26,8 +26,12 @@ export const layers: readonly Layer[] = [
   { folder: 'consumer', mayImport: [...looping, 'engine'] },
   { folder: 'operations', mayImport: inner },
   { folder: 'letters', mayImport: [...looping, 'engine', 'operations'] },
+  { folder: 'intents', mayImport: [...looping, 'engine', 'operations'] },
+  { folder: 'reservations', mayImport: [...inner, 'engine', 'intents'] },
   { folder: 'outgoing', mayImport: [...looping, 'queues'] },
   { folder: 'maintenance', mayImport: looping },
+  { folder: 'heartbeat', mayImport: looping },
+  { folder: 'schedules', mayImport: looping },
   { folder: 'leases', mayImport: inner },
   { folder: 'hints', mayImport: inner },
   { folder: 'patterns', mayImport: inner },
@@ -35,7 +39,16 @@ export const layers: readonly Layer[] = [
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
   { folder: 'dashboard', mayImport: [...inner, 'operations'] },
-  { folder: 'cli', mayImport: [...inner, 'dashboard', 'operations', 'testing'] },
+  {
+    folder: 'cli',
+    mayImport: [
+      ...inner,
+      'dashboard',
+      'operations',
+      'testing',
+      ...['postgres', 'mysql', 'redis', 'sqlite'].map((name) => `stores/${name}`),
+    ],
+  },
   { folder: 'app', mayImport: 'everything' },
 ]
 

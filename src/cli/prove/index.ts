@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { type Proof, type ProveOptions, prove } from '../../testing/index.ts'
 import { type Command, parsing, UsageError } from '../command.ts'
+import { progressLine } from '../progress-line.ts'
 import type { Terminal } from '../terminal.ts'
 import { coloured } from './coloured.ts'
 import { loadProofs } from './load-proofs.ts'
 import { mysqlFrom } from './mysql-from.ts'
 import { postgresFrom } from './postgres-from.ts'
-import { progressLine } from './progress-line.ts'
 
 const help = `Usage: justonce prove <file> [--json] [--postgres <url> | --mysql <url>]
 
@@ -31,6 +31,14 @@ The exit code is 0 if everything is proven, 1 if not, 2 after an error.
 export const proveCommand: Command = {
   name: 'prove',
   summary: 'shows that handlers take effect exactly once, whatever happens',
+  about:
+    'Crashes, repeats and races your handlers at every step, and shows that their effect stays the same ([guide](../guides/prove.md)).',
+  takes: ['file'],
+  options: {
+    json: { kind: 'flag', text: 'prints the proof as JSON' },
+    postgres: { kind: 'text', value: 'url', text: 'runs in a scratch schema of this Postgres' },
+    mysql: { kind: 'text', value: 'url', text: 'runs in scratch databases of this MySQL or MariaDB' },
+  },
   help,
   async run(args, terminal) {
     const { file, json, ...where } = parse(args)

@@ -1,44 +1,102 @@
-import { parseArgs } from 'node:util'
-import { type Command, parsing, UsageError } from '../command.ts'
-import { withStore } from '../load-store.ts'
-import { reaching } from '../reaching.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Retention, Store } from '../../contracts/index.ts'
+import { databaseNow } from '../../facts/index.ts'
+import { UsageError } from '../command.ts'
+import { type Desk, operatorCommand } from '../operator-command.ts'
+import { counted, timeOf } from '../output/wording.ts'
 
-const help = `Usage: justonce retention repair-horizon --store <file>
+const dayMs = 86_400_000
+/** The same as in a running app: nothing is removed that a transaction might still be claiming. */
+const graceMs = 3_600_000
+const stepMs = 200
+const pauseMs = 100
 
-Lowers the horizon to the point up to which records were really removed. Use it when a wrong clock has raised it too far,
-so that healthy messages are parked as TOO_OLD_TO_KNOW: correct the clock, repair the horizon, then redrive those letters.
-A running app raises it again by itself, to where it belongs. A message whose record was removed still does not run again.
+const days = { kind: 'number', text: 'how many days records of ids with a time are kept' } as const
 
-<file> exports the store, as default or under the name 'store'. The exit code is 0 if it was done, 2 after an error.
-`
-
-export const retentionCommand: Command = {
-  name: 'retention',
-  summary: 'repairs the horizon after a wrong clock has raised it too far',
-  help,
-  run: async (args, { out }) =>
-    withStore(parse(args), async (store) => {
-      const { retention } = store
-      if (retention === undefined) throw new UsageError(`the ${store.name} store has no horizon.`)
-      const { before, horizon } = await reaching(store, async () => {
-        await store.schema.check()
-        return await retention.repairHorizon()
-      })
-      out.write(`The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`)
+export const retentionCommand = operatorCommand(
+  {
+    name: 'retention',
+    summary: 'says what would be removed, removes it, or repairs the horizon',
+    about: 'Old records are removed by a running app that has the option retention. These are for doing it by hand.',
+  },
+  {
+    name: 'plan',
+    summary: 'says what run would do, and changes nothing',
+    options: { days },
+    check: (given) => void keepMsOf({ given }),
+    async run(desk) {
+      const { store, show } = desk
+      const horizon = await retentionOf(store).horizon()
+      const wanted = new Date((await databaseNow(store)).getTime() - keepMsOf(desk))
+      const isFurther = horizon === undefined || wanted > horizon
+      show({ horizon: horizon ?? null, wanted, raises: isFurther }, () =>
+        isFurther
+          ? `The horizon is ${said(horizon)}. It would be raised to ${timeOf(wanted)}: messages from before that are TOO_OLD_TO_KNOW unless they have a record, and records from an hour before it are removed.\n`
+          : `The horizon is ${said(horizon)}, later than ${timeOf(wanted)}: it would stay, and only what is left from before it is removed.\n`,
+      )
       return 0
-    }),
+    },
+  },
+  {
+    name: 'run',
+    summary: 'raises the horizon and removes the records from before it',
+    options: { days },
+    changes: true,
+    asks: true,
+    check: (given) => void keepMsOf({ given }),
+    async run(desk) {
+      const { store, confirm, show, terminal } = desk
+      const retention = retentionOf(store)
+      const keepMs = keepMsOf(desk)
+      await confirm(`Records of messages older than ${keepMs / dayMs} days will be removed. Remove them?`)
+      const { horizon, now, doubt } = await retention.raise(keepMs)
+      if (doubt !== undefined || horizon === undefined)
+        throw new UsageError(
+          `the clock of the database says ${timeOf(now)} and cannot be believed yet: it said ${timeOf(doubt?.seen)} when it was last read. Nothing was removed.`,
+        )
+      const bornBefore = new Date(horizon.getTime() - graceMs)
+      let removed = 0
+      for (let more = true; more; ) {
+        const step = await retention.remove({ bornBefore, timelessBefore: undefined, budgetMs: stepMs })
+        removed += step.removed
+        more = step.more
+        if (more && terminal.err.isTTY) terminal.err.write(`\r${counted(removed, 'record')} removed`)
+        if (more) await sleep(pauseMs)
+      }
+      if (terminal.err.isTTY) terminal.err.write('\r\u001b[K')
+      show({ removed, horizon }, () => `${counted(removed, 'record')} removed. The horizon is ${timeOf(horizon)}.\n`)
+      return 0
+    },
+  },
+  {
+    name: 'repair-horizon',
+    summary: 'lowers the horizon to where records were really removed, after a wrong clock',
+    about: `Lowers the horizon to the point up to which records were really removed. Use it when a wrong clock has raised it too far,
+so that healthy messages are parked as TOO_OLD_TO_KNOW: correct the clock, repair the horizon, then redrive those letters.
+A running app raises it again by itself, to where it belongs. A message whose record was removed still does not run again.`,
+    async run({ store, show }) {
+      const { before, horizon } = await retentionOf(store).repairHorizon()
+      show(
+        { before: before ?? null, horizon: horizon ?? null },
+        () => `The horizon was ${said(before)}. Now it is ${said(horizon)}.\n`,
+      )
+      return 0
+    },
+  },
+)
+
+function retentionOf({ retention, name }: Store): Retention {
+  if (retention === undefined) throw new UsageError(`the ${name} store has no horizon.`)
+  return retention
+}
+
+function keepMsOf({ given }: Pick<Desk, 'given'>): number {
+  const wanted = given.number('days')
+  if (wanted === undefined || !(wanted >= 1))
+    throw new UsageError('how many days are records kept? Give --days, 1 or more.')
+  return wanted * dayMs
 }
 
 function said(horizon: Date | undefined): string {
   return horizon === undefined ? 'not set: no record has been removed' : horizon.toISOString()
-}
-
-function parse(args: readonly string[]): string {
-  return parsing(help, () => {
-    const options = { store: { type: 'string' } } as const
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    if (positionals.join(' ') !== 'repair-horizon') throw new UsageError('do what? Give repair-horizon.')
-    if (values.store === undefined) throw new UsageError('which store? Give --store <file>.')
-    return values.store
-  })
 }

@@ -4,11 +4,13 @@ import type { BatchResult } from '../batch-result.ts'
 import { runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
+import { intentsCommitted } from '../intending/intents-committed.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
 import { noOrder } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
+import { duplicateEvent } from './duplicate-event.ts'
 import { tellHints } from './hinted.ts'
 import { type Committed, inTransaction } from './process-batch.ts'
 import { unwrapped } from './rolled-back.ts'
@@ -21,13 +23,17 @@ export async function afterTheCommit<Tx>(
   feed: Feed,
   committed: Committed<Tx>,
 ): Promise<Pick<BatchResult, 'settled' | 'lost' | 'wentWell' | 'background'>> {
-  const { batch, runs, outcomes, epoch, done, published, lost } = committed
+  const { batch, runs, outcomes, epoch, done, published, intended, lost } = committed
   const background: Promise<void>[] = []
   let wentWell = batch.known.length + batch.refusals.length
   if (lost.length > 0) await feed.positions?.reread(lost)
   if (feed.inside !== undefined) feed.inside.forget(done)
   else if (done.length > 0) await feed.acknowledge(done)
-  if (published.length > 0) engine.outlet.committed(published)
+  if (published.length > 0) {
+    engine.outlet.committed(published)
+    engine.events.emit({ kind: 'published', messages: published.length })
+  }
+  intentsCommitted(engine, intended)
   for (const refusal of batch.refusals) {
     const { error, letter, verdict = { state: 'dead', attempts: 0 } } = refusal
     engine.events.emit({
@@ -66,10 +72,10 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
   const { key } = run
   switch (outcome.kind) {
     case 'processed':
-      return { kind: 'processed', handler, key, type }
+      return { kind: 'processed', handler, key, type, attempt: laterAttempt(run) }
     case 'duplicate':
     case 'parked':
-      return { kind: 'duplicate', handler, key, type, from: 'store' }
+      return duplicateEvent(run, 'store', outcome.kind === 'duplicate' ? outcome.record.processedAt : undefined)
     case 'failed':
       return parkedEvent(run, outcome)
     case 'expired':
@@ -100,6 +106,11 @@ function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefin
   }
 }
 
+/** The attempt that has succeeded, unless it was the first. */
+function laterAttempt<Tx>({ owner }: Run<Tx>): number | undefined {
+  return owner === undefined || owner.attempts === 0 ? undefined : owner.attempts + 1
+}
+
 function parkedEvent<Tx>(run: Run<Tx>, outcome: RunOutcome & { kind: 'failed' }): JustonceEvent {
   const { state, reason, attempts } = outcome.verdict
   const key = failedKeyOf(run, outcome)
@@ -115,20 +126,23 @@ async function runAfterAck<Tx>(engine: Engine<Tx>, feed: Feed, recorded: Run<Tx>
   // The row it came from is gone, because the run is already recorded as processed.
   const run: Run<Tx> = { ...recorded, owner: undefined }
   try {
-    await inTransaction(engine, engine.timing.longestLockTimeoutMs, async (tx, lastWrites) => {
+    const intended = await inTransaction(engine, engine.timing.longestLockTimeoutMs, async (tx, lastWrites) => {
       const wentWell = new Set<string>()
       const permits = { order: noOrder, timeIsUp: () => false, isAfterAck: true, wentWell }
       await runTogether(engine, tx, [{ handler: run.handler, runs: [run] }], outcomes, permits)
       const { delivery, origin } = run
       const works = [{ delivery, origin, runs: [run] }]
       const books = gatherBookkeeping(engine, { works, refusals: [], settles: false }, outcomes, [run])
-      await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, noDeliveries)
+      return await writeBookkeeping(engine, feed, { tx, lastWrites, blame: unwrapped }, books, noDeliveries)
     })
     const outcome = outcomes[run.index]
     engine.events.emit({ kind: 'processed', handler: run.handler.name, key: run.key, type: run.handler.type })
     if (outcome?.kind !== 'processed') return []
     engine.breakers.succeeded(run.handler)
-    engine.outlet.committed(outcome.products.outgoing)
+    const { outgoing } = outcome.products
+    engine.outlet.committed(outgoing)
+    if (outgoing.length > 0) engine.events.emit({ kind: 'published', messages: outgoing.length })
+    intentsCommitted(engine, intended)
     return startHooks(engine, run, outcome.products)
   } catch (error) {
     engine.events.emit({

@@ -2,14 +2,16 @@ import type {
   Delivery,
   LastWrites,
   NewParkedMessage,
-  OutgoingMessage,
   ParkedChange,
+  PublishedMessage,
   RecordChange,
   RecordState,
 } from '../../contracts/index.ts'
 import { suspectsOf } from '../../facts/index.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
+import type { NewIntent } from '../intending/new-intent.ts'
+import { type ClaimedIntents, claimIntents, noIntents, writeIntents } from '../intending/store-intents.ts'
 import { isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter, type Work } from '../items.ts'
 import { type Blame, lastWrite } from '../last-write.ts'
 import {
@@ -30,7 +32,8 @@ export interface Bookkeeping {
   readonly changes: RecordChange[]
   readonly parked: NewParkedMessage[]
   readonly parkedChanges: ParkedChange[]
-  readonly outgoing: OutgoingMessage[]
+  readonly outgoing: PublishedMessage[]
+  readonly intents: NewIntent[]
   readonly released: RecordChange[]
   /** Suspects that have been cleared. */
   readonly cleared: string[]
@@ -44,7 +47,15 @@ export function gatherBookkeeping<Tx>(
   inOrder: readonly Run<Tx>[],
 ): Bookkeeping {
   const at = engine.clock.now()
-  const books: Bookkeeping = { changes: [], parked: [], parkedChanges: [], outgoing: [], released: [], cleared: [] }
+  const books: Bookkeeping = {
+    changes: [],
+    parked: [],
+    parkedChanges: [],
+    outgoing: [],
+    intents: [],
+    released: [],
+    cleared: [],
+  }
   for (const refusal of refusals) {
     const change = changedLetter(refusal, at)
     if (change === undefined) books.parked.push(refusedRow(refusal, at))
@@ -52,7 +63,9 @@ export function gatherBookkeeping<Tx>(
   }
   for (const { index } of inOrder) {
     const outcome = outcomes[index]
-    if (outcome?.kind === 'processed') books.outgoing.push(...outcome.products.outgoing)
+    if (outcome?.kind !== 'processed') continue
+    books.outgoing.push(...outcome.products.outgoing)
+    books.intents.push(...outcome.products.intents)
   }
   for (const work of works) {
     for (const run of work.runs) gatherRun(engine, run, outcomes[run.index] as RunOutcome, at, books)
@@ -80,6 +93,11 @@ export function isHandled<Tx>({ runs }: Work<Tx>, outcomes: Outcomes): boolean {
 export function hadEffect(outcome: RunOutcome | undefined): boolean {
   if (isLeft(outcome) || outcome?.kind === 'duplicate' || outcome?.kind === 'parked') return false
   return !(outcome?.kind === 'expired' && outcome.unclaimed)
+}
+
+/** Whether the run, if it has records at all, has one after this outcome. */
+export function leavesRecord(outcome: RunOutcome | undefined): boolean {
+  return !isLeft(outcome) && !isUnclaimed(outcome) && !(outcome?.kind === 'expired' && outcome.unclaimed)
 }
 
 export function isLeft(outcome: RunOutcome | undefined): boolean {
@@ -155,7 +173,7 @@ function gatherRun<Tx>(
 
 /**
  * Writes everything in bulk, with the commit if the store can do that. Most batches have nothing to write, and then this
- * costs nothing.
+ * costs nothing. Resolves to what has become of the intents.
  */
 export async function writeBookkeeping<Tx>(
   engine: Engine<Tx>,
@@ -163,8 +181,10 @@ export async function writeBookkeeping<Tx>(
   { tx, lastWrites, blame }: { readonly tx: Tx; readonly lastWrites: LastWrites | undefined; readonly blame: Blame },
   books: Bookkeeping,
   { done, effective }: { readonly done: readonly Delivery[]; readonly effective: readonly Delivery[] },
-): Promise<void> {
+): Promise<ClaimedIntents> {
   const { inbox, parking } = engine.store
+  // Before the writes that may travel with the commit, because this one has an answer.
+  const intended = books.intents.length === 0 ? noIntents : await claimIntents(inbox, tx, books.intents)
   const write = (writing: () => Promise<void>, asError: Blame = same): Promise<void> =>
     lastWrite(lastWrites, writing, (error) => blame(asError(error)))
   const unrecorded: Blame = (error) => unlessTrouble(engine, error, 'unrecorded')
@@ -178,8 +198,10 @@ export async function writeBookkeeping<Tx>(
   if (parkedChanges.length > 0) await write(() => parking.change(tx, parkedChanges))
   if (cleared.length > 0) await write(() => suspectsOf(engine.store).clear(tx, cleared))
   if (outgoing.length > 0) await write(() => engine.outlet.store(tx, outgoing), unrecorded)
+  if (intended.rows.length > 0) await write(() => writeIntents(engine.store, tx, intended), unrecorded)
   const { inside } = feed
   if (inside !== undefined && done.length + effective.length > 0) await write(() => inside.settle(tx, done, effective))
+  return intended
 }
 
 function same(error: unknown): unknown {

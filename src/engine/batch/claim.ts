@@ -6,16 +6,21 @@ import { isUnborn, type Outcomes, type Run, type RunOutcome, unclaimedLetter } f
 import { failedOutcome } from './may-run.ts'
 import { RolledBack } from './rolled-back.ts'
 
-/** Claims every run of a batch before any of them starts, and decides which runs must not start. */
+/**
+ * Claims every run of a batch before any of them starts, and decides which runs must not start. `earlier`: runs of the same message
+ * that other transactions have decided. Their records must still be there: if the database was restored since, or has lost commits,
+ * the message would leave its queue without their effects. Then it is handled from the beginning.
+ */
 export async function claimRuns<Tx>(
   engine: Engine<Tx>,
   tx: Tx,
   runs: readonly Run<Tx>[],
   outcomes: Outcomes,
+  earlier: readonly Run<Tx>[] = [],
 ): Promise<string | undefined> {
   // Runs with an outcome are those whose row or position another process holds. We cannot say whether they have a record.
   const undecided = runs.filter((run) => outcomes[run.index] === undefined)
-  const requests = claimRequests(undecided, engine.timeless)
+  const requests = claimRequests(earlier.length === 0 ? undecided : [...undecided, ...earlier], engine.timeless)
   if (requests.length === 0) return undefined
   let answer: ClaimAnswer
   try {
@@ -25,14 +30,19 @@ export async function claimRuns<Tx>(
   }
   const { epoch, existing, tooOld } = answer
   engine.recent.sawEpoch(epoch)
+  const others = new Set(earlier)
+  const isKnown = (index: number): boolean => existing[index] !== undefined || tooOld?.has(index) === true
+  const known = new Set(requests.filter((_, index) => isKnown(index)).map(({ run }) => run))
+  if (requests.some(({ run }) => others.has(run) && !known.has(run))) throw new RolledBack('held', forgotten())
   requests.forEach(({ run }, index) => {
     const record = existing[index]
+    if (others.has(run)) return
     if (tooOld?.has(index) && outcomes[run.index] === undefined) outcomes[run.index] = tooOldOutcome(engine, run)
     if (record === undefined || isParked(outcomes[run.index])) return
     outcomes[run.index] = outcomeOf(run, record)
   })
   const needless = requests.filter(
-    ({ run }, index) => existing[index] === undefined && !tooOld?.has(index) && !agrees(outcomes[run.index]),
+    ({ run }, index) => !isKnown(index) && (others.has(run) || !agrees(outcomes[run.index])),
   )
   if (needless.length > 0)
     await engine.store.inbox.update(
@@ -40,6 +50,12 @@ export async function claimRuns<Tx>(
       needless.map(({ handler, key, born }) => ({ handler, key, born, state: 'unclaimed' })),
     )
   return epoch
+}
+
+function forgotten(): JustonceError {
+  const message =
+    'The database no longer knows what other handlers of the message have done: it was restored, or has lost commits.'
+  return new JustonceError('DELIVERY_GONE', { message })
 }
 
 /**

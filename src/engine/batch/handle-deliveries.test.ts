@@ -241,6 +241,29 @@ test('alone, too, a message does not get before one of its key that a breaker ha
   expect([effects(), ids(report.again)]).toEqual([{}, ['m1', 'm2']])
 })
 
+test('a large batch that collides runs together once more, and then each message alone', async () => {
+  const conflict = new Error('deadlock')
+  const transactionsOf = async (conflicts: number) => {
+    const { on, handle, engine, store, effects } = openEngine()
+    let transactions = 0
+    const transaction: typeof store.transaction = (work, options) =>
+      store.transaction(async (tx) => {
+        const value = await work(tx)
+        if (transactions++ < conflicts) throw conflict
+        return value
+      }, options)
+    const classify: typeof store.classify = (error) => (error === conflict ? 'conflict' : store.classify(error))
+    Object.assign(engine, { store: { ...store, transaction, classify } })
+    on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
+    const report = await handle(...Array.from({ length: 16 }, (_, i) => note(`m${i}`)))
+    expect(Object.values(effects())).toEqual(Array(16).fill(1))
+    expect(report.conflicts).toBe(conflicts)
+    return transactions
+  }
+  expect(await transactionsOf(1)).toBe(2)
+  expect(await transactionsOf(2)).toBe(2 + 16)
+})
+
 test('conflicts that do not end are a failed attempt in the end, and others are not held up', async () => {
   const opened = openEngine()
   const { on, handle, engine, store, clock, effects } = opened

@@ -14,6 +14,9 @@ import { isLeft } from './bookkeeping.ts'
 import type { Committed } from './process-batch.ts'
 import { RolledBack, unwrapped } from './rolled-back.ts'
 
+/** In messages. Below, running each alone after a conflict costs about as much as a second conflict would. */
+const large = 16
+
 /** Handles the sorted items and resolves to what became of them, even if the store becomes unavailable midway. */
 export async function handleItems<Tx>(engine: Engine<Tx>, feed: Feed, sorted: SortedOut<Tx>): Promise<BatchResult> {
   const attempts = new Attempts(engine, feed)
@@ -61,6 +64,7 @@ class Handling<Tx> {
         return apart.length === 0 ? undefined : await this.#apart(apart, attempt.committed)
       }
       const { why, times, error } = attempt
+      if (why === 'conflict' || why === 'held') result.conflicts++
       const blame = blamedFor(batch, why, error)
       const hasParts = engine.store.parts !== undefined
       const isBare = batch.partSize === Number.POSITIVE_INFINITY && batch.works.length > 1
@@ -69,14 +73,12 @@ class Handling<Tx> {
       // Without parts, every failure costs all the other messages a run.
       const isBlamed = blame !== undefined && (hasParts || tries + history.length <= 4)
       const canHaveParts = hasParts && (isBare || (!looksBack && isJustonceError(unwrapped(error), 'TX_ABORTED')))
-      const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, canHaveParts })
+      const isLarge = batch.works.length >= large
+      const step = await this.#attempts.next({ of: 'shared', why, times, isBlamed, isLarge, canHaveParts })
       looksBack ||= step.kind === 'in-parts'
       if (step.kind === 'without-the-blamed')
         return await this.#withoutTheBlamed(items, blame as Blame<Tx>, error, tries + history.length)
-      if (step.kind === 'each-alone') {
-        if (why === 'conflict' || why === 'held') result.conflicts++
-        return await this.inTurn(items)
-      }
+      if (step.kind === 'each-alone') return await this.inTurn(items)
     }
   }
 

@@ -1,8 +1,9 @@
-import type { Delivery, LastWrites, OutgoingMessage, PositionMove } from '../../contracts/index.ts'
+import type { Delivery, LastWrites, PositionMove, PublishedMessage } from '../../contracts/index.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { runInParts, runTogether } from '../calls/run-in-parts.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
+import type { ClaimedIntents } from '../intending/store-intents.ts'
 import { isThenable } from '../is-thenable.ts'
 import type { Outcomes, Refusal, Run, RunOutcome, Work } from '../items.ts'
 import { KeyOrder } from '../order/key-order.ts'
@@ -25,6 +26,8 @@ export interface Batch<Tx> {
   readonly known: readonly Delivery[]
   /** The outcomes of other runs of the same messages, if a message is handled in several transactions. */
   readonly earlier: Outcomes
+  /** Those of these runs that have left a record. */
+  readonly earlierRuns?: readonly Run<Tx>[]
   /** False while more transactions of the same messages follow. */
   readonly settles: boolean
   /** How many calls share a part. If infinite, all calls share the bare transaction, and one failure rolls it back. */
@@ -44,7 +47,8 @@ export interface Committed<Tx> {
   readonly epoch: string | undefined
   /** Deliveries that the broker may forget. */
   readonly done: readonly Delivery[]
-  readonly published: readonly OutgoingMessage[]
+  readonly published: readonly PublishedMessage[]
+  readonly intended: ClaimedIntents
   /** Deliveries that do not begin at the position in the store. */
   readonly lost: readonly Delivery[]
   /** How long everything but the calls of the handlers took. */
@@ -75,7 +79,7 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     const taken = takeLetters(engine, tx, batch, outcomes)
     const ours = isThenable(taken) ? await taken : taken
     const judged = { ...batch, refusals: ours.map((refusal) => judgedRefusal(engine, refusal)) }
-    const epoch = await claimRuns(engine, tx, runs, outcomes)
+    const epoch = await claimRuns(engine, tx, runs, outcomes, given.earlierRuns)
     const inOrder = executions.flatMap((execution) => execution.runs)
     const locked = KeyOrder.lock(engine, tx, inOrder)
     const permits = {
@@ -101,11 +105,11 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
     const books = gatherBookkeeping(engine, judged, outcomes, inOrder)
     const done = doneDeliveries(batch, outcomes)
     const blame = (error: unknown) => withItsFailure(engine, runs, outcomes, error)
-    await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, {
+    const intended = await writeBookkeeping(engine, feed, { tx, lastWrites, blame }, books, {
       done,
       effective: effectiveDeliveries(batch, outcomes),
     })
-    return { batch: judged, runs, outcomes, epoch, done, published: books.outgoing, lost }
+    return { batch: judged, runs, outcomes, epoch, done, published: books.outgoing, intended, lost }
   })
   return { ...committed, overheadMs: clock.monotonicMs() - begunAt - callsMs }
 }

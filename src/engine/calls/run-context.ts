@@ -1,16 +1,20 @@
-import type { Events, OutgoingMessage } from '../../contracts/index.ts'
+import type { Events, Headers, PublishedMessage } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
-import type { Engine, Outlet } from '../engine.ts'
+import type { EffectDirectory, Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
+import { type NewIntent, newIntent } from '../intending/new-intent.ts'
 import { checkPublished } from '../publishing/check-published.ts'
 import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
 import { publishEach } from '../publishing/publish-each.ts'
+import { withTrace } from '../publishing/with-trace.ts'
 import type { TimeLimit } from './time-limit.ts'
 
-/** What publishing needs. */
+/** What publishing and intending need. */
 export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'> {
+  readonly limits: Pick<Engine<never>['limits'], 'maxBodyBytes'>
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<never>, 'check'>
+  readonly effects: Pick<EffectDirectory, 'check' | 'announced'>
 }
 
 /** The call that publishes. */
@@ -19,12 +23,15 @@ export interface PublishingCall {
   readonly key: string
   /** It may really happen twice, and must then publish under the same ids both times. */
   readonly isRepeatable: boolean
+  /** The headers of the only message of the call. What it publishes belongs to the same trace. */
+  readonly headers?: Headers | undefined
 }
 
 /** What one call of a handler has produced so far, and the context through which it produces it. */
 export class CallProducts {
-  readonly outgoing: OutgoingMessage[] = []
+  readonly outgoing: PublishedMessage[] = []
   readonly afterCommit: (() => unknown)[] = []
+  #intents: NewIntent[] | undefined
   readonly #site: PublishingSite
   readonly #call: PublishingCall
   /** The first failed publish, whether or not the handler looked at it: continuing without it would lose a message. */
@@ -51,6 +58,7 @@ export class CallProducts {
       ...given,
       publish: (...message: Parameters<CallContext['publish']>) => noted(this.#publish(...message)),
       publishAll: (...given: Parameters<CallContext['publishAll']>) => noted(this.#publishAll(...given)),
+      intend: (...given: Parameters<CallContext['intend']>) => noted(this.#intend(...given)),
       afterCommit: (work: () => unknown) => {
         // Not thrown: the call may come from a bare timer, and throwing there would end the process.
         if (this.#isOver) this.#tellLate('afterCommit()')
@@ -59,6 +67,10 @@ export class CallProducts {
       [timeOf]: time,
     }
     return Object.defineProperty(context, 'signal', signal) as typeof context & Pick<CallContext, 'signal'>
+  }
+
+  get intents(): readonly NewIntent[] {
+    return this.#intents ?? none
   }
 
   /** Whether published bodies are still being checked. */
@@ -88,13 +100,29 @@ export class CallProducts {
     // Encoded synchronously, so that a body that cannot be encoded fails only this handler.
     const now = this.#site.clock.now()
     const codec = this.#site.codecOf(type)
-    const message = encodeOutgoing({ type, body, options, cause: this.#call, ids: this.#ids, weak, now, codec })
+    const given = withTrace(options, this.#call.headers)
+    const message = encodeOutgoing({ type, body, options: given, cause: this.#call, ids: this.#ids, weak, now, codec })
     const check = checkPublished(this.#site, message)
     // Added synchronously, so that messages keep the order of the calls. If one does not fit, the handler fails and
     // none of them is sent.
     this.outgoing.push(message)
     if (check !== undefined) await this.#during(check)
     return message.id
+  }
+
+  async #intend(...[effect, payload, options]: Parameters<CallContext['intend']>): Promise<string> {
+    if (this.#isOver) throw this.#tellLate('intend()')
+    this.#site.effects.check(effect)
+    const { isRepeatable: weak } = this.#call
+    if (weak) this.#ids ??= new Map()
+    const { maxBodyBytes: maxBytes } = this.#site.limits
+    const now = this.#site.clock.now()
+    const announced = this.#site.effects.announced(effect)
+    const cause = this.#call
+    const intent = newIntent({ effect, payload, options, cause, ids: this.#ids, weak, now, maxBytes, announced })
+    this.#intents ??= []
+    this.#intents.push(intent)
+    return intent.row.key
   }
 
   #during(check: Promise<void>): Promise<void> {
@@ -116,6 +144,7 @@ export class CallProducts {
   }
 }
 
+const none: readonly NewIntent[] = []
 const timeOf = Symbol('time')
 
 /** Shared by all calls: creating an object with its own getter costs more than the rest of a call. */

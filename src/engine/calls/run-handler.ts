@@ -28,6 +28,7 @@ export async function runHandler<Tx>(
   const first = runs[0] as Run<Tx>
   const { store, clock, events } = engine
   const time = new TimeLimit(clock, first)
+  const inProgress = engine.calls.begin(execution, time.beganAt)
   const loan = store.lend(tx, {
     borrower: handler.name,
     interleaved,
@@ -35,7 +36,9 @@ export async function runHandler<Tx>(
     // An atomic store never applies a run partly.
     records: store.guarantee === 'atomic' ? undefined : runs.flatMap(recordsOf),
   })
-  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isRepeatable(engine, first) })
+  const headers = runs.length === 1 ? first.message.headers : undefined
+  const isWeak = isRepeatable(engine, first)
+  const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isWeak, headers })
   try {
     const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))
     const value = await (isThenable(called) ? time.within(called) : called)
@@ -48,8 +51,8 @@ export async function runHandler<Tx>(
     const { broken, tidied } = loan.end()
     if (broken !== undefined) throw broken
     if (tidied !== undefined) await time.within(tidied)
-    const { outgoing, afterCommit } = products
-    return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, afterCommit }
+    const { outgoing, intents, afterCommit } = products
+    return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, intents, afterCommit }
   } catch (thrown) {
     const error = asHandlersOwn(thrown)
     const { trouble, broken, openCalls, tidied } = loan.end()
@@ -64,6 +67,7 @@ export async function runHandler<Tx>(
   } finally {
     products.end()
     time.stop()
+    engine.calls.end(inProgress, clock.monotonicMs())
   }
 }
 

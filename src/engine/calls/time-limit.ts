@@ -9,6 +9,7 @@ interface TimedRun {
 
 /** The time limit of one call of a handler. */
 export class TimeLimit implements Timed {
+  readonly beganAt: number
   readonly endsAt: number
   /** Set when the time is up. */
   error: JustonceError | undefined
@@ -22,6 +23,7 @@ export class TimeLimit implements Timed {
   /** `run` is the first run of the call; there may be others. */
   constructor(clock: Clock, run: TimedRun) {
     const now = clock.monotonicMs()
+    this.beganAt = now
     this.endsAt = now + run.handler.timeoutMs
     this.#clock = clock
     this.#timer = callTimerOf(clock)

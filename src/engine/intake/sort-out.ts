@@ -1,5 +1,6 @@
 import type { Delivery } from '../../contracts/index.ts'
 import { isRecorded } from '../batch/claim.ts'
+import { duplicateEvent } from '../batch/duplicate-event.ts'
 import { hintedRuns } from '../batch/hinted.ts'
 import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -48,11 +49,19 @@ export async function sortOut<Tx>(
     if (prepared.kind === 'work') runs += prepared.work.runs.length
     all.push({ delivery, prepared })
   }
-  const canBeHinted = engine.hints !== undefined && feed.positions === undefined
+  const canBeHinted = engine.hints !== undefined && canBeKnown(feed)
   const works = canBeHinted ? all.flatMap(({ prepared }) => (prepared.kind === 'work' ? prepared.work : [])) : []
   const hinted = works.length === 0 ? undefined : await hintedRuns(engine, works)
   for (const { delivery, prepared } of all) sorting.add(delivery, prepared, hinted)
   return sorting.sorted
+}
+
+/**
+ * Whether a memory outside the store may call its messages duplicates. Not where the database itself brings them: one that was
+ * restored a moment ago brings back messages whose effects it has lost, before anybody has asked it for its epoch.
+ */
+function canBeKnown({ positions, inside }: Feed): boolean {
+  return positions === undefined && inside === undefined
 }
 
 export class Sorting<Tx> {
@@ -81,7 +90,7 @@ export class Sorting<Tx> {
     if (inPartitions && this.#isBehindInItsPartition({ delivery })) return
     if (prepared.kind === 'refused') this.#refuse({ delivery, refusal: prepared.refusal })
     else if (prepared.kind === 'ignored') this.#ignore(delivery)
-    else if (!inPartitions && this.#isKnown(prepared.work, hinted)) this.#know(prepared.work)
+    else if (canBeKnown(this.#feed) && this.#isKnown(prepared.work, hinted)) this.#know(prepared.work)
     else this.#place({ delivery, work: prepared.work }, prepared.work)
   }
 
@@ -158,8 +167,7 @@ export class Sorting<Tx> {
   }
 
   #know({ delivery, runs }: Work<Tx>): void {
-    for (const { handler, key } of runs)
-      this.#engine.events.emit({ kind: 'duplicate', handler: handler.name, key, type: handler.type, from: 'cache' })
+    for (const run of runs) this.#engine.events.emit(duplicateEvent(run, 'cache'))
     this.sorted.shared.push({ delivery })
   }
 

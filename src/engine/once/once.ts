@@ -32,7 +32,7 @@ export type OnceOutcome<Value> =
   /** A handler of an app with this name has failed on it. Its parked message owns all further attempts. */
   | { readonly status: 'parked' }
 
-/** What the work receives besides `tx`. With `app.once()` it can publish, too. */
+/** What the work receives besides `tx`. With `app.once()` it can publish and intend, too. */
 export interface OnceContext extends JoinedOnceContext {
   /** Runs after the commit, at most once: a crash in between loses it. `once` waits for it, for at most `timeoutMs`. */
   afterCommit(work: () => unknown): void
@@ -93,7 +93,15 @@ const diagnostics = channel('justonce')
 const events: Pick<Events, 'emit'> = { emit: (event) => diagnostics.publish(event) }
 const hooks = new Hooks(systemClock, events)
 const nowhere = { check: noPublish, store: noPublish, committed: () => {} }
-const site = { clock: systemClock, events, schemaOf: () => undefined, codecOf: () => undefined }
+const site = {
+  clock: systemClock,
+  events,
+  schemaOf: () => undefined,
+  codecOf: () => undefined,
+  limits: { maxBodyBytes: 0 },
+  effects: { check: noIntend, announced: () => [] },
+  wake: () => {},
+}
 
 function checkOnceKey(key: OnceKey): void {
   checkOptions(key, ['handler', 'key', 'content', 'waitMs', 'timeoutMs'], 'once()')
@@ -106,6 +114,12 @@ function checkOnceKey(key: OnceKey): void {
 function noPublish(): never {
   throw new JustonceError('OPTION_INVALID', {
     message: 'publish() cannot be used with once(store, …): only an app knows where messages go. Use app.once(…).',
+  })
+}
+
+function noIntend(): never {
+  throw new JustonceError('OPTION_INVALID', {
+    message: 'intend() cannot be used with once(store, …): only an app knows its effects. Use app.once(…).',
   })
 }
 

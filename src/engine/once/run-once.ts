@@ -15,12 +15,16 @@ import { CallProducts, type PublishingSite } from '../calls/run-context.ts'
 import { TimeLimit } from '../calls/time-limit.ts'
 import type { Engine, Outlet } from '../engine.ts'
 import type { CallContext } from '../handler.ts'
+import { intentsCommitted } from '../intending/intents-committed.ts'
+import { type ClaimedIntents, claimIntents, noIntents, writeIntents } from '../intending/store-intents.ts'
 import { isThenable } from '../is-thenable.ts'
 import { lastWrite } from '../last-write.ts'
 import type { OnceKey, OnceOutcome } from './once.ts'
 
 /** What a call of `once` needs. */
-export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'hooks'> {
+export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'hooks' | 'wake'> {
+  readonly limits: PublishingSite['limits']
+  readonly effects: PublishingSite['effects']
   readonly store: Store<Tx>
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<Tx>, 'check' | 'store' | 'committed'>
@@ -60,15 +64,20 @@ export async function onceInOwnTransaction<Tx, Value>(
     const cutOff = (): void => {
       wasCutOff = true
     }
+    let intended: ClaimedIntents = noIntents
+    const keep = async (tx: Tx, lastWrites: LastWrites | undefined): Promise<void> => {
+      if (products.intents.length > 0) intended = await claimIntents(store.inbox, tx, products.intents)
+      if (products.outgoing.length > 0) await lastWrite(lastWrites, () => outlet.store(tx, products.outgoing))
+      if (intended.rows.length > 0) await lastWrite(lastWrites, () => writeIntents(store, tx, intended))
+    }
     try {
       const outcome = await store.transaction(
         (tx, lastWrites) =>
-          claimAndRun({ site, store, products, lastWrites, cutOff }, tx, key, worked, () =>
-            outlet.store(tx, products.outgoing),
-          ),
+          claimAndRun({ site, store, products, lastWrites, cutOff }, tx, key, worked, () => keep(tx, lastWrites)),
         options,
       )
       if (products.outgoing.length > 0) outlet.committed(products.outgoing)
+      intentsCommitted(site, intended)
       // The work is committed, whatever the hooks do: their failures are reported, but do not change the outcome.
       if (products.afterCommit.length > 0) await hooks.start({ name: handler, timeoutMs }, products.afterCommit)
       return outcome
@@ -84,7 +93,7 @@ export async function onceInOwnTransaction<Tx, Value>(
 }
 
 export async function onceJoined<Tx, Value>(
-  site: Pick<OnceSite<Tx>, 'clock' | 'events' | 'schemaOf' | 'codecOf'>,
+  site: Pick<OnceSite<Tx>, 'clock' | 'events' | 'schemaOf' | 'codecOf' | 'limits' | 'effects'>,
   store: JoinedStore<Tx>,
   key: OnceKey,
   work: Work<Tx, Value>,
@@ -115,7 +124,7 @@ async function claimAndRun<Tx, Value>(
   tx: Tx,
   given: OnceKey,
   work: Work<Tx, Value>,
-  keepOutgoing?: () => Promise<void>,
+  keepProducts?: () => Promise<void>,
 ): Promise<OnceOutcome<Value>> {
   const { handler, key, content, waitMs, timeoutMs = defaultTimeoutMs } = given
   const fingerprint = content === undefined ? undefined : fingerprintOf(content)
@@ -142,7 +151,7 @@ async function claimAndRun<Tx, Value>(
     if (tidied !== undefined) await tidied
     const result = JSON.stringify(value) as string | undefined
     const change = { handler, key, state: 'processed', result, claimed: true } as const
-    if (products.outgoing.length > 0 && keepOutgoing !== undefined) await lastWrite(lastWrites, keepOutgoing)
+    if (products.outgoing.length + products.intents.length > 0) await keepProducts?.()
     if (result !== undefined) await lastWrite(lastWrites, () => store.inbox.update(tx, [change]))
     return { status: 'processed', value: parsed(result) }
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { Codec, Headers, OutgoingMessage } from '../../contracts/index.ts'
-import { checkOptions, JustonceError } from '../../errors/index.ts'
+import type { Codec, Due, Headers, PublishedMessage } from '../../contracts/index.ts'
+import { checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import { derivedId, timeOfUuidV7, uuidv7 } from '../../ids/index.ts'
 import type { PublishOptions } from '../handler.ts'
 import { checkKey } from '../intake/check-envelope.ts'
@@ -24,7 +24,12 @@ export interface OutgoingRequest {
   readonly codec?: Codec | undefined
 }
 
-export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
+/** Every store can hold a time before it. */
+const latestMs = Date.UTC(3000, 0)
+/** Ten years. A longer delay is a mistake in the unit. */
+const longestDelayMs = 10 * 366 * 86_400_000
+
+export function encodeOutgoing(request: OutgoingRequest): PublishedMessage {
   const { type, body, options, now, codec } = request
   if (options !== undefined) checkPublishOptions(options)
   const bytes = typeof type === 'string' && type !== '' ? encodeBody(body, type, codec) : undefined
@@ -33,10 +38,14 @@ export function encodeOutgoing(request: OutgoingRequest): OutgoingMessage {
       message: `publish(${JSON.stringify(type)}, …) needs a type and a body that JSON can hold; the body is ${typeof body}.`,
     })
   }
-  const id = options?.id ?? outgoingId(request)
+  const due = dueOf(options)
+  // Its age counts from then: neither its expiry nor the time in its id may pass while it waits.
+  const sentAt = timeOf(due, now)
+  const id = options?.id ?? outgoingId(request, due, sentAt)
   checkKey(id, 'The id of a message to publish')
   const { headers = {}, key, expiresAt } = options ?? {}
-  return { id, type, body: bytes, headers: withContentType(headers, codec), key, sentAt: now, expiresAt }
+  const message = { id, type, body: bytes, headers: withContentType(headers, codec), key, sentAt, expiresAt }
+  return due === undefined ? message : { ...message, due }
 }
 
 function withContentType(headers: Headers, codec: Codec | undefined): Headers {
@@ -45,9 +54,28 @@ function withContentType(headers: Headers, codec: Codec | undefined): Headers {
   return isSaid ? headers : { ...headers, 'content-type': codec.contentType }
 }
 
+/** `undefined` if it leaves at once. */
+function dueOf({ delayMs = 0, at }: PublishOptions = {}): Due | undefined {
+  if (at !== undefined) return { at: new Date(at) }
+  return delayMs === 0 ? undefined : { delayMs }
+}
+
+function timeOf(due: Due | undefined, now: Date): Date {
+  if (due === undefined) return now
+  // A time that has passed means now: what leaves now is not old.
+  return new Date('at' in due ? Math.max(due.at.getTime(), now.getTime()) : now.getTime() + due.delayMs)
+}
+
 function checkPublishOptions(options: PublishOptions): void {
-  checkOptions(options, ['id', 'key', 'headers', 'expiresAt'], 'publish()')
-  const { key, headers = {}, expiresAt } = options
+  checkOptions(options, ['id', 'key', 'headers', 'expiresAt', 'delayMs', 'at'], 'publish()')
+  const { key, headers = {}, expiresAt, delayMs, at } = options
+  if (delayMs !== undefined && at !== undefined)
+    throw new JustonceError('OPTION_INVALID', { message: 'publish() was given both delayMs and at: give one of them.' })
+  if (delayMs !== undefined) checkNumber(delayMs, 'delayMs of publish()', 0, longestDelayMs)
+  if (at !== undefined && !(at instanceof Date && Math.abs(at.getTime()) < latestMs))
+    throw new JustonceError('OPTION_INVALID', {
+      message: `at of publish() is ${String(at)}, not a Date before the year 3000.`,
+    })
   if (key !== undefined && typeof key !== 'string') {
     throw new JustonceError('OPTION_INVALID', { message: `key of publish() is ${typeof key}, not text.` })
   }
@@ -64,10 +92,11 @@ function checkPublishOptions(options: PublishOptions): void {
   }
 }
 
-function outgoingId({ cause, ids, weak, type, now }: OutgoingRequest): string {
-  if (!weak || cause === undefined || ids === undefined) return uuidv7(now.getTime())
+function outgoingId({ cause, ids, weak, type }: OutgoingRequest, due: Due | undefined, sentAt: Date): string {
+  if (!weak || cause === undefined || ids === undefined) return uuidv7(sentAt.getTime())
   const ordinal = ids.get(type) ?? 0
   ids.set(type, ordinal + 1)
   // The time comes only from the key: a producer that sends again may set a new sentAt.
-  return derivedId([cause.handler.name, cause.key, type, String(ordinal)], timeOfUuidV7(cause.key))
+  const born = timeOfUuidV7(cause.key)
+  return derivedId([cause.handler.name, cause.key, type, String(ordinal)], born && timeOf(due, born))
 }

@@ -7,6 +7,11 @@ interface Breaker {
   open: { until: number; pauseMs: number; trial: string | undefined } | undefined
 }
 
+export interface BreakerState {
+  readonly breaker: 'closed' | 'open'
+  readonly paused: 'app' | 'operator' | undefined
+}
+
 const longestPauseMs = 60_000
 /** How often a handler that an operator has paused is checked. When it is resumed, all listeners are notified. */
 const lookAgainMs = 1_000
@@ -20,6 +25,8 @@ export class Breakers {
   readonly #events: Events
   readonly #breakers = new Map<string, Breaker>()
   readonly #paused = new Set<string>()
+  /** Paused in all processes. */
+  #pausedByOperators: ReadonlySet<string> = new Set()
   readonly #listeners = new Set<() => void>()
 
   constructor(clock: Clock, events: Events) {
@@ -29,7 +36,7 @@ export class Breakers {
 
   /** Whether the handler may be given this message now. A message that was admitted as a trial stays admitted. */
   admits({ name }: Pick<Handler, 'name'>, key: string): boolean {
-    if (this.#paused.has(name)) return false
+    if (this.#isPaused(name)) return false
     const open = this.#breakers.get(name)?.open
     if (open === undefined || open.trial === key) return true
     const now = this.#clock.monotonicMs()
@@ -46,7 +53,24 @@ export class Breakers {
   }
 
   resume({ name }: Pick<Handler, 'name'>): void {
-    if (this.#paused.delete(name)) for (const listener of this.#listeners) listener()
+    if (this.#paused.delete(name) && !this.#isPaused(name)) for (const listener of this.#listeners) listener()
+  }
+
+  /** The same for all handlers that operators have paused in all processes. Returns whether one of them may go on now. */
+  obeyOperators(paused: ReadonlySet<string>): boolean {
+    const before = this.#pausedByOperators
+    this.#pausedByOperators = paused
+    const isResumed = [...before].some((name) => !this.#isPaused(name))
+    if (isResumed) for (const listener of this.#listeners) listener()
+    return isResumed
+  }
+
+  /** For operators: whether a handler gets messages in this process, and if not, why. */
+  stateOf({ name }: Pick<Handler, 'name'>): BreakerState {
+    return {
+      breaker: this.#breakers.get(name)?.open === undefined ? 'closed' : 'open',
+      paused: this.#pausedByOperators.has(name) ? 'operator' : this.#paused.has(name) ? 'app' : undefined,
+    }
   }
 
   /**
@@ -60,7 +84,7 @@ export class Breakers {
 
   /** How long nothing at all will be admitted; 0 if at least one message would be. */
   waitMs({ name }: Pick<Handler, 'name'>): number {
-    if (this.#paused.has(name)) return lookAgainMs
+    if (this.#isPaused(name)) return lookAgainMs
     const open = this.#breakers.get(name)?.open
     return open === undefined ? 0 : Math.max(0, open.until - this.#clock.monotonicMs())
   }
@@ -89,5 +113,9 @@ export class Breakers {
     if (breaker.open === undefined) return
     this.#events.emit({ kind: 'breaker-closed', handler: name })
     for (const listener of this.#listeners) listener()
+  }
+
+  #isPaused(name: string): boolean {
+    return this.#paused.has(name) || this.#pausedByOperators.has(name)
   }
 }

@@ -1,9 +1,11 @@
-import { isHandled } from '../batch/bookkeeping.ts'
+import { isHandled, leavesRecord } from '../batch/bookkeeping.ts'
+import type { Batch } from '../batch/process-batch.ts'
 import { RolledBack, unwrapped } from '../batch/rolled-back.ts'
 import { type Item, isGoodEnd, letterOf, type Outcomes, type Run } from '../items.ts'
 import type { Attempts } from './attempts.ts'
 import { isDenied, lastResort, stuck } from './keep-somehow.ts'
 import type { Alone } from './next-step.ts'
+import { whyNotGone } from './still-queued.ts'
 import type { WhyRolledBack } from './why-rolled-back.ts'
 
 /** The result for one message, or one run of it. */
@@ -39,7 +41,9 @@ export async function handleAlone<Tx>(
   let end: End = { leaves: undefined }
   for (const run of runs) {
     const isLast = run === runs.at(-1)
-    end = await settle(attempts, { ...item, work: { ...work, runs: [run] } }, { earlier, hasFailed, isLast })
+    const earlierRuns = work.runs.filter(({ index }) => leavesRecord(earlier[index]))
+    const one = { ...item, work: { ...work, runs: [run] } }
+    end = await settle(attempts, one, { earlier, earlierRuns, hasFailed, isLast })
     const outcome = end.outcomes?.[run.index]
     // The message will be handled again, and the rest of it then.
     if (outcome === undefined || outcome.kind === 'unstarted') break
@@ -52,7 +56,15 @@ export async function handleAlone<Tx>(
 async function settle<Tx>(
   attempts: Attempts<Tx>,
   given: Item<Tx>,
-  { earlier, hasFailed, isLast }: { earlier: Outcomes; hasFailed: boolean; isLast: boolean },
+  {
+    earlier,
+    earlierRuns,
+    hasFailed,
+    isLast,
+  }: Pick<Batch<Tx>, 'earlier' | 'earlierRuns'> & {
+    readonly hasFailed: boolean
+    readonly isLast: boolean
+  },
 ): Promise<End> {
   const { aloneLockTimeoutMs, longestLockTimeoutMs } = attempts.engine.timing
   let item = given
@@ -66,7 +78,7 @@ async function settle<Tx>(
     // A message that is not run needs no part. If there are several handlers, each needs one.
     const needsPart = hasFailed || (item.work?.runs.length ?? 0) > 1
     const partSize = of !== 'unknown' ? Number.POSITIVE_INFINITY : needsPart ? 1 : one.partSize
-    const batch = { ...one, earlier, settles, partSize, lockTimeoutMs }
+    const batch = { ...one, earlier, earlierRuns, settles, partSize, lockTimeoutMs }
     const attempt = await attempts.attempt(batch, history)
     if (attempt.committed !== undefined) {
       const { outcomes } = attempt.committed
@@ -79,7 +91,10 @@ async function settle<Tx>(
     if (step.kind === 'again') continue
     history = []
     if (step.kind === 'hold') return held(attempts, item)
-    if (step.kind === 'let-go') return letGo(attempts, item)
+    if (step.kind === 'let-go') {
+      const why = await whyNotGone(attempts, item.delivery)
+      return why === undefined ? letGo(attempts, item) : setAside(attempts, item, why)
+    }
     if (step.kind === 'fail') {
       item = failing(item, error instanceof RolledBack ? (error.runs as readonly Run<Tx>[]) : [], cause)
       of = knownOf(item)

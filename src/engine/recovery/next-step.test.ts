@@ -49,6 +49,11 @@ test('together, what may pass is tried a few times more', () => {
   expect(steps('connection-lost')).toEqual(['again after 100', 'again after 400', 'each-alone', 'each-alone'])
 })
 
+test('a large batch that collides runs together once more: alone, each message would be a transaction', () => {
+  const large = { of: 'shared', isLarge: true, why: 'conflict' } as const
+  expect([1, 2, 3].map((times) => next({ ...large, times }))).toEqual(['again after 0', 'each-alone', 'each-alone'])
+})
+
 test('alone, and nothing is known against it', () => {
   expect(table({ of: 'unknown' })).toEqual({
     failure: 'fail',

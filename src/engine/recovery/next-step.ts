@@ -9,6 +9,8 @@ export interface Trouble {
   readonly of: 'shared' | Alone
   /** `shared`: the runs in whose calls it happened are known. */
   readonly isBlamed?: boolean
+  /** `shared`: it had so many messages that a transaction for each of them costs far more than another one for all. */
+  readonly isLarge?: boolean
   /** `shared`: it had no parts, and can have some. */
   readonly canHaveParts?: boolean
   /** The store refused one of its own statements because a permission is missing. */
@@ -31,7 +33,7 @@ export type Alone = 'unknown' | 'failing' | 'plain' | 'last-resort'
  * - `fail`: it counts as the failure of the message, which is parked.
  * - `plainly`: its row is written with texts that every database can hold.
  * - `keep`: it can be neither handled nor parked: the last resort.
- * - `let-go`: it is no longer in its queue, so another process has dealt with it.
+ * - `let-go`: it was no longer in its queue, so another process has dealt with it; unless it is there after all.
  * - `hold`: another process has it; it is retried later, without counting an attempt.
  * - `stick`: it is reported and retried later, after a growing pause.
  */
@@ -51,14 +53,18 @@ const lossesPerAttempt = 3
 /** Claiming again waits for our own lost transaction and shows whether it committed. */
 const lostCommitsTogether = 3
 
+/** How often a large batch may collide before each of its messages runs alone. Whoever was faster may have committed by then. */
+const conflictsTogether = 2
+
 /** Decides what to do after a transaction was rolled back. */
 export function nextStep(trouble: Trouble, options: StepOptions): Step {
   return trouble.of === 'shared' ? nextOfMany(trouble) : nextOfOne(trouble, trouble.of, options)
 }
 
-function nextOfMany({ why, times, isBlamed, canHaveParts }: Trouble): Step {
+function nextOfMany({ why, times, isBlamed, isLarge, canHaveParts }: Trouble): Step {
   if (why === 'commit-unknown' && times <= lostCommitsTogether) return { kind: 'again', afterMs: 0 }
   if (isBlamed) return { kind: 'without-the-blamed' }
+  if (why === 'conflict' && isLarge && times < conflictsTogether) return { kind: 'again', afterMs: 0 }
   if (why === 'connection-lost' && times < lossesPerAttempt) return { kind: 'again', afterMs: pauseMs(why, times) }
   if (why === 'failure' && canHaveParts) return { kind: 'in-parts' }
   return { kind: 'each-alone' }

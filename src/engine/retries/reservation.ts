@@ -52,8 +52,29 @@ export function beginAttempts<Tx>(
   return reservations.length === 0 ? undefined : rebook(store.parking, reservations, 1, reservedForMs)
 }
 
+/** Counts attempts as begun that may take this long. Those whose revision is `undefined` then belong to another process. */
+export async function beginFor<Tx>(
+  { store }: Pick<Engine<Tx>, 'store'>,
+  reservations: readonly Reservation[],
+  forMs: number,
+): Promise<void> {
+  await rebook(store.parking, reservations, 1, forMs)
+}
+
+/** Keeps rows reserved for this long without beginning an attempt. */
+export async function keepFor<Tx>(
+  { store }: Pick<Engine<Tx>, 'store'>,
+  reservations: readonly Reservation[],
+  forMs: number,
+): Promise<void> {
+  await rebook(store.parking, reservations, 0, forMs)
+}
+
 /** Gives back rows that were not tried. They are due immediately or after their pause, and no attempt is counted. */
-export async function giveBack<Tx>({ store }: Engine<Tx>, reservations: readonly Reservation[]): Promise<void> {
+export async function giveBack<Tx>(
+  { store }: Pick<Engine<Tx>, 'store'>,
+  reservations: readonly Reservation[],
+): Promise<void> {
   for (const [pauseMs, some] of Map.groupBy(reservations, (each) => each.pauseMs))
     await rebook(store.parking, some, 0, pauseMs)
 }
@@ -118,7 +139,7 @@ async function findOut<Tx>(
 ): Promise<void> {
   for (const reservation of unsure) {
     const { handler, key, begun } = reservation.letter
-    const [row] = await parking.list({ handler, key, state: 'waiting' }, { limit: 1 })
+    const [row] = await parking.list({ kind: 'any', handler, key, state: 'waiting' }, { limit: 1 })
     if (row?.begun === begun + 1) reservation.revision = row.revision
     reservation.isUnsure = false
   }

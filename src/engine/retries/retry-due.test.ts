@@ -56,7 +56,9 @@ test('when it is due and succeeds, its row is gone, its record is processed, and
   expect(await published()).toEqual(['tagged m1'])
   expect(hooks).toEqual(['m1'])
   expect(wakings()).toBe(1)
-  expect(eventsOf('processed')).toEqual([{ kind: 'processed', handler: 'tag-note', key: 'm1', type: 'note.created' }])
+  expect(eventsOf('processed')).toEqual([
+    { kind: 'processed', handler: 'tag-note', key: 'm1', type: 'note.created', attempt: 2 },
+  ])
   expect(await retry()).toBe(false)
 })
 

@@ -1,6 +1,6 @@
 import type { Delivery, StoredParkedMessage } from '../../contracts/index.ts'
 import { sameFingerprint } from '../../encoding/fingerprint.ts'
-import { isOutgoing } from '../../encoding/outgoing-queue.ts'
+import { isForQueue } from '../../encoding/outgoing-queue.ts'
 import { unpackLetter } from '../../encoding/unpack-letter.ts'
 import { unrouted } from '../../encoding/unrouted.ts'
 import { JustonceError } from '../../errors/index.ts'
@@ -13,7 +13,7 @@ import { Sorting, type SuspicionOf } from '../intake/sort-out.ts'
 import { isOwnedBy, isParkedUnclaimed, isUnborn, type Origin, type Run, rowKeyOf } from '../items.ts'
 import { waitsFor } from './parked-rows.ts'
 import { Reservation, reservedForMs, whileReserved } from './reservation.ts'
-import { wantedHere } from './wanted.ts'
+import { outgoingNames, wantedHere } from './wanted.ts'
 
 export interface ReserveOptions {
   readonly limit: number
@@ -34,8 +34,10 @@ export async function reserveDue<Tx>(
     limit,
     maxBytes,
     forMs: reservedForMs,
-    wanted: wantedHere(engine, (name, handler) => !except.has(name) && engine.breakers.waitMs(handler) === 0),
-    pastDead: [...engine.handlerNames, ...engine.outlet.queues].filter((name) => goesPastDead(engine, name)),
+    wanted: wantedHere(engine, (name, handler) => {
+      return !except.has(name) && (handler === undefined || engine.breakers.waitMs(handler) === 0)
+    }),
+    pastDead: [...engine.handlerNames, ...outgoingNames(engine)].filter((name) => goesPastDead(engine, name)),
   })
   return letters.map((letter) => new Reservation(letter))
 }
@@ -59,7 +61,7 @@ export async function reserveBehind<Tx>(
 
 /** A message that a broker refused for good does not block the messages behind it, whether they are sent or redriven. */
 function goesPastDead<Tx>(engine: Engine<Tx>, name: string): boolean {
-  return isOutgoing(name) || engine.handlerNamed(name)?.ordered?.whenDead === 'continue'
+  return isForQueue(name) || engine.handlerNamed(name)?.ordered?.whenDead === 'continue'
 }
 
 export interface Retried {

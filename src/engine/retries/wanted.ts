@@ -11,7 +11,7 @@ import type { Handler } from '../handler.ts'
  */
 export function wantedHere<Tx>(
   engine: Pick<Engine<Tx>, 'handlerNames' | 'handlerNamed' | 'outlet'>,
-  isReady: (name: string, handler: Handler<Tx>) => boolean = () => true,
+  isReady: (name: string, handler?: Handler<Tx>) => boolean = () => true,
 ): readonly WantedMessages[] {
   const known = engine.handlerNames.flatMap((name) => {
     const handler = engine.handlerNamed(name)
@@ -24,8 +24,15 @@ export function wantedHere<Tx>(
       .flatMap(({ name, handler }) => formsOf(handler.type).map((type) => ({ handler: name, type }))),
     // A message without a type is refused by every app alike.
     ...[...types, ''].map((type) => ({ handler: unrouted, type })),
-    ...engine.outlet.queues.map((queue) => ({ handler: queue, type: undefined })),
+    ...outgoingNames(engine)
+      .filter((name) => isReady(name))
+      .map((name) => ({ handler: name, type: undefined })),
   ]
+}
+
+/** The names under which outgoing messages are parked that this process may put into their queues. */
+export function outgoingNames<Tx>({ outlet }: Pick<Engine<Tx>, 'outlet'>): readonly string[] {
+  return [...new Set([...outlet.queues, ...outlet.delayedNames])]
 }
 
 /** The forms in which a type may appear in a parked row. */

@@ -13,7 +13,7 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
   return {
     async park(tx, messages) {
       const { database } = transactionOf(tx)
-      for (const { delayMs, ...message } of messages) {
+      for (const { delayMs, dueAt, ...message } of messages) {
         if (database.parked.get(rowKey(message)) !== undefined) continue
         const now = database.now()
         database.parked.set(rowKey(message), {
@@ -24,7 +24,7 @@ export function memoryParking(transactions: Transactions): Parking<MemoryTx> {
           begun: 0,
           parkedAt: new Date(now),
           changedAt: new Date(now),
-          nextAt: new Date(now + delayMs),
+          nextAt: new Date(dueAt ?? now + delayMs),
           originalBody: message.originalBody && new Uint8Array(message.originalBody),
           redrive: message.redrive,
           released: message.redrive !== undefined,

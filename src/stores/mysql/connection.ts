@@ -30,6 +30,7 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
   #gone = false
   /** When the statement of ours that has no answer yet was sent. */
   askedAt: number | undefined
+  askedBytes = 0
   #isCommitting = false
 
   constructor(
@@ -61,9 +62,14 @@ export class MysqlConnection<Native extends MysqlConnectionShape> implements Run
     return (this.native as { readonly connection?: object }).connection ?? this.native
   }
 
+  heardBytes(): number | undefined {
+    return (this.session as { readonly stream?: { readonly bytesRead?: number } }).stream?.bytesRead
+  }
+
   async run(sql: string): Promise<Answer> {
     if (this.#lost !== undefined) throw this.#lost
     this.askedAt = this.#answers.tick
+    this.askedBytes = sql.length
     this.#isCommitting = sql === endings.commit
     try {
       return await this.untilGone(runOn(this.native, sql, this.server))

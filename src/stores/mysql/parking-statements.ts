@@ -31,7 +31,7 @@ export function parkedValues(message: NewParkedMessage): string {
     nowMicros,
     nowMs,
     nowMs,
-    laterMs(message.delayMs),
+    message.dueAt === undefined ? laterMs(message.delayMs) : integer(message.dueAt.getTime()),
     textValue(message.redrive),
     boolean(message.redrive !== undefined),
     bytes(message.message.envelope),

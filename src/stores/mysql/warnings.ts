@@ -13,6 +13,7 @@ const mostNames = 10
  */
 export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
+  { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const engines = `SELECT engine FROM information_schema.engines WHERE transactions = 'YES'`
   const tables = await short.read(
@@ -31,8 +32,28 @@ export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   }
   if (defaults !== undefined && textIn(defaults[1]) !== '1')
     found.push(`default_storage_engine is ${textIn(defaults[0])}, which knows no transactions.`)
-  return found.map((message) => ({
-    code: 'TABLES_NOT_TRANSACTIONAL',
-    message: new JustonceError('TABLES_NOT_TRANSACTIONAL', { message }).message,
-  }))
+  return [
+    ...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)),
+    ...(thorough ? await serverWarnings(short) : []),
+  ]
+}
+
+/** What is wrong with the server as a whole: that commits may be lost. */
+async function serverWarnings<Native extends MysqlConnectionShape>(
+  short: ShortTransactions<Native>,
+): Promise<StoreWarning[]> {
+  const [row = []] = await short.read(
+    'SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.sync_binlog, @@GLOBAL.log_bin, @@GLOBAL.innodb_doublewrite',
+  )
+  const [flush, syncBinlog, logBin, doublewrite] = row.map(textIn)
+  const weak = [
+    ...(flush === '1' ? [] : [`innodb_flush_log_at_trx_commit is ${flush}`]),
+    ...(logBin === '1' && syncBinlog !== '1' ? [`sync_binlog is ${syncBinlog}`] : []),
+    ...(['0', 'OFF'].includes(doublewrite ?? '') ? ['innodb_doublewrite is off'] : []),
+  ]
+  return weak.length === 0 ? [] : [warningOf('COMMITS_NOT_DURABLE', `${weak.join(', ')}.`)]
+}
+
+function warningOf(code: 'TABLES_NOT_TRANSACTIONAL' | 'COMMITS_NOT_DURABLE', message: string): StoreWarning {
+  return { code, message: new JustonceError(code, { message }).message }
 }

@@ -165,7 +165,7 @@ function storeWith<Tx>({ connections, close, news }: StoreParts<Tx>, tables: Tab
     schema: postgresSchema(connections, tables),
     classify,
     ping: () => ping(connections, tables),
-    warnings: () => postgresWarnings(connections, tables),
+    warnings: (options) => postgresWarnings(connections, tables, options),
     async close() {
       close()
       await news?.close()

@@ -11,12 +11,22 @@ const secured = statement(
   'SELECT name FROM unnest($1::text[]) AS given (name) WHERE row_security_active(to_regclass(name))',
 )
 
+const settings = ['fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names']
+const settingsNow = statement('SELECT name, current_setting(name, true) FROM unnest($1::text[]) AS given (name)')
+const standbys = statement('SELECT count(*)::int FROM pg_stat_replication')
+const indexes = statement(
+  `SELECT index_of.relname, held.indisvalid FROM pg_index AS held
+   JOIN pg_class AS index_of ON index_of.oid = held.indexrelid
+   WHERE held.indrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS given (name))`,
+)
+
 /** Encodings that hold every text: SQL_ASCII accepts any bytes. */
 const holdsAll = new Set(['UTF8', 'SQL_ASCII'])
 
 export async function postgresWarnings<Tx>(
   connections: Pick<Connections<Tx>, 'runAlone'>,
   tables: Tables,
+  { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const found: JustonceError[] = []
   const name = (await connections.runAlone(encoding, [])).rows[0]?.[0] ?? 'UTF8'
@@ -31,5 +41,40 @@ export async function postgresWarnings<Tx>(
     const message = `Row-level security applies to the role of the store on ${hidden.join(', ')}.`
     found.push(new JustonceError('ROWS_MAY_BE_HIDDEN', { message }))
   }
+  if (thorough) found.push(...(await serverFindings(connections, tables)))
   return found.map(({ code, message }) => ({ code, message }))
+}
+
+/** How many indexes each table has, its primary key included: a name may be changed, an index may not be dropped. */
+const indexesExpected = { parked: 7, queue: 2, facts: 2 } as const
+
+/** What is wrong with the server as a whole: that commits may be lost, or an index is gone. */
+async function serverFindings<Tx>(
+  connections: Pick<Connections<Tx>, 'runAlone'>,
+  { parked, queue, facts }: Tables,
+): Promise<JustonceError[]> {
+  const found: JustonceError[] = []
+  const { rows } = await connections.runAlone(settingsNow, [textArray(settings)])
+  const values = new Map(rows.map(([name, value]) => [String(name), String(value ?? '')]))
+  const weak = [
+    ...['fsync', 'full_page_writes'].filter((name) => values.get(name) === 'off'),
+    ...(values.get('synchronous_commit') === 'off' ? ['synchronous_commit'] : []),
+  ]
+  if (weak.length > 0)
+    found.push(new JustonceError('COMMITS_NOT_DURABLE', { message: `These are off: ${weak.join(', ')}.` }))
+  const replicas = Number((await connections.runAlone(standbys, [])).rows[0]?.[0] ?? 0)
+  if (replicas > 0 && values.get('synchronous_standby_names') === '')
+    found.push(
+      new JustonceError('FAILOVER_MAY_LOSE', { message: `${replicas} replicas follow, and none is synchronous.` }),
+    )
+  for (const [name, table] of Object.entries({ parked, queue, facts })) {
+    const seen = (await connections.runAlone(indexes, [textArray([table])])).rows
+    const invalid = seen.filter(([, isValid]) => String(isValid).startsWith('f')).map(([index]) => String(index))
+    const missing = indexesExpected[name as keyof typeof indexesExpected] - seen.length
+    if (missing > 0)
+      found.push(new JustonceError('INDEX_MISSING', { message: `${table} lacks ${missing} of its indexes.` }))
+    if (invalid.length > 0)
+      found.push(new JustonceError('INDEX_MISSING', { message: `Invalid: ${invalid.join(', ')}.` }))
+  }
+  return found
 }

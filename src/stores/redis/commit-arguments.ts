@@ -106,10 +106,10 @@ function claimedBy(step: Step, claims: ReadonlyMap<string, ClaimedRecord>): Clai
 }
 
 function parkArguments(message: NewParkedMessage): ScriptArgument[] {
-  const { handler, orderKey, source, type, messageId, step, delayMs } = message
+  const { handler, orderKey, source, type, messageId, step, delayMs, dueAt } = message
   const scope = orderKey === undefined ? '' : pairName(handler, orderKey)
   const steps = JSON.stringify([source, type, messageId])
-  return [rowName(message), scope, steps, step, Math.ceil(delayMs), ...rowFields(message)]
+  return [rowName(message), scope, steps, step, Math.ceil(delayMs), dueAt?.getTime() ?? '', ...rowFields(message)]
 }
 
 function editArguments(edit: ParkedEdit): ScriptArgument[] {

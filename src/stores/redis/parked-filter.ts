@@ -1,5 +1,5 @@
 import type { ParkedFilter } from '../../contracts/index.ts'
-import { equalTexts } from '../shared/fits-filter.ts'
+import { equalTexts, isOfKind } from '../shared/fits-filter.ts'
 import { pairName, rowName } from './names.ts'
 import type { SearchedRow } from './parked-row.ts'
 
@@ -13,6 +13,7 @@ export function fits(filter: ParkedFilter): (row: SearchedRow) => boolean {
   return (row) => {
     const changedAt = Number(row.changedAt)
     return (
+      isOfKind(row.handler ?? '', filter) &&
       names.every((name) => row[name] === filter[name]) &&
       (text === undefined || (row.errors ?? '').includes(text)) &&
       (filter.released === undefined || (row.released === '1') === filter.released) &&

@@ -69,8 +69,11 @@ export async function tallyFound<By extends TallyColumn>(
 }
 
 /** Counts without reading the rows, if the filter asks only for the state. */
-async function countByState(connection: Connection, { state, ...rest }: ParkedFilter): Promise<number | undefined> {
-  if (Object.values(rest).some((value) => value !== undefined)) return undefined
+async function countByState(
+  connection: Connection,
+  { state, kind, ...rest }: ParkedFilter,
+): Promise<number | undefined> {
+  if (kind !== 'any' || Object.values(rest).some((value) => value !== undefined)) return undefined
   const size = async (list: string) => Number(await connection.call('ZCARD', connection.prefix + list))
   if (state === 'dead') return await size('parked-dead')
   const [all, dead] = await Promise.all([size('parked-all'), size('parked-dead')])

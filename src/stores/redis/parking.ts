@@ -1,6 +1,7 @@
 import type { BehindOptions, OrderScope, Parking, StoredParkedMessage } from '../../contracts/index.ts'
 import { type Connection, texts } from './connection.ts'
 import { editRows } from './edit-rows.ts'
+import { checkSizes } from './message-limit.ts'
 import { pairName, rowName } from './names.ts'
 import { readRow } from './parked-row.ts'
 import { listRows, tallyFound } from './parked-search.ts'
@@ -14,6 +15,10 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
   return {
     async park(tx, messages) {
       const { steps } = factory.transactionOf(tx)
+      await checkSizes(
+        connection,
+        messages.map(({ message }) => message),
+      )
       for (const message of messages) steps.push({ kind: 'park', message })
     },
     async reserve(options) {
@@ -73,8 +78,11 @@ export function redisParking<Tx extends object>(transactions: Transactions<Tx>):
     },
     list: (filter = {}, page = {}) => listRows(connection, filter, page),
     tally: (filter, by, limit) => tallyFound(connection, filter, by, limit),
-    edit: async (tx, filter, edit, limit) =>
-      await editRows(transactions, factory.transactionOf(tx), filter, { edit, limit }),
+    async edit(tx, filter, edit, limit) {
+      const transaction = factory.transactionOf(tx)
+      if (edit.kind === 'replace') await checkSizes(connection, [edit.message])
+      return await editRows(transactions, transaction, filter, { edit, limit })
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { text, texts } from './connection.ts'
+import { checkSizes } from './message-limit.ts'
 import { countScript, hideScript, takeScript } from './scripts/queue.ts'
 import type { Step } from './transaction.ts'
 import type { Transactions } from './transactions.ts'
@@ -14,11 +15,16 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
     for (const step of steps) transaction.steps.push(step)
   }
   return {
-    send: (tx, queue, messages) =>
-      add(
+    async send(tx, queue, messages) {
+      await checkSizes(
+        connection,
+        messages.map(({ message }) => message),
+      )
+      await add(
         tx,
         messages.map((message) => ({ kind: 'send', queue, message })),
-      ),
+      )
+    },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const rows = (await connection.run(takeScript, queue, limit, Math.ceil(visibilityMs), maxBytes)) as unknown[][]
       return rows.map(([row, deliveries, envelope, body]) => ({

@@ -4,6 +4,7 @@ import { Connection } from './connection.ts'
 import { classify } from './errors.ts'
 import { redisFacts } from './facts.ts'
 import { redisInbox } from './inbox.ts'
+import { largestMessage } from './message-limit.ts'
 import { keyPrefix } from './names.ts'
 import { type CheckedOptions, checkedOptions, type IsolatedRedisOptions, type LeaseRedisOptions } from './options.ts'
 import { redisParking } from './parking.ts'
@@ -67,7 +68,8 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     facts: redisFacts(transactions),
     queue: redisQueue(transactions),
     schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
-    warnings: () => serverWarnings(connection),
+    warnings: (options) => serverWarnings(connection, options),
+    limits: async () => ({ messageBytes: await largestMessage(connection) }),
     classify,
     // A real write, because a server whose memory is full, or that has become a replica, still answers to PING.
     ping: async () => void (await connection.call('SET', `${connection.prefix}pinged`, '1', 'PX', 60_000)),

@@ -2,9 +2,10 @@ import type { Schema, StoreWarning } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { type Connection, text, texts } from './connection.ts'
 import { rightsScript } from './scripts/rights.ts'
+import { serverSetting } from './server-setting.ts'
 
 export interface RedisWarning extends StoreWarning {
-  readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
+  readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'COMMITS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
 }
 
 /** Increased when keys change their meaning. */
@@ -47,12 +48,15 @@ export function redisSchema(connection: Connection, { hasCommands, onWarning }: 
 }
 
 /** Empty if records are safe on this server, as far as it says. */
-export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
+export async function serverWarnings(
+  connection: Connection,
+  { thorough = false }: { readonly thorough?: boolean } = {},
+): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined
   try {
-    policy = await setting(connection, 'maxmemory-policy')
-    appendonly = await setting(connection, 'appendonly')
+    policy = await serverSetting(connection, 'maxmemory-policy')
+    appendonly = await serverSetting(connection, 'appendonly')
   } catch (error) {
     if (error instanceof JustonceError && error.code !== 'STORE_DENIED') throw error
     const said = error instanceof JustonceError ? error.cause : error
@@ -64,18 +68,13 @@ export async function serverWarnings(connection: Connection): Promise<RedisWarni
     warnings.push(warningOf('RECORDS_MAY_BE_EVICTED', `maxmemory-policy is ${policy}.`))
   if (appendonly !== undefined && appendonly !== 'yes')
     warnings.push(warningOf('RECORDS_NOT_DURABLE', `appendonly is ${appendonly}.`))
+  if (thorough && appendonly === 'yes') {
+    const appendfsync = await serverSetting(connection, 'appendfsync')
+    if (appendfsync === 'no') warnings.push(warningOf('COMMITS_NOT_DURABLE', 'appendfsync is no.'))
+  }
   return warnings
 }
 
 function warningOf(code: RedisWarning['code'], message: string): RedisWarning {
   return { code, message: new JustonceError(code, { message }).message }
-}
-
-/** Clients return an array or, newer ones, an object or a map. */
-async function setting(connection: Connection, name: string): Promise<string | undefined> {
-  const reply = await connection.send('CONFIG', 'GET', name)
-  if (Array.isArray(reply)) return reply[1] === undefined ? undefined : text(reply[1])
-  if (reply instanceof Map) return reply.has(name) ? text(reply.get(name)) : undefined
-  const value = (reply as Record<string, unknown> | null)?.[name]
-  return value === undefined ? undefined : text(value)
 }

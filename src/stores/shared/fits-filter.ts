@@ -1,4 +1,6 @@
 import type { ParkedFilter, RecordKey, StoredParkedMessage } from '../../contracts/index.ts'
+import { isIntent } from '../../encoding/intent-name.ts'
+import { isDelayed } from '../../encoding/outgoing-queue.ts'
 
 /** What a row must have exactly as the filter says, and every store keeps as text. */
 export const equalTexts = [
@@ -21,6 +23,7 @@ export function fitsFilter(filter: ParkedFilter): (row: StoredParkedMessage) => 
   // Error histories are JSON, which writes a quote in a message as \".
   const text = filter.errorText && JSON.stringify(filter.errorText).slice(1, -1)
   return (row) =>
+    isOfKind(row.handler, filter) &&
     names.every((name) => row[name] === filter[name]) &&
     (filter.released === undefined || row.released === filter.released) &&
     (text === undefined || row.errors.includes(text)) &&
@@ -28,6 +31,16 @@ export function fitsFilter(filter: ParkedFilter): (row: StoredParkedMessage) => 
     (filter.before === undefined || row.changedAt < filter.before) &&
     (keys === undefined || keys.has(nameOf(row))) &&
     (row.redrive === undefined || filter.notInRedrives?.includes(row.redrive) !== true)
+}
+
+/** Whether a row of this handler is of the kind that the filter asks for. */
+export function isOfKind(handler: string, { kind = 'message' }: ParkedFilter): boolean {
+  return kind === 'any' || kindOfRow(handler) === kind
+}
+
+function kindOfRow(handler: string): NonNullable<ParkedFilter['kind']> {
+  if (isIntent(handler)) return 'intent'
+  return isDelayed(handler) ? 'delayed' : 'message'
 }
 
 function nameOf({ handler, key }: RecordKey): string {

@@ -50,6 +50,33 @@ test('the wait for a lock is not the silence of the server', () => {
   expect(given).toHaveLength(1)
 })
 
+test('an answer that arrives slowly is not silence, until nothing more arrives', () => {
+  const watch = new AnswerWatch(8_000)
+  const { each, given } = asker(watch)
+  let bytes = 5
+  Object.assign(each, { heardBytes: () => bytes })
+  each.ask()
+  for (let turn = 0; turn < 10; turn++) {
+    vi.advanceTimersByTime(7_000)
+    bytes++
+  }
+  vi.advanceTimersByTime(8_000)
+  expect(given).toEqual([])
+  vi.advanceTimersByTime(2_000)
+  expect(given).toHaveLength(1)
+})
+
+test('what is large may take longer to be sent', () => {
+  const watch = new AnswerWatch(8_000)
+  const { each, given } = asker(watch)
+  each.ask()
+  Object.assign(each, { askedBytes: 640_000 })
+  vi.advanceTimersByTime(18_000)
+  expect(given).toEqual([])
+  vi.advanceTimersByTime(2_000)
+  expect(given).toHaveLength(1)
+})
+
 test('where nobody waits there is no timer', () => {
   const watch = new AnswerWatch(8_000)
   const { each } = asker(watch)

@@ -4,6 +4,10 @@ export interface Asker {
   readonly askedAt: number | undefined
   /** How long these statements may wait for locks, in addition to the limit. */
   readonly lockWaitMs?: number | undefined
+  /** How many bytes they send. That may take its time, and nobody sees how much of it has arrived. */
+  readonly askedBytes?: number | undefined
+  /** How many bytes of answers have arrived, as far as the client shows it. Whoever is sending an answer, however slowly, is not silent. */
+  heardBytes?(): number | undefined
   /** The server is silent. Whoever waits must be told, and nothing may use the connection any more. */
   giveUp(error: Error): void
 }
@@ -11,6 +15,8 @@ export interface Asker {
 /** How often it looks within the limit. */
 const ticksInLimit = 8
 const longestTickMs = 2 ** 31 - 1
+/** The slowest network on which large messages can be sent without a larger limit: half a megabit per second. */
+const slowestBytesPerMs = 64
 
 /**
  * Gives up connections on which a statement of the store itself gets no answer: a firewall may have forgotten them, and then nobody
@@ -24,6 +30,8 @@ export class AnswerWatch {
   readonly #limitMs: number
   readonly #tickMs: number
   readonly #askers = new Set<Asker>()
+  /** How much was heard when it was last more than before, and at which tick. */
+  readonly #heard = new WeakMap<Asker, { readonly bytes: number; readonly at: number }>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(limitMs: number) {
@@ -42,11 +50,15 @@ export class AnswerWatch {
     this.#askers.delete(asker)
   }
 
-  /** For a single statement on a connection that is not watched otherwise. `giveUp` ends the connection. */
-  until<T>(answer: Promise<T>, giveUp: () => void): Promise<T> {
+  /**
+   * For a single statement on a connection that is not watched otherwise. `giveUp` ends the connection. `askedBytes`: how
+   * much it sends.
+   */
+  until<T>(answer: Promise<T>, giveUp: () => void, askedBytes = 0): Promise<T> {
     return new Promise((resolve, reject) => {
       const asker: Asker = {
         askedAt: this.tick,
+        askedBytes,
         giveUp(error) {
           reject(error)
           giveUp()
@@ -57,6 +69,15 @@ export class AnswerWatch {
     })
   }
 
+  #heardAt(asker: Asker): number {
+    const bytes = asker.heardBytes?.()
+    if (bytes === undefined) return 0
+    const before = this.#heard.get(asker)
+    if (before?.bytes === bytes) return before.at
+    this.#heard.set(asker, { bytes, at: this.tick })
+    return this.tick
+  }
+
   readonly #look = (): void => {
     this.tick++
     if (this.#askers.size === 0) {
@@ -64,11 +85,13 @@ export class AnswerWatch {
       this.#timer = undefined
     }
     for (const asker of [...this.#askers]) {
-      const { askedAt, lockWaitMs = 0 } = asker
-      const limit = ticksInLimit + Math.ceil(lockWaitMs / this.#tickMs)
-      if (askedAt === undefined || this.tick - askedAt <= limit) continue
+      const { askedAt, lockWaitMs = 0, askedBytes = 0 } = asker
+      if (askedAt === undefined) continue
+      const moreMs = lockWaitMs + askedBytes / slowestBytesPerMs
+      const limit = ticksInLimit + Math.ceil(moreMs / this.#tickMs)
+      if (this.tick - Math.max(askedAt, this.#heardAt(asker)) <= limit) continue
       this.#askers.delete(asker)
-      asker.giveUp(silentError(this.#limitMs + lockWaitMs))
+      asker.giveUp(silentError(this.#limitMs + moreMs))
     }
   }
 }

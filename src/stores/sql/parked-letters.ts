@@ -14,13 +14,16 @@ const comparedColumns = {
   redrive: 'redrive',
 } as const satisfies Partial<Record<keyof ParkedFilter, string>>
 
+const beginnings = { message: `NOT IN ('!', '@')`, intent: `= '!'`, delayed: `= '@'` } as const
+
 /**
  * A condition on the bare columns of the parked table. Only what the filter gives becomes part of it, and states are spelled
  * out, so that the planner can choose the right index.
  */
 export function conditionOf(dialect: Dialect, filter: ParkedFilter, place: Place): string {
-  const { state, since, before, keys, released, notInRedrives = [], errorText } = filter
+  const { kind = 'message', state, since, before, keys, released, notInRedrives = [], errorText } = filter
   const conditions: string[] = []
+  if (kind !== 'any') conditions.push(`substr(handler, 1, 1) ${beginnings[kind]}`)
   if (state !== undefined) conditions.push(state === 'dead' ? `state = 'dead'` : `state = 'waiting'`)
   for (const [field, column] of Object.entries(comparedColumns)) {
     const wanted = filter[field as keyof typeof comparedColumns]

@@ -23,7 +23,7 @@ const table = 'main.justonce_parked'
 const insertMessage = `INSERT INTO main.justonce_parked (revision, handler, key, message_id, type, source, order_key, step,
   independent, state, attempts, begun, parked_at, changed_at, next_at, redrive, released, reason, shape, errors, envelope, body,
   original_body)
-  VALUES (random() & 0xffffffffffff, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, ${now} + ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+  VALUES (random() & 0xffffffffffff, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ${now}, ${now}, coalesce(?, ${now} + ?), ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 const earlierOfKey = `SELECT 1 FROM main.justonce_parked AS head
   WHERE head.handler = due.handler AND head.order_key = due.order_key AND head.sequence < due.sequence AND head.state =`
 const earlierStep = `SELECT 1 FROM main.justonce_parked AS earlier WHERE earlier.message_id = due.message_id
@@ -173,6 +173,7 @@ function insert(statements: Statements, message: NewParkedMessage): void {
     message.independent ? 1 : 0,
     message.state,
     message.attempts,
+    message.dueAt?.getTime() ?? null,
     Math.ceil(message.delayMs),
     message.redrive ?? null,
     message.redrive === undefined ? 0 : 1,

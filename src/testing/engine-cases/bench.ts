@@ -32,7 +32,7 @@ export interface Bench {
 export interface BenchAppOptions
   extends Pick<
     AppOptions<BenchStore, Record<string, unknown>>,
-    'pollMs' | 'ids' | 'retention' | 'clock' | 'concurrency' | 'unknownTypes'
+    'name' | 'heartbeat' | 'pollMs' | 'ids' | 'retention' | 'clock' | 'concurrency' | 'unknownTypes' | 'maxBodyBytes'
   > {
   readonly store?: BenchStore
   readonly transport?: MemoryTransport

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { justonce } from '../../app/justonce.ts'
 import type { JustonceEvent, QueuedMessage } from '../../contracts/index.ts'
 import { unpackMessage } from '../../encoding/packed-message.ts'
+import { goneFrom, isJustonceError } from '../../errors/index.ts'
 import { countParked } from '../../operations/index.ts'
 import { queueTransport } from '../../transports/queue/index.ts'
 import { overriding } from '../overriding.ts'
@@ -119,6 +120,34 @@ export const goneCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'gone: a message that the database does not remove, without calling that an error, is not gone: it waits, and that is reported',
+    needs: ['queue'],
+    async run(bench) {
+      let isDenied = true
+      const { queue } = bench.store
+      const denying = overriding(bench.store, {
+        queue: overriding(queue, {
+          async remove(tx, name, tickets, still) {
+            if (isDenied && tickets.length > 0) throw goneFrom(name)
+            await queue.remove(tx, name, tickets, still)
+          },
+        }),
+      })
+      const { app, handled, gone, events } = open(denying, async () => {})
+      app.on('note.created', 'tag-note', ({ body }, { tx }) => bench.effects.write(tx, body as string))
+      await app.publish('note.created', 'm1', { id: 'm1' })
+      await app.start()
+      const stuck = await eventually(async () => events.find(({ kind }) => kind === 'stuck'), 'a stuck message')
+      assert.ok(stuck.kind === 'stuck' && isJustonceError(stuck.error, 'STORE_DENIED'))
+      assert.deepEqual(await countsOf(bench.effects, 'm1'), { m1: 0 })
+      isDenied = false
+      await handled()
+      await app.stop()
+      assert.deepEqual(await countsOf(bench.effects, 'm1'), { m1: 1 })
+      assert.deepEqual(gone(), [])
+    },
+  }),
+  engineCase({
     name: 'gone: a message that is held while its database is restored does not take effect beside the one that is published again',
     needs: ['queue', 'backup'],
     async run(bench) {
@@ -143,6 +172,56 @@ export const goneCases: readonly StoreCase[] = [
       await app.stop()
       assert.deepEqual(await countsOf(effects, 'm1', 'm1 tagged'), { m1: 1, 'm1 tagged': 1 })
       assert.equal(opened.gone().length, 1)
+    },
+  }),
+  engineCase({
+    name: 'gone: a message that a restore brings back right after its commit takes effect again, whatever the process remembers',
+    needs: ['queue', 'backup'],
+    async run({ effects, store, backUp }) {
+      const { app, handled } = open(store, async () => {})
+      app.on('note.created', 'tag-note', ({ body }, { tx }) => effects.write(tx, body as string))
+      await app.publish('note.created', 'm1')
+      const restore = await present(backUp, 'backUp')()
+      await app.start()
+      await handled()
+      await restore()
+      await handled()
+      await app.stop()
+      assert.deepEqual(await countsOf(effects, 'm1'), { m1: 1 })
+    },
+  }),
+  engineCase({
+    name: 'gone: if its database is restored between two transactions of a message, the handlers whose effects are gone run again',
+    needs: ['queue', 'backup'],
+    async run({ effects, store, backUp }) {
+      let restore: (() => Promise<unknown>) | undefined
+      let isDue = false
+      const restoredInBetween = overriding(store, {
+        async transaction(work, options) {
+          if (isDue) {
+            isDue = false
+            await restore?.()
+          }
+          return await store.transaction(work, options)
+        },
+      })
+      const { app, handled } = open(restoredInBetween, async () => {})
+      for (const name of ['first', 'second'])
+        app.on('note.created', { name, transaction: 'own' }, ({ body }, { tx }) => effects.write(tx, `${name} ${body}`))
+      app.events.listen((event) => {
+        if (event.kind === 'processed' && event.handler === 'first') isDue = restore !== undefined
+      })
+      await app.publish('note.created', 'm1')
+      const restored = await present(backUp, 'backUp')()
+      restore = async () => {
+        await restored()
+        restore = undefined
+      }
+      await app.start()
+      await eventually(async () => (restore === undefined ? true : undefined), 'a restored database')
+      await handled()
+      await app.stop()
+      assert.deepEqual(await countsOf(effects, 'first m1', 'second m1'), { 'first m1': 1, 'second m1': 1 })
     },
   }),
 ]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { unpackMessage } from '../../encoding/packed-message.ts'
 import { isKey } from '../../engine/intake/check-envelope.ts'
 import { countParked } from '../../operations/index.ts'
+import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
 import { countsOf, engineCase, later, makeDue, note } from './bench.ts'
@@ -102,6 +103,43 @@ export const hostileCases: readonly StoreCase[] = [
       assert.deepEqual(await countsOf(effects, 'failing', 'm1', 'm2'), { failing: 0, m1: 1, m2: 1 })
       const [row] = await store.parking.list()
       assert.equal(row && unpackMessage(row.message).key, `${long}\0`)
+    },
+  }),
+  engineCase({
+    name: 'hostile: a message larger than the store can keep is handled, and if it fails, a note of it is the dead letter',
+    needs: ['limits'],
+    async run({ store, effects, app }) {
+      const { messageBytes } = present(await store.limits?.(), 'the limits of the store')
+      const { app: notes, handle, events, transport } = app({ maxBodyBytes: 10 * messageBytes })
+      const retry = { attempts: 9, backoff: () => 0 }
+      notes.on('note.created', { name: 'tag-note', retry, breaker: false }, async ({ id }, { tx }) => {
+        await effects.write(tx, id)
+        if (id === 'failing') throw new Error('no')
+      })
+      const body = 'x'.repeat(messageBytes + 1_000_000)
+      const large = [
+        note('large', { body }),
+        note('failing', { body }),
+        note('unknown', { body, type: 'nobody.knows' }),
+      ]
+      await handle(note('m1'))
+      transport.send([...large, note('m2')])
+      const left = () => transport.pending().length + transport.unsettled().length
+      await eventually(async () => (left() === 0 ? true : undefined), 'the end of all of them')
+      await handle(note('m3'))
+      assert.deepEqual(await countsOf(effects, 'm1', 'm2', 'm3', 'large', 'failing'), {
+        m1: 1,
+        m2: 1,
+        m3: 1,
+        large: 1,
+        failing: 0,
+      })
+      const letters = await notes.operations.letters.list()
+      assert.deepEqual(letters.map(({ messageId, reason }) => [messageId, reason]).sort(), [
+        ['failing', 'MESSAGE_NOT_KEPT'],
+        ['unknown', 'MESSAGE_NOT_KEPT'],
+      ])
+      assert.equal(events.filter(({ kind }) => kind === 'store-down').length, 0, 'the store was never down')
     },
   }),
 ]

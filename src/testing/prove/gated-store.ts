@@ -1,4 +1,5 @@
 import type { Parking, Queue, Store, TransactionOptions } from '../../contracts/index.ts'
+import { isDelayed } from '../../encoding/outgoing-queue.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { overriding } from '../overriding.ts'
 import { Execution } from './execution.ts'
@@ -27,7 +28,7 @@ export interface GateParts {
 
 /** A store whose every step passes through the gate, and which does nothing more once its process is dead. */
 export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedStore<S> {
-  const { gate, life, journal } = parts
+  const { gate, life } = parts
   const inner: Store = store
   const executions = new WeakMap<object, Execution>()
   const natives = new WeakMap<object, unknown>()
@@ -78,7 +79,7 @@ export function gatedStore<S extends Store>(store: S, parts: GateParts): GatedSt
         })
       },
     }),
-    parking: overriding(inner.parking, soonerParking(inner.parking, journal)),
+    parking: overriding(inner.parking, gatedParking(inner.parking, parts, native)),
     ...(inner.queue && { queue: gatedQueue(inner.queue, parts, native) }),
   }
   return {
@@ -159,16 +160,25 @@ function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native:
       const run = (): Promise<void> => inner.send(native(tx), queue, messages)
       if (!queue.startsWith('>')) return run()
       journal.used.publishing = true
-      const step: Step = { kind: 'bookkeeping', text: 'store the published messages' }
-      return gate.pass({ step, run, fail: failing })
+      return gate.pass({ step: storing, run, fail: failing })
     },
   })
 }
 
-/** Skips the backoff of retries, so that a proof does not wait for it. */
-function soonerParking(inner: Parking<unknown>, journal: Journal): Partial<Parking<unknown>> {
+const storing: Step = { kind: 'bookkeeping', text: 'store the published messages' }
+
+/** Skips the backoff of retries, so that a proof does not wait for it. Messages that are published with a delay are parked, too. */
+function gatedParking(
+  inner: Parking<unknown>,
+  { gate, journal }: GateParts,
+  native: <Tx>(tx: Tx) => Tx,
+): Partial<Parking<unknown>> {
   return {
     park(tx, messages) {
+      if (messages.every(({ handler }) => isDelayed(handler))) {
+        journal.used.publishing = true
+        return gate.pass({ step: storing, run: () => inner.park(native(tx), messages), fail: failing })
+      }
       journal.used.parking = true
       return inner.park(
         tx,

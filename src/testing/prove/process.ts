@@ -7,6 +7,7 @@ import { handleDeliveries } from '../../engine/batch/handle-deliveries.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Feed } from '../../engine/feed.ts'
 import { reserveDue, retryMessages } from '../../engine/retries/retry-due.ts'
+import { outgoingNames } from '../../engine/retries/wanted.ts'
 import { isJustonceError } from '../../errors/index.ts'
 import { Destinations } from '../../outgoing/destinations.ts'
 import type { Broker } from './broker.ts'
@@ -74,7 +75,8 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
     },
     async retryAll() {
       for (let attempts = 0; attempts < 100; attempts++) {
-        const due = await reserveDue(engine, { limit: 100 })
+        // What was published with a delay stays: nothing is sent here.
+        const due = await reserveDue(engine, { limit: 100, except: new Set(outgoingNames(engine)) })
         if (due.length === 0) return
         await Promise.all((await retryMessages(engine, feed, due)).background)
       }

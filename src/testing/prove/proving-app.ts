@@ -139,6 +139,11 @@ function watchedContext(
     },
     publish,
     publishAll: async (messages) => await publishEach(publish, messages),
+    intend(effect, payload, options) {
+      const run = (): Promise<string> => runOutside(() => context.intend(effect, payload, options))
+      execution?.prepares(`intend('${effect}', …)`)
+      return gate.pass<string>({ step: { kind: 'publish', text: effect, handler }, run, fail: run })
+    },
     afterCommit(work) {
       execution?.prepares('afterCommit(…)')
       context.afterCommit(work)

@@ -1,4 +1,4 @@
-import type { Store } from '../../contracts/index.ts'
+import type { PackedMessage, Store } from '../../contracts/index.ts'
 import { unpackMessage } from '../../encoding/packed-message.ts'
 import type { Journal } from './journal.ts'
 import { isNeighbour } from './neighbour.ts'
@@ -28,10 +28,17 @@ async function publishedMessages(store: Store): Promise<readonly Row[]> {
   const { queue } = store
   const names = (await queue?.queues())?.filter((name) => name.startsWith('>')) ?? []
   const taken = await Promise.all(names.map((name) => queue?.take(name, { limit: 10_000, visibilityMs: 1 }) ?? []))
-  return taken.flat().map(({ message }) => {
-    const { type, key, headers, body } = unpackMessage(message)
-    return asRow({ type, ...(key !== undefined && { key }), headers, body: decoder.decode(body) })
-  })
+  const delayed = await store.parking.list({ kind: 'delayed' })
+  return [
+    ...taken.flat().map(({ message }) => rowOf(message)),
+    // When it leaves depends on when it was stored.
+    ...delayed.map(({ message }) => ({ ...rowOf(message), leaves: 'later' })),
+  ]
+}
+
+function rowOf(message: PackedMessage): Row {
+  const { type, key, headers, body } = unpackMessage(message)
+  return asRow({ type, ...(key !== undefined && { key }), headers, body: decoder.decode(body) })
 }
 
 /** After all retries, nothing should be left here except the neighbours, which always fail. */

@@ -43,6 +43,21 @@ export const claimCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'claim: a rival that has waited for a message that failed sees it as parked',
+    async run({ store, rival }) {
+      const first = await hold(store, async (tx) => {
+        await store.inbox.claim(tx, [request('m1', fingerprint)])
+        await store.inbox.update(tx, [{ ...request('m1'), state: 'parked' }])
+      })
+      const second = rival.transaction((tx) => claim(rival, tx, 'm1'))
+      await staysPending(second, 'the rival')
+      await first.commit()
+      const existing = await second
+      assert.equal(existing?.state, 'parked')
+      assert.deepEqual([...(existing?.fingerprint ?? [])], [...fingerprint])
+    },
+  },
+  {
     name: 'claim: when the first transaction is rolled back, the one that waited gets the claim',
     async run(context) {
       const { store, rival, effects } = context

@@ -3,7 +3,7 @@ import { countParked } from '../../operations/index.ts'
 import { handler, parkedMessage } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually, hold } from '../waiting.ts'
-import { again, anHour, change, dueKeys, keysOf, park, reserve } from './parked-rows.ts'
+import { again, anHour, change, dueKeys, keysOf, park, reserve, rowOf } from './parked-rows.ts'
 
 export const parkingReserveCases: readonly StoreCase[] = [
   {
@@ -33,6 +33,17 @@ export const parkingReserveCases: readonly StoreCase[] = [
       await change(store, again('m1', { delayMs: 1_234_567.891 }))
       assert.deepEqual(await dueKeys(store), [])
       assert.equal(await countParked(store, { state: 'waiting' }), 2)
+    },
+  },
+  {
+    name: 'parking: a message can be due at a time, by the clock of the database, instead of after a delay',
+    async run({ store }) {
+      await park(store, parkedMessage('m0', { delayMs: anHour }))
+      const now = (await rowOf(store, 'm0')).parkedAt.getTime()
+      const [past, future] = [new Date(now - 1), new Date(now + anHour)]
+      await park(store, parkedMessage('m1', { dueAt: past, delayMs: anHour }), parkedMessage('m2', { dueAt: future }))
+      assert.deepEqual((await rowOf(store, 'm2')).nextAt, future)
+      assert.deepEqual(await dueKeys(store), ['m1'])
     },
   },
   {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import type { Delivery, Transport } from '../../contracts/index.ts'
 import { idsOf, outgoing, outgoingList, startReading } from '../reading.ts'
 import type { TransportCase } from '../transport-case.ts'
 import { gate } from '../waiting.ts'
+
+const bytesOf = (deliveries: readonly Delivery[]): number =>
+  deliveries.reduce((sum, { message }) => sum + message.body.byteLength, 0)
 
 export const deliveringCases: readonly TransportCase[] = [
   {
@@ -74,6 +78,31 @@ export const deliveringCases: readonly TransportCase[] = [
         unsettled.push(...(await next))
         assert.ok(unsettled.length <= 3, `${unsettled.length} deliveries are unsettled`)
         for (const id of idsOf(unsettled)) seen.add(id)
+      }
+    },
+  },
+  {
+    name: 'deliver: no more bytes are unsettled than maxBytes, except for one message, and each settled one makes room',
+    needs: ['byte-limit'],
+    async run(context) {
+      const transport = await context.connect()
+      const sizes = [3, 3, 3, 3, 3, 50, 3, 3, 3, 3, 3, 3].map((thousands) => thousands * 1_000)
+      // Each by itself: where messages are sent together, a log delivers them together.
+      for (const [place, size] of sizes.entries())
+        await transport.publish([outgoing(`m${place}`, { body: new Uint8Array(size) })])
+      const maxBytes = 10_000
+      const deliveries: Transport['deliveries'] = (given) => transport.deliveries({ ...given, maxBytes })
+      const reading = startReading(context, { ...transport, deliveries })
+      const unsettled: Delivery[] = []
+      const seen = new Set<string | undefined>()
+      while (seen.size < sizes.length) {
+        const next = reading.next()
+        do await transport.settle(unsettled.splice(0, 1), { kind: 'done' })
+        while (bytesOf(unsettled) >= maxBytes)
+        unsettled.push(...(await next))
+        for (const id of idsOf(unsettled)) seen.add(id)
+        const before = bytesOf(unsettled.slice(0, -1))
+        assert.ok(before < maxBytes, `${before} bytes were unsettled when another message was delivered`)
       }
     },
   },

@@ -30,6 +30,7 @@ export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
   const sending = new Sending({ ...settings, topic, source: `/justonce/${destination}` })
   return {
     destination,
+    dedup: { by: 'producer' },
     publish: async (messages) => (messages.length === 0 ? [] : sending.publish(messages)),
     close: () => sending.close(),
   }

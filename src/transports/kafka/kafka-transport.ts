@@ -39,6 +39,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   return {
     name: `kafka:${settings.topics.join(',')}`,
     destination: `kafka:${settings.publishTo}`,
+    dedup: { by: 'producer' },
     capabilities,
     positions: settings.lanes === 'key' ? undefined : { group: settings.group, dedup: options.dedup ?? 'id', reread },
     redeliversForMs() {

@@ -1,5 +1,5 @@
 import type { Headers, IncomingMessage } from '../../contracts/index.ts'
-import { readCloudEvent } from '../../encoding/cloud-events.ts'
+import { readCloudEvent, readStructured } from '../../encoding/cloud-events.ts'
 import type { KafkaRecord } from './client-shapes.ts'
 import type { FetchedRecord } from './committed-records.ts'
 
@@ -39,7 +39,8 @@ export function readRecord(
   options: ReadingOptions,
 ): IncomingMessage {
   const all = headersOf(record)
-  const event = readCloudEvent(all, 'ce_')
+  const structured = record.value === null ? undefined : readStructured(all, record.value)
+  const event = structured ?? readCloudEvent(all, 'ce_')
   const key = record.key === null ? undefined : asText(record.key)
   const body = record.value ?? noBody
   const position = `${topic}/${partition}/${offset}`
@@ -47,11 +48,11 @@ export function readRecord(
   return {
     id: event.id ?? said(options.id, plain) ?? (options.isKnownByPosition ? position : undefined),
     type: event.type ?? said(options.type, plain),
-    key,
+    key: key ?? structured?.key,
     sentAt: event.sentAt ?? dateOf(timestampMs),
     expiresAt: event.expiresAt,
     headers: record.value === null ? { ...event.headers, [tombstoneHeader]: 'true' } : event.headers,
-    body,
+    body: structured?.body ?? body,
     source: topic,
     position,
   }

@@ -367,6 +367,34 @@ describe('trouble', () => {
   })
 })
 
+describe('takes that fail', () => {
+  test('are followed by smaller ones, until they succeed again', async () => {
+    const asked: (number | undefined)[] = []
+    const take: Queue<Database>['take'] = async (name, options) => {
+      asked.push(options.maxBytes)
+      if (asked.length <= 3) throw new Error('too much for this network')
+      return await store.queue.take(name, options)
+    }
+    const clock = fakeClock()
+    const transport = queueTransport({ store: storeWith({ ...deaf, take }), clock })
+    for (const id of ['m1', 'm2', 'm3']) await transport.publish([message(id)])
+    const stopping = new AbortController()
+    const reading = transport
+      .deliveries({ signal: stopping.signal, maxInFlight: 1, maxBytes: 4_097 })
+      [Symbol.asyncIterator]()
+    const next = async () => {
+      const { value } = await reading.next()
+      await transport.settle(value ?? [], { kind: 'done' })
+      return idsOf(value ?? [])
+    }
+    const first = next()
+    while (asked.length < 4) await clock.advance(1_000)
+    expect([await first, await next(), await next()]).toEqual([['m1'], ['m2'], ['m3']])
+    expect(asked.map((bytes) => Math.floor(bytes ?? 0))).toEqual([4_097, 256, 16, 1, 2, 4])
+    stopping.abort()
+  })
+})
+
 describe('options', () => {
   test.for([
     ['store is sqlite', { store: { ...sqliteStore({ path: ':memory:' }), queue: undefined } }],

@@ -37,6 +37,9 @@ export interface ReadingLimits {
 /** Where others are heard, a poll finds only what a dead process has left. So many idle processes do not keep a database busy. */
 const mostPollPauses = 10
 
+/** A take that has failed is followed by one of so much less. Where something is wrong with all takes, that costs little. */
+const shareAfterFailure = 1 / 16
+
 /**
  * Takes the available messages and yields them at once. If the store is down, it retries until the store is back. Nothing is
  * prefetched, so only a take that finishes after the abort must be given back.
@@ -49,6 +52,7 @@ export async function* readQueue<Tx>(
   const reader: Reader = { unsettled: 0, bytes: 0 }
   let failures = 0
   let emptyTakes = 0
+  let share = 1
 
   while (!signal.aborted) {
     // Read before taking, so that no change during the take is missed.
@@ -60,8 +64,10 @@ export async function* readQueue<Tx>(
       continue
     }
     const deliveries = await watch(
-      take(options, { reader, limit, signal, maxBytes: maxBytes - reader.bytes, ended }),
+      take(options, { reader, limit, signal, maxBytes: Math.max(1, (maxBytes - reader.bytes) * share), ended }),
     ).catch(onError)
+    // It may have been too much for the time that an answer may take.
+    share = deliveries === undefined ? share * shareAfterFailure : Math.min(1, share * 2)
     if (deliveries === undefined) {
       await clock.sleep(backoffMs(failures++, clock), signal)
       continue

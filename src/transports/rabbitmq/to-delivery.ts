@@ -1,5 +1,5 @@
 import type { Delivery, IncomingMessage } from '../../contracts/index.ts'
-import { readCloudEvent } from '../../encoding/cloud-events.ts'
+import { readCloudEvent, readStructured } from '../../encoding/cloud-events.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { fromWireHeaders } from './header-text.ts'
 
@@ -33,14 +33,16 @@ export function toDeadDelivery(arrived: AmqpMessage, shape: DeliveryShape): Deli
 function toIncoming({ content, fields, properties }: AmqpMessage, shape: DeliveryShape): IncomingMessage {
   const { source, routingKeyAsType } = shape
   const { 'x-delivery-count': _count, ...rest } = properties.headers ?? {}
-  const event = readCloudEvent({ ...namedProperties(properties), ...fromWireHeaders(rest) }, 'cloudEvents:')
+  const headers = { ...namedProperties(properties), ...fromWireHeaders(rest) }
+  const structured = readStructured(headers, content)
+  const event = structured ?? readCloudEvent(headers, 'cloudEvents:')
   const routingKey = routingKeyAsType ? text(fields.routingKey) : undefined
   return {
     ...event,
     id: wholeText(event.id) ?? wholeText(properties.messageId),
     type: event.type ?? text(properties.type) ?? routingKey,
     sentAt: event.sentAt ?? time(properties.timestamp),
-    body: content,
+    body: structured?.body ?? content,
     source,
   }
 }

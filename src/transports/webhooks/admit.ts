@@ -1,6 +1,6 @@
 import type { IncomingMessage } from '../../contracts/index.ts'
 import type { Refusal } from './answers.ts'
-import { describeCloudEvent } from './cloud-event-request.ts'
+import { describeCloudEvent, structuredIn } from './cloud-event-request.ts'
 import { readBody } from './read-body.ts'
 import type { Described, Verdict, VerifyRequest } from './signature-scheme.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -52,12 +52,15 @@ function toMessage(request: WebhookRequest, options: Receiving): Admission {
   const { verify, identify, type, source } = options
   try {
     // Only the scheme is trusted: a header that its signature does not cover must not give a duplicate another id.
-    const described: Described = typeof verify === 'function' ? describeCloudEvent(request) : verify.describe(request)
+    const structured = typeof verify === 'function' ? structuredIn(request) : undefined
+    const described: Described =
+      typeof verify === 'function' ? (structured ?? describeCloudEvent(request)) : verify.describe(request)
     const id = identify === undefined ? described.id : identify(request)
     if (typeof id !== 'string' || id === '') return refused(400, 'no-id')
     const given = typeof type === 'function' ? type(request) : type
-    const headers = options.keepHeaders(request.headers)
-    return { message: { ...described, id, type: given ?? described.type, body: request.body, headers, source } }
+    const headers = options.keepHeaders(structured?.headers ?? request.headers)
+    const body = structured?.body ?? request.body
+    return { message: { ...described, id, type: given ?? described.type, body, headers, source } }
   } catch (error) {
     return { refusal: { status: 500, reason: 'cannot-identify', error } }
   }

@@ -9,6 +9,10 @@ export interface Session {
   transaction: ServerTransaction | undefined
   lockTimeoutMs: number
   idleTimeoutMs: number
+  /** Where tables are looked for; empty: where they should be. */
+  place: string
+  /** What `place` was when the last transaction was opened. */
+  left: string
 }
 
 export type Statement<T> = (session: Session) => T | Promise<T>
@@ -22,7 +26,14 @@ export class SimConnection {
 
   constructor(process: SimProcess, database: SimDatabase, network: Network) {
     this.#network = network
-    this.#session = { database, transaction: undefined, lockTimeoutMs: 1_000, idleTimeoutMs: 60_000 }
+    this.#session = {
+      database,
+      transaction: undefined,
+      lockTimeoutMs: 1_000,
+      idleTimeoutMs: 60_000,
+      place: '',
+      left: '',
+    }
     this.#link = new Link(process, network)
     const disconnect = database.connected((why) => this.#link.lose(why))
     this.#link.onLost(() => {
@@ -39,6 +50,11 @@ export class SimConnection {
 
   call<T>(step: string, statement: Statement<T>): Promise<T> {
     return this.#link.call(step, () => this.#execute(statement))
+  }
+
+  /** Somebody else changes the session, at once. */
+  change(change: (session: Session) => void): void {
+    if (!this.isLost) change(this.#session)
   }
 
   discard(): void {

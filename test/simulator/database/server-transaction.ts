@@ -14,6 +14,8 @@ export class ServerTransaction {
   /** After an error the transaction takes nothing but a rollback. */
   aborted = false
   sealed = false
+  /** Where tables are looked for; empty: where they should be. */
+  place = ''
   /** Committed or undone: a statement that was still waiting then must do nothing more. */
   ended = false
   readonly #undo: Undo[] = []

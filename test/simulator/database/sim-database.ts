@@ -107,13 +107,13 @@ export class SimDatabase {
   }
 
   read(transaction: ServerTransaction | undefined, table: string, key: string): Row | undefined {
-    const row = rowName(table, key)
+    const row = rowName(table, key, transaction?.place)
     return transaction?.writes.has(row) ? transaction.writes.get(row) : this.#committed.get(row)
   }
 
   /** Rows of a table as the transaction sees them, in the order of their insertion. */
   scan(transaction: ServerTransaction | undefined, table: string): Visible[] {
-    const prefix = rowName(table, '')
+    const prefix = rowName(table, '', transaction?.place)
     const writes = transaction?.writes
     const visible: Visible[] = []
     const see = (name: string, row: Row | undefined): void => {
@@ -126,13 +126,13 @@ export class SimDatabase {
   }
 
   isLockedByOther(transaction: ServerTransaction, table: string, key: string): boolean {
-    const holder = this.#locks.holderOf(rowName(table, key))
+    const holder = this.#locks.holderOf(rowName(table, key, transaction.place))
     return holder !== undefined && holder !== transaction
   }
 
   /** Waits for the row's lock; rejects as the victim of a deadlock, or when it takes too long. */
   lock(transaction: ServerTransaction, table: string, key: string, timeoutMs: number): Promise<void> | undefined {
-    const row = rowName(table, key)
+    const row = rowName(table, key, transaction.place)
     if (transaction.ended) throw new SimError('no-transaction', 'the transaction is over')
     if (this.#locks.wouldDeadlock(row, transaction) && this.#locks.holderOf(row) !== transaction) {
       throw new SimError('deadlock', `deadlock detected on ${row}`)
@@ -150,7 +150,7 @@ export class SimDatabase {
   }
 
   unlock(transaction: ServerTransaction, table: string, key: string): void {
-    const row = rowName(table, key)
+    const row = rowName(table, key, transaction.place)
     if (!transaction.writes.has(row)) this.#locks.release(row, transaction)
   }
 
@@ -176,6 +176,7 @@ export class SimDatabase {
   }
 }
 
-function rowName(table: string, key: string): string {
-  return `${table}\0${key}`
+/** A table of the same name in another place (a schema, a database) is another table. */
+export function rowName(table: string, key: string, place = ''): string {
+  return `${place}${table}\0${key}`
 }

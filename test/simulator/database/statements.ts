@@ -1,13 +1,17 @@
 import type { Session, Statement } from './connection.ts'
 import { ServerTransaction } from './server-transaction.ts'
-import type { Row, Visible } from './sim-database.ts'
+import { type Row, rowName, type Visible } from './sim-database.ts'
 import { SimError } from './sim-error.ts'
 
 /** What clients can ask of the simulated server. Each is one round trip. */
 
 export function begin(options: { lockTimeoutMs: number; idleTimeoutMs: number; sealed: boolean }): Statement<void> {
   return (session) => {
-    session.transaction ??= new ServerTransaction(session.database.scheduler.now)
+    // The session is put right: somebody else may have used it before, and left it as it should not be.
+    if (session.transaction !== undefined) session.database.rollback(session.transaction)
+    session.left = session.place
+    session.place = ''
+    session.transaction = new ServerTransaction(session.database.scheduler.now)
     session.transaction.sealed = options.sealed
     session.lockTimeoutMs = options.lockTimeoutMs
     session.idleTimeoutMs = options.idleTimeoutMs
@@ -75,6 +79,7 @@ export function inTransaction<T>(
     if (session.transaction !== undefined) return await work(usable(session), session)
     // Outside a transaction every statement commits by itself: that is how a broken handler's writes escape.
     const own = new ServerTransaction(session.database.scheduler.now)
+    own.place = session.place
     try {
       const value = await work(own, session)
       session.database.commit(own)
@@ -99,7 +104,7 @@ export async function insertIfAbsent(
     session.database.unlock(transaction, table, key)
     return false
   }
-  transaction.write(rowName(table, key), row)
+  transaction.write(rowName(table, key, transaction.place), row)
   return true
 }
 
@@ -111,7 +116,7 @@ export async function update(
   change: (row: Row | undefined) => Row | undefined,
 ): Promise<void> {
   await session.database.lock(transaction, table, key, session.lockTimeoutMs)
-  transaction.write(rowName(table, key), change(session.database.read(transaction, table, key)))
+  transaction.write(rowName(table, key, transaction.place), change(session.database.read(transaction, table, key)))
 }
 
 /** Locks a row as it is, without waiting: undefined for one that is gone, that another holds, or that does not match. */
@@ -154,8 +159,4 @@ function usable({ transaction }: Session): ServerTransaction {
   if (transaction === undefined) throw new SimError('no-transaction', 'there is no transaction')
   if (transaction.aborted) throw new SimError('aborted', 'current transaction is aborted')
   return transaction
-}
-
-function rowName(table: string, key: string): string {
-  return `${table}\0${key}`
 }

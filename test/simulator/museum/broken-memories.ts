@@ -1,8 +1,9 @@
+import type { SimClient } from '../store/sim-tx.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
 import { onRetention } from './on-retention.ts'
 
-/** The real engine on a store that does not say that records are gone. */
+/** The real engine on a store that does not say that records are gone, or where they are. */
 export const brokenMemories: readonly Exhibit[] = [
   {
     name: 'cache-survives-a-restore',
@@ -18,6 +19,22 @@ export const brokenMemories: readonly Exhibit[] = [
           return { ...answer, epoch: answer.epoch.split('.')[0] ?? '' }
         },
       },
+    })),
+  },
+  {
+    name: 'session-as-others-left-it',
+    flaw: 'A transaction goes on where the last user of its connection was: records and effects are written somewhere else.',
+    caughtAs: 'LOST',
+    isMeddled: true,
+    program: onStore((store) => ({
+      ...store,
+      transaction: (work, options) =>
+        store.transaction(async (tx, lastWrites) => {
+          await (tx as SimClient).connection.call('query', ({ transaction, left }) => {
+            if (transaction !== undefined) transaction.place = left
+          })
+          return await work(tx, lastWrites)
+        }, options),
     })),
   },
   {

@@ -20,6 +20,9 @@ export interface Exhibit {
     | 'HORIZON'
     | 'STARVED'
     | 'TOO OLD'
+    | 'MESSAGES'
+    | 'TWICE'
+    | 'GONE'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
@@ -38,6 +41,8 @@ export interface Exhibit {
   readonly frozenAt?: string
   /** It is given worlds in which the server refuses to open some transactions. */
   readonly isRefused?: boolean
+  /** It is given worlds in which others use the same connections. */
+  readonly isMeddled?: boolean
   /** It is given worlds in which records are removed. */
   readonly isRetained?: boolean
   /** It is given worlds in which a backup is restored. */
@@ -46,6 +51,10 @@ export interface Exhibit {
   readonly isJumping?: boolean
   /** It is given worlds in which one handler fails on everything, and some are slow. */
   readonly isCrowded?: boolean
+  /** It is given worlds in which handlers publish with delays. */
+  readonly isDelaying?: boolean
+  /** It is given worlds with a schedule. */
+  readonly isTicking?: boolean
   /** It is given worlds in which handlers mix their statements. */
   readonly isInterleaved?: boolean
   readonly program: Program

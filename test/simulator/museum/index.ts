@@ -1,8 +1,11 @@
+import { brokenDelays } from './broken-delays.ts'
 import { brokenFailures } from './broken-failures.ts'
 import { brokenInterleaving } from './broken-interleaving.ts'
 import { brokenMemories } from './broken-memories.ts'
 import { brokenPositions } from './broken-positions.ts'
+import { brokenQueues } from './broken-queues.ts'
 import { brokenRetention } from './broken-retention.ts'
+import { brokenSchedules } from './broken-schedules.ts'
 import { brokenStores } from './broken-stores.ts'
 import { brokenTransports } from './broken-transports.ts'
 import type { Exhibit } from './exhibit.ts'
@@ -15,7 +18,10 @@ export const museum: readonly Exhibit[] = [
   ...brokenTransports,
   ...brokenFailures,
   ...brokenPositions,
+  ...brokenQueues,
   ...brokenRetention,
   ...brokenMemories,
   ...brokenInterleaving,
+  ...brokenDelays,
+  ...brokenSchedules,
 ]

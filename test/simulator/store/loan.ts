@@ -4,6 +4,13 @@ import { SimError } from '../database/sim-error.ts'
 import { classify } from './classify.ts'
 import type { SimClient, SimTx } from './sim-tx.ts'
 
+const clients = new WeakMap<object, SimClient>()
+
+/** The client itself, whether it is given or what a handler was lent of it. */
+export function clientOf(tx: SimClient | SimTx): SimClient {
+  return clients.get(tx) ?? (tx as SimClient)
+}
+
 /** The client as one handler sees it, until the handler settles. */
 export function lend(client: SimClient, { borrower, onLateCall, interleaved }: LoanOptions): Loan<SimTx> {
   const open = new Set<Promise<unknown>>()
@@ -47,19 +54,21 @@ export function lend(client: SimClient, { borrower, onLateCall, interleaved }: L
     throw broken
   }
 
+  const lent: SimTx = {
+    insert: guarded(client.insert),
+    get: guarded(client.get),
+    update: guarded(client.update),
+    violate: guarded(client.violate),
+    // What may commit unseen is refused, because the others would go on outside of any transaction.
+    hiddenCommit: guarded(interleaved ? notInterleavable : client.hiddenCommit),
+    commit: guarded(refused('commit')),
+    rollback: guarded(refused('roll back')),
+    looksAway: guarded(client.looksAway),
+    cut: guarded(client.cut),
+  }
+  clients.set(lent, client)
   return {
-    tx: {
-      insert: guarded(client.insert),
-      get: guarded(client.get),
-      update: guarded(client.update),
-      violate: guarded(client.violate),
-      // What may commit unseen is refused, because the others would go on outside of any transaction.
-      hiddenCommit: guarded(interleaved ? notInterleavable : client.hiddenCommit),
-      commit: guarded(refused('commit')),
-      rollback: guarded(refused('roll back')),
-      looksAway: guarded(client.looksAway),
-      cut: guarded(client.cut),
-    },
+    tx: lent,
     settled: () => (open.size === 0 ? undefined : Promise.all(open).then(() => {})),
     end: () => {
       ended = true

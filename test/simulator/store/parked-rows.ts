@@ -1,4 +1,5 @@
 import type { OrderScope, ParkedFilter, StoredParkedMessage } from '../../../src/contracts/index.ts'
+import { isOfKind } from '../../../src/stores/shared/fits-filter.ts'
 import type { Session } from '../database/connection.ts'
 import type { ServerTransaction } from '../database/server-transaction.ts'
 import type { Row, Visible } from '../database/sim-database.ts'
@@ -22,7 +23,8 @@ export function scanParked(tx: ServerTransaction, session: Session): Parked[] {
 }
 
 export function fits(row: Parked, filter: ParkedFilter): boolean {
-  const { errorText, since, before, keys, notInRedrives, ...same } = filter
+  const { kind, errorText, since, before, keys, notInRedrives, ...same } = filter
+  if (!isOfKind(row.handler, { kind })) return false
   // Error histories are JSON, which writes a quote in a message as \".
   if (errorText !== undefined && !row.errors.includes(JSON.stringify(errorText).slice(1, -1))) return false
   if (since !== undefined && row.changedAt < since) return false

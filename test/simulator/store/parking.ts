@@ -83,7 +83,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
         'park',
         inTransaction(async (tx, session) => {
           const { database } = session
-          for (const { delayMs, ...message } of messages) {
+          for (const { delayMs, dueAt, ...message } of messages) {
             refuseUnfit(message, context.messageBytes)
             const row = {
               ...message,
@@ -92,7 +92,7 @@ export function simParking(context: SimStoreContext): Parking<SimClient> {
               begun: 0,
               parkedAt: database.date(),
               changedAt: database.date(),
-              nextAt: database.date(delayMs),
+              nextAt: dueAt ?? database.date(delayMs),
               originalBody: message.originalBody,
               redrive: message.redrive,
               released: message.redrive !== undefined,

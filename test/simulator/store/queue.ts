@@ -1,13 +1,14 @@
 import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
+import { isOutgoing } from '../../../src/encoding/outgoing-queue.ts'
 import { goneFrom, takenByAnother } from '../../../src/errors/index.ts'
 import type { Session } from '../database/connection.ts'
-import type { Row, Visible } from '../database/sim-database.ts'
+import type { Row, SimDatabase, Visible } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
 import { insertIfAbsent, inTransaction, takeSkippingLocked, update } from '../database/statements.ts'
 import type { SimStoreContext } from './sim-store.ts'
 import type { SimClient } from './sim-tx.ts'
 
-const table = 'queue'
+export const queueTable = 'queue'
 
 interface QueueRow extends Row, MessageToQueue {
   readonly queue: string
@@ -21,6 +22,18 @@ interface QueueRow extends Row, MessageToQueue {
 /** Of all databases together: in one that is put back to an earlier state numbers are given again, and tickets must not be. */
 let tickets = 0
 
+/** A row as it is when it is sent, under a ticket that was never given before. */
+export function newQueueRow(
+  database: SimDatabase,
+  queue: string,
+  { key, message }: MessageToQueue,
+): { readonly ticket: string; readonly row: Row } {
+  const sequence = database.nextNumber()
+  const sentAt = database.date().getTime()
+  const row: QueueRow = { queue, key, message, sequence, deliveries: 0, visibleAt: 0, sentAt }
+  return { ticket: `${sequence}.${tickets++}`, row }
+}
+
 /** Without `listen` and `announce`: everybody polls. */
 export function simQueue(context: SimStoreContext): Queue<SimClient> {
   const inside = <T>(client: SimClient | undefined, work: (client: SimClient) => Promise<T>): Promise<T> =>
@@ -29,7 +42,7 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
     context.read((client) =>
       client.connection.call(
         'read',
-        inTransaction((tx, session) => look(session.database.scan(tx, table).map(rowOf), nowOf(session))),
+        inTransaction((tx, session) => look(session.database.scan(tx, queueTable).map(rowOf), nowOf(session))),
       ),
     )
   return {
@@ -40,9 +53,10 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
           inTransaction(async (transaction, session) => {
             for (const { key, message } of messages) {
               refuseLarge(message, context.messageBytes)
-              const sequence = session.database.nextNumber()
-              const row = { queue, key, message, sequence, deliveries: 0, visibleAt: 0, sentAt: nowOf(session) }
-              await insertIfAbsent(session, transaction, table, `${sequence}.${tickets++}`, row)
+              const { ticket, row } = newQueueRow(session.database, queue, { key, message })
+              await insertIfAbsent(session, transaction, queueTable, ticket, row)
+              // Stays, so that it can be seen afterwards how often each was put there.
+              if (isOutgoing(queue)) await insertIfAbsent(session, transaction, 'left', ticket, { message })
             }
           }),
         ),
@@ -56,7 +70,7 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
             const present = new Set(still !== undefined && 'present' in still ? still.present : [])
             const deliveries = still !== undefined && 'deliveries' in still ? still.deliveries : undefined
             for (const ticket of new Set([...tickets, ...present]))
-              await update(session, transaction, table, ticket, (row) => {
+              await update(session, transaction, queueTable, ticket, (row) => {
                 const isHere = row?.queue === queue
                 if (present.has(ticket) && !isHere) throw goneFrom(queue)
                 if (deliveries !== undefined && (!isHere || row.deliveries !== deliveries)) throw takenByAnother(queue)
@@ -96,15 +110,15 @@ function take(
       const isHidden = (row: Row) => (row.visibleAt as number) > now
       const canBeTaken = (row: Row, all: readonly Visible[]) =>
         row.queue === queue && !isHidden(row) && !all.some((other) => isBefore(other.row, row) && isHidden(other.row))
-      const due = await takeSkippingLocked(session, tx, table, limit, canBeTaken, bySequence)
+      const due = await takeSkippingLocked(session, tx, queueTable, limit, canBeTaken, bySequence)
       // A rival may be taking what stands before it.
       const locked = new Set(due.map(({ key }) => key))
-      const others = session.database.scan(tx, table).filter(({ key }) => !locked.has(key))
+      const others = session.database.scan(tx, queueTable).filter(({ key }) => !locked.has(key))
       const unbroken = due.filter(({ row }) => !others.some((other) => isBefore(other.row, row)))
       const taken: QueuedMessage[] = []
       for (const { key, row } of fitting(unbroken, maxBytes)) {
         const deliveries = rowOf({ row }).deliveries + 1
-        await update(session, tx, table, key, () => ({ ...row, deliveries, visibleAt: now + visibilityMs }))
+        await update(session, tx, queueTable, key, () => ({ ...row, deliveries, visibleAt: now + visibilityMs }))
         taken.push({ ticket: key, deliveries, message: rowOf({ row }).message })
       }
       return taken
@@ -123,7 +137,7 @@ function changeTaken(
     step,
     inTransaction(async (tx, session) => {
       for (const { ticket, deliveries } of taken)
-        await update(session, tx, table, ticket, (row) =>
+        await update(session, tx, queueTable, ticket, (row) =>
           row?.queue === queue && row.deliveries === deliveries ? change(rowOf({ row }), nowOf(session)) : row,
         )
     }),

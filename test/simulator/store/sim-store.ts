@@ -19,7 +19,7 @@ import type { Scheduler } from '../scheduler.ts'
 import { classify } from './classify.ts'
 import { simFacts } from './facts.ts'
 import { simInbox } from './inbox.ts'
-import { lend } from './loan.ts'
+import { clientOf, lend } from './loan.ts'
 import { simParking } from './parking.ts'
 import { simPositions } from './positions.ts'
 import { simQueue } from './queue.ts'
@@ -42,6 +42,8 @@ export interface SimStoreParts {
   readonly prepares?: boolean
   /** The largest message that can be parked. */
   readonly messageBytes?: number
+  /** Where connections wait for their next transaction; if not given, each is used for one. */
+  readonly pool?: SimConnection[]
   /** Whether the last writes of the next transaction travel with its commit. By default those of every second one do. */
   sharesCommit?(): boolean
 }
@@ -52,9 +54,12 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
   let closed = false
   let transactions = 0
   const sharesCommit = parts.sharesCommit ?? (() => transactions++ % 2 === 1)
-  const connect = () => {
+  const connect = (pool?: SimConnection[]) => {
     if (closed) throw new JustonceError('STORE_CLOSED', { message: 'The simulated store is closed.' })
-    return simClient(new SimConnection(process, database, network))
+    const idle = pool?.splice(0).filter(({ isLost }) => !isLost) ?? []
+    const connection = idle.shift() ?? new SimConnection(process, database, network)
+    pool?.push(...idle)
+    return simClient(connection)
   }
   const context: SimStoreContext = {
     name: process.name,
@@ -73,7 +78,8 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
     name: 'simulated',
     guarantee: 'atomic',
     capabilities: { revocable: true, connections: 1_000, interleaves: true },
-    transaction: async (work, options) => await transaction(connect(), work, options ?? {}, sharesCommit()),
+    transaction: async (work, options) =>
+      await transaction(connect(parts.pool), work, options ?? {}, sharesCommit(), parts.pool),
     parts: {
       travels: true,
       async next(client) {
@@ -97,7 +103,8 @@ export function simStore(parts: SimStoreParts): Store<SimTx> {
         session.lockTimeoutMs = lockTimeoutMs
       }),
     lend: lend as Store<SimClient>['lend'],
-    within(client) {
+    within(given) {
+      const client = clientOf(given)
       return {
         name: 'simulated',
         guarantee: 'atomic',
@@ -140,6 +147,7 @@ async function transaction<T>(
   work: Work<T>,
   options: TransactionOptions,
   sharesCommit: boolean,
+  pool?: SimConnection[],
 ): Promise<T> {
   const { connection } = client
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -151,10 +159,12 @@ async function transaction<T>(
   options.signal?.addEventListener('abort', onAbort)
   if (options.signal?.aborted) onAbort()
   try {
-    return await Promise.race([runAndCommit(client, work, options, sharesCommit), aborted])
+    const value = await Promise.race([runAndCommit(client, work, options, sharesCommit), aborted])
+    pool?.push(connection)
+    return value
   } finally {
     options.signal?.removeEventListener('abort', onAbort)
-    connection.discard()
+    if (!pool?.includes(connection)) connection.discard()
   }
 }
 

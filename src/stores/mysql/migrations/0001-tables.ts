@@ -48,7 +48,7 @@ export function createTables(tables: Tables): string[] {
   original_body longblob NULL COMMENT 'as received, where a person has edited it',
   UNIQUE KEY parked_key (handler, \`key\`),
   KEY parked_due (state, next_at, sequence),
-  KEY parked_steps (source, message_id, step),
+  KEY parked_steps (message_id, source, step),
   KEY parked_order (handler, order_key, state, sequence),
   KEY parked_groups (state, handler, reason, shape),
   KEY parked_redrive (redrive, released, sequence)

@@ -39,7 +39,7 @@ CREATE TABLE ${parked} (
   UNIQUE (handler, key)
 );
 CREATE INDEX ${index('parked_due')} ON ${parked} (next_at, sequence) WHERE state = 'waiting';
-CREATE INDEX ${index('parked_steps')} ON ${parked} (source, message_id, step);
+CREATE INDEX ${index('parked_steps')} ON ${parked} (message_id, source, step);
 CREATE INDEX ${index('parked_order')} ON ${parked} (handler, order_key, state, sequence) WHERE order_key IS NOT NULL;
 CREATE INDEX ${index('parked_groups')} ON ${parked} (handler, reason, shape) WHERE state = 'dead';
 CREATE INDEX ${index('parked_redrive')} ON ${parked} (redrive, released, sequence) WHERE redrive IS NOT NULL;

@@ -52,13 +52,13 @@ export function parkingStatements({ parked }: Pick<Tables, 'parked'>): ParkingSt
       `INSERT INTO ${parked} (handler, key, message_id, type, source, state, reason, errors, shape, attempts, step,
                               independent, order_key, next_at, envelope, body, redrive, released, original_body)
        SELECT handler, key, message_id, type, source, state, reason, errors, shape, attempts, step, independent,
-              order_key, ${later('delay_ms')}, envelope, body, redrive, redrive IS NOT NULL, original_body
+              order_key, coalesce(to_timestamp(due_at / 1000), ${later('delay_ms')}), envelope, body, redrive, redrive IS NOT NULL, original_body
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                    $9::text[], $10::int[], $11::int[], $12::bool[], $13::text[], $14::float8[], $15::bytea[],
-                   $16::bytea[], $17::text[], $18::bytea[])
+                   $16::bytea[], $17::text[], $18::bytea[], $19::float8[])
             WITH ORDINALITY AS given (handler, key, message_id, type, source, state, reason, errors, shape,
                                       attempts, step, independent, order_key, delay_ms, envelope, body, redrive,
-                                      original_body, place)
+                                      original_body, due_at, place)
        ORDER BY place
        ON CONFLICT (handler, key) DO NOTHING`,
     ),

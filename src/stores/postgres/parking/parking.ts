@@ -42,6 +42,7 @@ export function postgresParking<Tx>(
         bytesArray(messages.map(({ message }) => message.body)),
         texts(({ redrive }) => redrive),
         bytesArray(messages.map(({ originalBody }) => originalBody)),
+        numberArray(messages.map(({ dueAt }) => dueAt?.getTime())),
       ]
       // Messages that are already parked are not parked again.
       await transactions.write(tx, [

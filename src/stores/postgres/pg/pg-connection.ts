@@ -14,7 +14,7 @@ import { sendAhead } from './send-ahead.ts'
 
 /** Members that a `pg` client may lack, depending on its version. */
 interface PgExtras {
-  readonly connection?: { readonly stream?: { destroy?(error?: Error): void } }
+  readonly connection?: { readonly stream?: { readonly bytesRead?: number; destroy?(error?: Error): void } }
   readonly processID?: number | null
   readonly readyForQuery?: boolean
   /** Absent in versions that cannot pipeline. */
@@ -43,6 +43,8 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
   #isNameless = false
   /** Those that may still be without an answer, oldest first. */
   #trips: RoundTrip[] = []
+  /** When each boundary was sent that may still be without an answer, oldest first. */
+  readonly #aheadAt: number[] = []
   #scriptAskedAt: number | undefined
   #isEnding = false
   #lost: Error | undefined
@@ -64,7 +66,16 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
 
   get askedAt(): number | undefined {
     this.#trips = this.#trips.filter(({ isOver }) => !isOver)
-    return this.#trips.find(({ sentAt }) => sentAt !== undefined)?.sentAt ?? this.#scriptAskedAt
+    const trip = this.#trips.find(({ sentAt }) => sentAt !== undefined)
+    return this.#aheadAt[0] ?? trip?.sentAt ?? this.#scriptAskedAt
+  }
+
+  get askedBytes(): number {
+    return this.#trips.reduce((sum, { sentBytes }) => sum + sentBytes, 0)
+  }
+
+  heardBytes(): number | undefined {
+    return this.#extras.connection?.stream?.bytesRead
   }
 
   giveUp(error: Error): void {
@@ -183,7 +194,10 @@ export class PgConnection<Client extends PgClientShape> implements Connection<Cl
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
     const isIdle = this.#opening?.isAnswered === true && this.#extras.readyForQuery === true && !hasQueued(this.tx)
     const wire = isIdle ? wireOf(this.tx) : undefined
-    if (wire !== undefined) return sendAhead(wire, statements)
+    if (wire !== undefined) {
+      this.#aheadAt.push(this.#tick())
+      return sendAhead(wire, statements).finally(() => this.#aheadAt.shift())
+    }
     // It travels with the opening; or the client keeps it in order.
     const trip = this.#unsent ?? this.#newTrip()
     for (const statement of statements.slice(0, -1)) trip.addAhead(statement)

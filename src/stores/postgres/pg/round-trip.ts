@@ -51,6 +51,7 @@ export class RoundTrip {
   #maySend = false
   /** When it was written; `undefined` before. */
   sentAt: number | undefined
+  sentBytes = 0
   /** Whether nobody waits for it any more. */
   isOver = false
   /** Whether the server is ready for the next query and nothing has failed. */
@@ -123,7 +124,9 @@ export class RoundTrip {
       this.status = status
     })
     this.sentAt = this.#options.tick?.()
-    wire.stream.write(messages.bytes())
+    const bytes = messages.bytes()
+    this.sentBytes = bytes.byteLength
+    wire.stream.write(bytes)
   }
 
   // Records only what the server has confirmed: after a failure nobody else knows what it has parsed.

@@ -12,7 +12,7 @@ import type { Cell } from '../values-as-text.ts'
 import { guardedSql } from './guarded-sql.ts'
 import { inlined } from './inlined.ts'
 import { answerIn, JsRunner, lastOf, lastTag } from './js-runner.ts'
-import { cancelRunning, type InnerConnection, type JsQuery, type RawResult } from './query.ts'
+import { cancelRunning, type InnerConnection, type JsQuery, type RawResult, sizeOfQuery } from './query.ts'
 
 /** How long a cancelled query may take to stop. */
 const graceMs = 1_000
@@ -46,6 +46,7 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   /** How many of our own queries are without an answer, and when the server was last known to be there. */
   #asked = 0
   #heardAt = 0
+  askedBytes = 0
 
   constructor(sql: Sql, names: Names, answers: AnswerWatch, { lockWaitMs, isPatient }: CheckOutOptions = {}) {
     this.native = sql
@@ -130,11 +131,14 @@ export class JsConnection<Sql extends PostgresJsShape> implements Connection<Sql
   #settled<T>(query: JsQuery): Promise<T> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost)
     if (this.#asked++ === 0) this.#heardAt = this.#answers.tick
+    const bytes = sizeOfQuery(query)
+    this.askedBytes += bytes
     return new Promise((resolve, reject) => {
       const stopWatching = this.watch(query, reject)
       const done = (): void => {
         stopWatching()
         this.#asked--
+        this.askedBytes -= bytes
         this.#heardAt = this.#answers.tick
       }
       query.then(

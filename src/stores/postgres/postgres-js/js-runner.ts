@@ -6,7 +6,7 @@ import type { Statement } from '../statement.ts'
 import { unlessInside } from '../transactions/left-open.ts'
 import type { Cell } from '../values-as-text.ts'
 import { inlined } from './inlined.ts'
-import type { InnerConnection, JsQuery, RawResult } from './query.ts'
+import { type InnerConnection, type JsQuery, type RawResult, sizeOfQuery } from './query.ts'
 
 /**
  * Runs our statements on any `sql` of postgres.js. `raw` keeps the user's parsers and transforms away from them. A name is
@@ -72,7 +72,7 @@ export class JsRunner implements Runner {
     const watched = answers === undefined ? this.#also : { ...this.#also, onexecute }
     const query: JsQuery = this.#sql.unsafe(text, [...values], { ...watched, ...options })
     const answer = this.#settled<RawResult | readonly RawResult[]>(query.raw())
-    return answers === undefined ? answer : answers.until(answer, () => inner?.terminate())
+    return answers === undefined ? answer : answers.until(answer, () => inner?.terminate(), sizeOfQuery(query))
   }
 
   /** Nothing is awaited in between, so postgres.js sends them together. In a failed transaction the rest fail too. */

@@ -36,6 +36,11 @@ export function isJsQuery(value: unknown): value is JsQuery {
   return typeof query?.handle === 'function' && Array.isArray(query.strings) && Array.isArray(query.args)
 }
 
+/** About how many bytes one of our own queries sends: a text with values in it, or beside it. */
+export function sizeOfQuery({ strings, args }: Pick<JsQuery, 'strings' | 'args'>): number {
+  return [...strings, ...args].reduce<number>((sum, each) => sum + (typeof each === 'string' ? each.length : 0), 0)
+}
+
 /** The text that a query sends to the server, with a placeholder for every value. Fragments are other queries inside it. */
 export function textOfQuery({ strings, args }: Pick<JsQuery, 'strings' | 'args'>): string {
   return strings.map((text, index) => text + (index < strings.length - 1 ? textOfValue(args[index]) : '')).join('')

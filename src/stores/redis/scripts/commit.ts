@@ -103,7 +103,7 @@ function does.forget(a)
   redis.call('DEL', key)
 end
 function does.park(a)
-  park(a[1], a[2], a[3], tonumber(a[4]), tonumber(a[5]), { unpack(a, 6) })
+  park(a[1], a[2], a[3], tonumber(a[4]), tonumber(a[6]) or now + tonumber(a[5]), { unpack(a, 7) })
 end
 function does.change(a)
   local id = a[2]

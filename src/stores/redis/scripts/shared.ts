@@ -80,13 +80,13 @@ local function placeSteps(steps, before)
   end
 end
 
-local function park(id, scope, steps, step, delay, fields)
+local function park(id, scope, steps, step, dueAt, fields)
   if redis.call('EXISTS', rowKey(id)) == 1 then return end
   -- It begins with the time, so that a message parked again has no revision of its earlier row.
   local firstRevision = string.format('%.0f', clock[1] * 1000000 + clock[2])
   local sequence = redis.call('INCR', P .. 'parked-sequence')
   redis.call('HSET', rowKey(id), 'sequence', sequence, 'revision', firstRevision, 'begun', 0, 'parkedAt', now, 'changedAt', now,
-    'nextAt', now + delay, 'steps', steps, 'step', step, unpack(fields))
+    'nextAt', dueAt, 'steps', steps, 'step', step, unpack(fields))
   if scope ~= '' then redis.call('HSET', rowKey(id), 'scope', scope) end
   local state = redis.call('HGET', rowKey(id), 'state')
   local redrive = redis.call('HGET', rowKey(id), 'redrive')

@@ -1,5 +1,5 @@
-import type { Progress } from '../../testing/index.ts'
-import type { Output } from '../terminal.ts'
+import type { Progress } from '../testing/index.ts'
+import type { Output } from './terminal.ts'
 
 const barWidth = 20
 const everyMs = 50

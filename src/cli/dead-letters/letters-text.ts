@@ -1,0 +1,66 @@
+import type { CountedGroup, DeadLetter, RedrivePreview, RedriveStatus } from '../../operations/index.ts'
+import type { Desk } from '../operator-command.ts'
+import { onOneLine } from '../output/table.ts'
+import { counted, timeOf } from '../output/wording.ts'
+
+export function lettersText(desk: Pick<Desk, 'table'>, letters: readonly DeadLetter[]): string {
+  return desk.table(letters, [
+    { title: 'place', of: ({ sequence }) => sequence },
+    { title: 'handler', of: ({ handler }) => handler, cut: true },
+    { title: 'key', of: ({ key }) => key, cut: true },
+    { title: 'type', of: ({ type }) => type, cut: true },
+    { title: 'tries', of: ({ attempts }) => attempts },
+    { title: 'died', of: ({ diedAt }) => timeOf(diedAt) },
+    { title: 'reason', of: ({ reason }) => reason },
+    { title: 'error', of: ({ errors }) => errors.at(-1)?.message, cut: true },
+  ])
+}
+
+export function groupsText(desk: Pick<Desk, 'table'>, groups: readonly CountedGroup[]): string {
+  return desk.table(groups, [
+    { title: 'count', of: ({ count }) => count },
+    { title: 'handler', of: ({ handler }) => handler, cut: true },
+    { title: 'reason', of: ({ reason }) => reason },
+    { title: 'first', of: ({ firstAt }) => timeOf(firstAt) },
+    { title: 'last', of: ({ lastAt }) => timeOf(lastAt) },
+    { title: 'error', of: ({ shape }) => shape, cut: true },
+    { title: 'note', of: ({ note }) => note ?? '', cut: true },
+  ])
+}
+
+export function redrivesText(desk: Pick<Desk, 'table'>, redrives: readonly RedriveStatus[]): string {
+  return desk.table(redrives, [
+    { title: 'redrive', of: ({ id }) => id },
+    { title: 'state', of: ({ state }) => state },
+    { title: 'letters', of: ({ selected }) => selected },
+    { title: 'done', of: ({ succeeded }) => succeeded },
+    { title: 'failed', of: ({ failed }) => failed },
+    { title: 'started', of: ({ startedAt }) => timeOf(startedAt) },
+    { title: 'by', of: ({ by }) => by, cut: true },
+    { title: 'why', of: ({ why }) => why, cut: true },
+  ])
+}
+
+export function letterText(letter: DeadLetter): string {
+  const { handler, key, messageId, type, source, reason, attempts, parkedAt, diedAt, errors, headers, body } = letter
+  const lines = [
+    `${handler}, key ${key}, message ${messageId} of type ${type} from ${source}`,
+    `${reason} after ${counted(attempts, 'attempt')}; parked ${timeOf(parkedAt)}, dead since ${timeOf(diedAt)}`,
+    ...errors.map(({ at, message }) => `${timeOf(at)}  ${message}`),
+    ...Object.entries(headers).map(([name, value]) => `header ${name}: ${value}`),
+    `body: ${JSON.stringify(body) ?? ''}`,
+    ...(letter.edited ? [`body as received: ${JSON.stringify(letter.originalBody) ?? ''}`] : []),
+  ]
+  return lines.map((line) => `${onOneLine(line)}\n`).join('')
+}
+
+export function previewText({ letters, wouldRun, alreadyDone, tooOld, expired }: RedrivePreview): string {
+  const lines = [counted(letters, 'dead letter')]
+  for (const [handler, count] of Object.entries(wouldRun))
+    lines.push(`  ${handler} would get ${counted(count, 'message')}`)
+  for (const [handler, count] of Object.entries(alreadyDone ?? {}))
+    lines.push(`  ${handler} has processed ${count} of them and does not run again`)
+  if (tooOld > 0) lines.push(`  ${tooOld} are so old that nobody knows whether they were processed: they would run`)
+  if (expired > 0) lines.push(`  ${expired} have expired and would be skipped`)
+  return lines.map((line) => `${line}\n`).join('')
+}

@@ -1,0 +1,148 @@
+import type { Store } from '../../contracts/index.ts'
+import { catalog, type ErrorCode } from '../../errors/index.ts'
+import type { HandlerView, Operations, ProcessView } from '../../operations/index.ts'
+import { problemOf } from '../migrate/index.ts'
+import { counted, spanOf } from '../output/wording.ts'
+
+/** What one check found. Without a fix there is nothing to do. */
+export interface Finding {
+  readonly level: 'ok' | 'notice' | 'problem'
+  readonly check: string
+  readonly found: string
+  readonly fix?: string | undefined
+}
+
+/** More than a network and a busy process explain. */
+const mostSkewMs = 5_000
+const longWaitMs = 3_600_000
+
+export async function schemaFindings(store: Store): Promise<Finding[]> {
+  const problem = await problemOf(store)
+  if (problem === undefined) return [{ level: 'ok', check: 'tables', found: 'up to date' }]
+  return [
+    {
+      level: 'problem',
+      check: 'tables',
+      found: problem,
+      fix: 'Run justonce migrate with a role that may change tables.',
+    },
+  ]
+}
+
+/** What the store knows of its database: settings that lose what was committed, tables without transactions, missing rights. */
+export async function databaseFindings(store: Store): Promise<Finding[]> {
+  const warnings = (await store.warnings?.({ thorough: true })) ?? []
+  if (warnings.length === 0)
+    return [{ level: 'ok', check: 'database', found: 'nothing that the store can see is wrong' }]
+  return warnings.map(({ code, message }) => {
+    const { fix } = catalog[code as ErrorCode] ?? { fix: undefined }
+    const found = fix === undefined ? message : message.replace(fix, '').trim()
+    return { level: 'problem', check: code, found, fix }
+  })
+}
+
+export function processFindings(processes: readonly ProcessView[]): Finding[] {
+  if (processes.length === 0)
+    return [
+      {
+        level: 'notice',
+        check: 'processes',
+        found: 'none is running, or they have heartbeat: false',
+        fix: 'Start one.',
+      },
+    ]
+  const findings: Finding[] = []
+  for (const { host, pid, clockAheadMs } of processes) {
+    if (Math.abs(clockAheadMs) <= mostSkewMs) continue
+    const found = `the clock of ${host}/${pid} is ${spanOf(clockAheadMs)} ${clockAheadMs > 0 ? 'ahead of' : 'behind'} the database's`
+    findings.push({
+      level: 'problem',
+      check: 'clocks',
+      found,
+      fix: 'Let both hosts keep their time by NTP. Ids and expiry depend on it.',
+    })
+  }
+  if (findings.length === 0)
+    findings.push({ level: 'ok', check: 'clocks', found: 'all processes agree with the database' })
+  const versions = [...new Set(processes.map(({ version }) => version))]
+  if (versions.length > 1)
+    findings.push({
+      level: 'notice',
+      check: 'versions',
+      found: `processes have ${versions.join(' and ')}`,
+      fix: 'Finish the deploy.',
+    })
+  for (const duty of ['retries', 'maintenance', 'relay'])
+    if (!processes.some(({ duties }) => duties.includes(duty)))
+      findings.push({
+        level: 'problem',
+        check: 'duties',
+        found: `no process has the duty ${duty}`,
+        fix: 'Start an app without only, or with this duty.',
+      })
+  return findings
+}
+
+export function handlerFindings(handlers: readonly HandlerView[]): Finding[] {
+  const findings: Finding[] = []
+  for (const { name, types, paused, processes, waiting } of handlers) {
+    if (types.length > 1)
+      findings.push({
+        level: 'problem',
+        check: 'handler names',
+        found: `${name} handles ${types.join(' and ')} in different processes: they share records`,
+        fix: 'Rename one of them, with formerly.',
+      })
+    if (paused !== undefined)
+      findings.push({
+        level: 'notice',
+        check: 'pauses',
+        found: `${name} is paused by ${paused.by}`,
+        fix: `justonce handlers resume ${name}`,
+      })
+    const open = processes.filter(({ breaker }) => breaker === 'open')
+    if (open.length > 0)
+      findings.push({
+        level: 'problem',
+        check: 'breakers',
+        found: `${name} fails on every message in ${counted(open.length, 'process', 'processes')}`,
+        fix: `justonce waiting list --handler ${name} shows the errors.`,
+      })
+    if (processes.length === 0 && waiting > 0)
+      findings.push({
+        level: 'problem',
+        check: 'handlers',
+        found: `${counted(waiting, 'message')} wait for ${name}, which no process has`,
+        fix: 'Start an app that has it, or rename with formerly.',
+      })
+  }
+  return findings.length > 0 ? findings : [{ level: 'ok', check: 'handlers', found: 'none is stopped' }]
+}
+
+export async function backlogFindings(operations: Operations): Promise<Finding[]> {
+  const { parked, outgoing, intents } = await operations.overview({ minutes: 0 })
+  const findings: Finding[] = []
+  if (parked.dead > 0)
+    findings.push({
+      level: 'notice',
+      check: 'dead letters',
+      found: counted(parked.dead, 'message'),
+      fix: 'justonce dead-letters groups',
+    })
+  if (intents.dead > 0)
+    findings.push({
+      level: 'problem',
+      check: 'intents',
+      found: `${intents.dead} wait for a person`,
+      fix: 'justonce intents list',
+    })
+  for (const [name, { oldestMs = 0, ready, hidden }] of Object.entries(outgoing))
+    if (oldestMs > longWaitMs)
+      findings.push({
+        level: 'problem',
+        check: 'outgoing',
+        found: `${ready + hidden} messages for ${name}, the oldest for ${spanOf(oldestMs)}`,
+        fix: 'Is a process with the duty relay running that has this destination, and can it reach its broker?',
+      })
+  return findings.length > 0 ? findings : [{ level: 'ok', check: 'backlog', found: 'nothing waits for a person' }]
+}

@@ -1,0 +1,40 @@
+import { operatorCommand } from '../operator-command.ts'
+import { onOneLine } from '../output/table.ts'
+import {
+  backlogFindings,
+  databaseFindings,
+  type Finding,
+  handlerFindings,
+  processFindings,
+  schemaFindings,
+} from './findings.ts'
+
+export const doctorCommand = operatorCommand(
+  { name: 'doctor', summary: 'looks for what may lose or delay messages, and says how to fix it' },
+  {
+    name: '',
+    summary: 'looks for what may lose or delay messages, and says how to fix it',
+    about: `Checks the tables, the settings of the database that decide whether a commit survives, indexes and rights, the clocks of the
+processes, handler names that clash, and what waits. The exit code is 1 if there is a problem. What brokers may lose is checked by
+an app when it starts, because only the app is connected to them.`,
+    anySchema: true,
+    async run({ store, operations, show }) {
+      const findings = await schemaFindings(store)
+      // Nothing else can be asked of tables that do not fit.
+      if (findings.every(({ level }) => level === 'ok')) {
+        const processes = await operations.processes()
+        findings.push(...(await databaseFindings(store)), ...processFindings(processes))
+        findings.push(...handlerFindings(await operations.handlers.list()), ...(await backlogFindings(operations)))
+      }
+      const isWell = findings.every(({ level }) => level !== 'problem')
+      show({ ok: isWell, findings }, () => findings.map(lineOf).join(''))
+      return isWell ? 0 : 1
+    },
+  },
+)
+
+const marks = { ok: '✓', notice: '!', problem: '✗' } as const
+
+function lineOf({ level, check, found, fix }: Finding): string {
+  return `${marks[level]} ${onOneLine(`${check}: ${found}`)}\n${fix === undefined ? '' : `    ${onOneLine(fix)}\n`}`
+}

@@ -1,0 +1,93 @@
+import type { FoundMessage, MessageFilter, MessageState } from '../../operations/index.ts'
+import { UsageError } from '../command.ts'
+import { type Desk, operatorCommand } from '../operator-command.ts'
+import { timeOf } from '../output/wording.ts'
+import { pageFrom, pageOptions } from '../selection-options.ts'
+import { storyText } from './story-text.ts'
+
+export const messagesCommand = operatorCommand(
+  { name: 'messages', summary: 'finds messages, tells the story of one, or forgets that one was processed' },
+  {
+    name: 'find',
+    summary: 'finds messages by what is known of them',
+    about:
+      'Finds messages that run, wait or are dead by any of these, and processed ones by --id or --key:\ntheir records have no other index.',
+    options: {
+      id: { kind: 'text', value: 'id', text: 'with this message id' },
+      key: { kind: 'text', value: 'key', text: 'with this key: the id, or what identify() made of the message' },
+      type: { kind: 'text', value: 'type', text: 'of this type' },
+      handler: { kind: 'text', value: 'name', text: 'of this handler' },
+      state: { kind: 'text', value: 'state', text: 'running, waiting, dead, processed, expired or discarded' },
+      error: { kind: 'text', value: 'text', text: 'with this text in an error' },
+      since: { kind: 'date', text: 'at that time or later: a time, or an age such as 2h' },
+      before: { kind: 'date', text: 'before that' },
+      ...pageOptions,
+    },
+    async run(desk) {
+      const found = await desk.operations.messages.find(filterOf(desk), pageFrom(desk.given))
+      desk.show(found, () => (found.length === 0 ? 'No message was found.\n' : foundText(desk, found)))
+      return found.length === 0 ? 1 : 0
+    },
+  },
+  {
+    name: 'show',
+    summary: 'tells everything that is known of one message',
+    takes: ['id'],
+    async run(desk) {
+      const [id = ''] = desk.given.args
+      const story = await desk.operations.messages.story(id)
+      desk.show(story ?? null, () => (story === undefined ? `Nothing is known of ${id}.\n` : storyText(story)))
+      return story === undefined ? 1 : 0
+    },
+  },
+  {
+    name: 'forget',
+    summary: 'removes the record of a processed message: its next copy runs again',
+    takes: ['handler', 'key'],
+    changes: true,
+    asks: true,
+    async run({ operations, given, signed, show, confirm }) {
+      const [handler = '', key = ''] = given.args
+      await confirm(`The next copy of ${key} will run again in ${handler}. Forget it?`)
+      const isForgotten = await operations.records.forget({ handler, key }, signed)
+      show({ handler, key, forgotten: isForgotten }, () =>
+        isForgotten ? 'It is forgotten.\n' : 'There was no record of it.\n',
+      )
+      return isForgotten ? 0 : 1
+    },
+  },
+)
+
+const states: readonly string[] = ['running', 'waiting', 'dead', 'processed', 'expired', 'discarded']
+
+function filterOf({ given }: Desk): MessageFilter {
+  const state = given.text('state')
+  if (state !== undefined && !states.includes(state)) throw new UsageError(`--state is one of ${states.join(', ')}.`)
+  const text = (name: string): string | undefined => given.text(name)
+  const filter = {
+    id: text('id'),
+    key: text('key'),
+    type: text('type'),
+    handler: text('handler'),
+    errorText: text('error'),
+  }
+  return {
+    ...filter,
+    state: state as MessageState | undefined,
+    since: given.date('since'),
+    before: given.date('before'),
+  }
+}
+
+export function foundText(desk: Pick<Desk, 'table'>, found: readonly FoundMessage[]): string {
+  return desk.table(found, [
+    { title: 'place', of: ({ sequence }) => sequence },
+    { title: 'state', of: ({ state }) => state },
+    { title: 'handler', of: ({ handler }) => handler, cut: true },
+    { title: 'key', of: ({ key }) => key, cut: true },
+    { title: 'type', of: ({ type }) => type, cut: true },
+    { title: 'tries', of: ({ attempts }) => attempts },
+    { title: 'at', of: ({ at }) => timeOf(at) },
+    { title: 'why', of: ({ reason, error }) => error ?? reason, cut: true },
+  ])
+}

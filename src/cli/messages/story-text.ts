@@ -1,0 +1,62 @@
+import type { HandlerStory, MessageStory } from '../../operations/index.ts'
+import { onOneLine } from '../output/table.ts'
+import { counted, timeOf } from '../output/wording.ts'
+
+/** A message's story as a person reads it, every line plain text. */
+export function storyText(story: MessageStory): string {
+  const { id, type, source, message, handlers, duplicates, actions, leavesAt, intents } = story
+  const lines = [[`message ${id}`, type && `of type ${type}`, source && `from ${source}`].filter(Boolean).join(' ')]
+  if (leavesAt !== undefined) lines.push(`published, and leaves at ${timeOf(leavesAt)}`)
+  for (const handler of handlers) lines.push('', ...handlerLines(handler))
+  if (handlers.length === 0) lines.push('', 'no handler has a record of it or has it parked')
+  for (const { handler, state, reason } of intents) lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason}`)
+  if (duplicates.length > 0) lines.push('', `${counted(duplicates.length, 'copy', 'copies')} came later:`)
+  for (const { at, handler, redelivered, deliveries, recognisedBy } of duplicates.slice(0, 20)) {
+    const why = redelivered
+      ? `delivered again by the broker${deliveries === undefined ? '' : ` (delivery ${deliveries})`}`
+      : 'sent again, or the broker does not say why'
+    lines.push(
+      `  ${timeOf(at)}  ${handler}: ${why}; recognised by ${recognisedBy === 'store' ? 'its record' : 'the process itself'}`,
+    )
+  }
+  if (actions.length > 0) lines.push('', 'what operators did:')
+  for (const { at, action, by, why } of actions)
+    lines.push(`  ${timeOf(at)}  ${action} by ${by}${why === '' ? '' : `: ${why}`}`)
+  if (message !== undefined) {
+    for (const [name, value] of Object.entries(message.headers)) lines.push(`header ${name}: ${value}`)
+    lines.push(`body${message.edited ? ' (edited)' : ''}: ${JSON.stringify(message.body) ?? ''}`)
+  }
+  return lines.map((line) => `${line.startsWith('  ') ? '  ' : ''}${onOneLine(line.trimStart())}\n`).join('')
+}
+
+function handlerLines({
+  handler,
+  key,
+  state,
+  at,
+  result,
+  errors,
+  reason,
+  nextAt,
+  running,
+  paused,
+  redrive,
+  attempts,
+}: HandlerStory) {
+  const lines = [`${handler}: ${state} since ${timeOf(at)} (key ${key})`]
+  if (running !== undefined)
+    lines.push(`  attempt ${running.attempt} runs in ${running.host}/${running.pid} since ${timeOf(running.since)}`)
+  if (state === 'waiting')
+    lines.push(`  ${reason ?? 'parked'}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}`)
+  if (state === 'dead')
+    lines.push(
+      `  ${reason}, not tried again by itself: justonce dead-letters redrive --handler '${handler}' --key '${key}'`,
+    )
+  if (paused !== undefined)
+    lines.push(`  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}`)
+  if (redrive !== undefined) lines.push(`  in the redrive ${redrive.id} of ${redrive.by}`)
+  if (attempts !== undefined && attempts > 0) lines.push(`  ${counted(attempts, 'attempt')}`)
+  for (const { at: when, message } of errors) lines.push(`  ${timeOf(when)}  ${message}`)
+  if (result !== undefined) lines.push(`  result ${result}`)
+  return lines
+}

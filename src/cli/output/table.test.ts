@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { table } from './table.ts'
+
+const rows = [
+  { key: 'k'.repeat(60), count: 7, error: 'x'.repeat(90) },
+  { key: 'short', count: 12_345, error: 'a\u001b[2Jb\r\nc\u202ed' },
+]
+const columns = [
+  { title: 'key', of: ({ key }: (typeof rows)[number]) => key, cut: true },
+  { title: 'count', of: ({ count }: (typeof rows)[number]) => count },
+  { title: 'error', of: ({ error }: (typeof rows)[number]) => error, cut: true },
+]
+
+test.for([40, 80, 120])('a table fits a terminal of %i columns, and cuts only what may be cut', (width) => {
+  const lines = table(rows, columns, { isTTY: true, columns: width, write() {} })
+    .trimEnd()
+    .split('\n')
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width)
+  expect(lines[1]).toContain('…')
+  expect(lines[2]).toContain('12345')
+})
+
+test('in a pipe nothing is cut, and nothing but text gets through', () => {
+  const lines = table(rows, columns, { write() {} })
+    .trimEnd()
+    .split('\n')
+  expect(lines).toHaveLength(3)
+  expect(lines[1]).toContain('x'.repeat(90))
+  expect(lines[2]).toContain('a�[2Jb c�d')
+})

@@ -1,0 +1,36 @@
+/** How long ago, or how long until then, in one short word. */
+export function spanOf(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined
+  const seconds = Math.round(Math.abs(ms) / 1_000)
+  if (seconds < 120) return `${seconds}s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)}m`
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`
+}
+
+export function timeOf(date: Date | undefined): string | undefined {
+  return date?.toISOString().replace('T', ' ').slice(0, 19)
+}
+
+export function millis(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined
+  return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+export function rate(perSecond: number): string {
+  return perSecond === 0 ? '0' : perSecond < 10 ? perSecond.toFixed(2) : String(Math.round(perSecond))
+}
+
+export function percent(share: number | undefined): string | undefined {
+  return share === undefined ? undefined : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
+}
+
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+}
+
+/** JSON in which bytes are base64. */
+export function jsonOf(value: unknown): string {
+  const plain = (_: string, each: unknown): unknown =>
+    each instanceof Uint8Array ? { base64: Buffer.from(each).toString('base64') } : each
+  return `${JSON.stringify(value, plain, 2)}\n`
+}

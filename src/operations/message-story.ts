@@ -1,0 +1,140 @@
+import type { InboxRecord, StoredParkedMessage } from '../contracts/index.ts'
+import { readErrorNotes } from '../encoding/error-notes.ts'
+import { fittedText } from '../encoding/fit-text.ts'
+import { isIntent } from '../encoding/intent-name.ts'
+import { isDelayed } from '../encoding/outgoing-queue.ts'
+import { recordKeyOf } from '../encoding/record-key.ts'
+import { unpackLetter } from '../encoding/unpack-letter.ts'
+import { listDuplicates, listPauses, type Pause, type ReceivedReport } from '../facts/index.ts'
+import { auditedActions } from './audit.ts'
+import { readable } from './describe.ts'
+import { findRecords, foundRecord, foundRow } from './find-messages.ts'
+import { knownNames } from './known-names.ts'
+import { checkText } from './letter-filter.ts'
+import type { HandlerStory, MessageStory } from './message-types.ts'
+import { mostBytes } from './pages.ts'
+import { listRedrives, withRunningMarks } from './redrives.ts'
+import { reportsOf } from './reports.ts'
+import { nameOf } from './selection.ts'
+import type { Site } from './site.ts'
+import { stillRunning } from './still-running.ts'
+import type { AuditedAction, Redrive } from './types.ts'
+import { mostListed } from './who-and-why.ts'
+
+/** Everything that rows, records and heartbeats know of one message. */
+export async function messageStory<Tx>(
+  site: Pick<Site<Tx>, 'store' | 'ownReport'>,
+  id: string,
+): Promise<MessageStory | undefined> {
+  checkText(id, 'id')
+  const { store } = site
+  const rows = await rowsWith(site, id)
+  const ofHandlers = rows.filter(({ handler }) => !isIntent(handler) && !isDelayed(handler))
+  const reports = await reportsOf(site)
+  const duplicates = (await listDuplicates(store)).filter(({ messageId, key }) => messageId === id || key === id)
+  const reported = reports.flatMap((report) => callsOf(report, id))
+  const isRunning = new Set(
+    await stillRunning(
+      site,
+      reported.map(({ call }) => call),
+    ),
+  )
+  const running = reported.filter(({ call }) => isRunning.has(call))
+  const keys = new Set([
+    id,
+    ...ofHandlers.map(({ key }) => recordKeyOf(key)),
+    ...duplicates.map(({ key }) => key),
+    ...running.map(({ call }) => call.key),
+  ])
+  // On stores that pin no schemes, nothing else may know the handlers of processes that have ended.
+  const names = new Set([...(await knownNames(site, reports)), ...duplicates.map(({ handler }) => handler)])
+  const records = await findRecords(site, [...names], [...keys])
+  const pauses = new Map((await listPauses(store)).map((pause) => [pause.handler, pause]))
+  const redrives = ofHandlers.some(({ redrive }) => redrive !== undefined) ? await listRedrives(store, mostListed) : []
+  const stories = new Map<string, HandlerStory>()
+  for (const { record, ...of } of records) stories.set(nameOf(of), recordStory(of, record, id))
+  for (const row of ofHandlers) {
+    // The record of a parked message says less than its row.
+    stories.delete(nameOf({ handler: row.handler, key: recordKeyOf(row.key) }))
+    stories.set(nameOf(row), rowStory(row, pauses, redrives))
+  }
+  for (const { call, process, host, pid, type } of running) {
+    const known = stories.get(nameOf(call))
+    const { handler, key, messageId, since: at, attempt: attempts } = call
+    const found = { handler, key, messageId, type, at, attempts, errors: [], ...known, state: 'running' as const }
+    stories.set(nameOf(call), { ...found, running: { ...call, process, host, pid } })
+  }
+  if (stories.size === 0 && rows.length === 0 && duplicates.length === 0) return undefined
+  const [row] = [...ofHandlers, ...rows]
+  return {
+    id,
+    type: row?.type ?? duplicates[0]?.type ?? running[0]?.type,
+    source: row?.source ?? duplicates[0]?.source,
+    message: row && contentOf(row),
+    handlers: [...stories.values()],
+    intents: rows.filter(({ handler }) => isIntent(handler)).map(foundRow),
+    leavesAt: rows.find(({ handler }) => isDelayed(handler))?.nextAt,
+    duplicates,
+    actions: await actionsOn(site, id, [...stories.values()]),
+  }
+}
+
+/** By id, and by key: `identify()` may have made the key that an operator knows. */
+async function rowsWith<Tx>({ store }: Pick<Site<Tx>, 'store'>, id: string): Promise<readonly StoredParkedMessage[]> {
+  const page = { limit: mostListed, maxBytes: mostBytes }
+  const byId = await store.parking.list({ kind: 'any', messageId: fittedText(id) }, page)
+  const rows = byId.length > 0 ? byId : await store.parking.list({ kind: 'any', key: id }, page)
+  return await withRunningMarks(store, rows)
+}
+
+function recordStory(of: { handler: string; key: string }, record: InboxRecord, id: string): HandlerStory {
+  return { ...foundRecord(of, record, of.key === id ? id : undefined), result: record.result, errors: [] }
+}
+
+function rowStory(
+  row: StoredParkedMessage,
+  pauses: ReadonlyMap<string, Pause>,
+  redrives: readonly Redrive[],
+): HandlerStory {
+  const errors = readErrorNotes(row.errors).map(({ at, message }) => ({ at: new Date(at), message }))
+  return {
+    ...foundRow(row),
+    parkedAt: row.parkedAt,
+    errors,
+    paused: pauses.get(row.handler),
+    redrive: redrives.find(({ id }) => id === row.redrive),
+  }
+}
+
+function callsOf({ id: process, host, pid, running, handlers }: ReceivedReport, id: string) {
+  return running
+    .filter(({ messageId, key }) => messageId === id || key === id)
+    .map((call) => ({ call, process, host, pid, type: handlers.find(({ name }) => name === call.handler)?.type }))
+}
+
+function contentOf({ message, originalBody }: StoredParkedMessage): MessageStory['message'] {
+  const { headers, body } = unpackLetter(message)
+  return {
+    headers,
+    body: readable(body),
+    edited: originalBody !== undefined,
+    ...(originalBody !== undefined && { originalBody: readable(originalBody) }),
+  }
+}
+
+/** An action may be about many messages, or about a filter: only those that name this one are known to be about it. */
+async function actionsOn<Tx>(
+  { store }: Pick<Site<Tx>, 'store'>,
+  id: string,
+  stories: readonly HandlerStory[],
+): Promise<readonly AuditedAction[]> {
+  const keys = new Set([id, ...stories.map(({ key }) => key)])
+  const names = (subject: unknown): boolean => {
+    if (Array.isArray(subject)) return subject.some(names)
+    if (typeof subject !== 'object' || subject === null) return false
+    const { key, id: named } = subject as { readonly key?: unknown; readonly id?: unknown }
+    if (keys.has(key as string) || named === id) return true
+    return Object.values(subject).some((value) => typeof value === 'object' && names(value))
+  }
+  return (await auditedActions(store, mostListed)).filter(({ subject }) => names(subject))
+}

@@ -1,0 +1,95 @@
+import type { Headers, RecordKey } from '../contracts/index.ts'
+import type { DuplicateOfProcess, Pause, RunningCall } from '../facts/index.ts'
+import type { AuditedAction, Page, Redrive } from './types.ts'
+
+/**
+ * - `running`: a process is handling it now.
+ * - `waiting`: it is parked until its next attempt, or waits for another handler, message or time.
+ * - `dead`: a dead letter.
+ * - `processed`, `expired`, `discarded`: its record says so.
+ */
+export type MessageState = 'running' | 'waiting' | 'dead' | 'processed' | 'expired' | 'discarded'
+
+/** What to look for; all given fields must match. */
+export interface MessageFilter {
+  /** The message's own id. */
+  readonly id?: string | undefined
+  /** What its handler identifies it by: the id, or what `identify()` returns, such as a business id. */
+  readonly key?: string | undefined
+  readonly type?: string | undefined
+  readonly handler?: string | undefined
+  readonly state?: MessageState | undefined
+  /** By the last attempt, or by when it was processed: at or after `since`, and before `before`. */
+  readonly since?: Date | undefined
+  readonly before?: Date | undefined
+  /** Text that occurs in the error history. */
+  readonly errorText?: string | undefined
+}
+
+/** A message for one handler. */
+export interface FoundMessage extends RecordKey {
+  /** `undefined` if only a record is left, which does not say it. */
+  readonly messageId: string | undefined
+  readonly type: string | undefined
+  readonly state: MessageState
+  /** When it reached this state. */
+  readonly at: Date
+  /** Why it is parked, and its last error. */
+  readonly reason?: string | undefined
+  readonly error?: string | undefined
+  readonly attempts?: number | undefined
+  /** When its next attempt is due. */
+  readonly nextAt?: Date | undefined
+  /** Its place in the list if it is parked; pass the last one as `after` to get the next page. */
+  readonly sequence?: number | undefined
+}
+
+/** What is known of a message for one handler. */
+export interface HandlerStory extends FoundMessage {
+  /** JSON text, for handlers that keep their result. */
+  readonly result?: string | undefined
+  /** When it was parked first. */
+  readonly parkedAt?: Date | undefined
+  /** Oldest first. */
+  readonly errors: readonly { readonly at: Date; readonly message: string }[]
+  /** Where it is running. */
+  readonly running?:
+    | (RunningCall & { readonly process: string; readonly host: string; readonly pid: number })
+    | undefined
+  /** Set if its handler is paused: then it is not tried, whatever else is said. */
+  readonly paused?: Pause | undefined
+  /** The redrive that it is part of, if that is running. */
+  readonly redrive?: Redrive | undefined
+}
+
+/** Everything that is known of one message. What was acknowledged and never parked is known only by its records. */
+export interface MessageStory {
+  readonly id: string
+  readonly type: string | undefined
+  readonly source: string | undefined
+  /** The message itself, if it is parked. */
+  readonly message:
+    | { readonly headers: Headers; readonly body: unknown; readonly originalBody?: unknown; readonly edited: boolean }
+    | undefined
+  /** One entry for each handler that knows it. */
+  readonly handlers: readonly HandlerStory[]
+  /** Calls outside that have its id: an intent has the id of its own call. */
+  readonly intents: readonly FoundMessage[]
+  /** Set if it was published with a delay and has not left yet. */
+  readonly leavesAt: Date | undefined
+  /** Copies that arrived, latest first, as far as processes remember: each the last 300 of the last 24 hours. */
+  readonly duplicates: readonly DuplicateOfProcess[]
+  /** What operators did to it, latest first; of the last 1,000 actions. */
+  readonly actions: readonly AuditedAction[]
+}
+
+/** What operators ask about single messages. */
+export interface MessageOperations {
+  /**
+   * Messages that are running, then those that are known by a record, then those that are parked, in the order in which they were
+   * parked. Records are found by `id` or `key` only: there is no index by time or type. The list has ended when a page is empty.
+   */
+  find(filter?: MessageFilter, page?: Page): Promise<readonly FoundMessage[]>
+  /** Everything that is known of one message; `undefined` if nothing is. */
+  story(id: string): Promise<MessageStory | undefined>
+}

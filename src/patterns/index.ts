@@ -1,0 +1,30 @@
+export { deleteOnce, type SoftDeleted, type SoftDeleteOptions, softDelete } from './delete-once.ts'
+export { type InsertedMany, insertManyOnce } from './insert-many-once.ts'
+export { type InsertedOnce, insertOnce, type UniqueOptions } from './insert-once.ts'
+export { type Amount, type Applied, applyEntry, type BookColumns, type Books, type Entry } from './ledger.ts'
+export { recordEntry, settleEntries } from './settle-entries.ts'
+export {
+  above,
+  add,
+  atLeast,
+  atMost,
+  below,
+  type Changes,
+  not,
+  oneOf,
+  type Table,
+  type Where,
+} from './sql/conditions.ts'
+export { type CustomRunner, type Row, sqlRunner } from './sql/runner.ts'
+export { type Moved, release, reserve, type StockOptions, take } from './stock.ts'
+export { type TransferOptions, transfer } from './transfer.ts'
+export { type StateMachine, stateMachine, type Transition, type TransitionOptions, transition } from './transition.ts'
+export {
+  type UpdatedIf,
+  type UpdatedVersioned,
+  type UpdateIfOptions,
+  type UpdateVersionedOptions,
+  updateIf,
+  updateVersioned,
+} from './update-if.ts'
+export { type UpsertedLatest, type UpsertLatestOptions, type UpsertOptions, upsert, upsertLatest } from './upsert.ts'

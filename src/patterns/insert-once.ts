@@ -1,0 +1,80 @@
+import { changeOrFind } from './sql/change-or-find.ts'
+import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
+import { isDuplicateKey } from './sql/duplicate-key.ts'
+import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
+import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+
+export interface UniqueOptions {
+  /** The columns of a unique index or of the primary key. */
+  readonly unique: readonly string[]
+}
+
+export type InsertedOnce =
+  | { readonly kind: 'inserted' }
+  /** It was there before: this is the row as it is. */
+  | { readonly kind: 'exists'; readonly row: Row }
+
+/** How often a row that vanishes between two statements is inserted again. */
+const mostRounds = 5
+
+/**
+ * Inserts a row unless there is one with the same unique columns. A duplicate is an answer, not an error, and does not abort
+ * the transaction. Waits if another transaction is just inserting the same row.
+ *
+ * ```ts
+ * const invoice = await insertOnce(tx, 'invoices', { order_id: order, total }, { unique: ['order_id'] })
+ * if (invoice.kind === 'exists') return invoice.row.number
+ * ```
+ */
+export async function insertOnce(
+  tx: unknown,
+  table: Table,
+  row: Row,
+  { unique }: UniqueOptions,
+): Promise<InsertedOnce> {
+  const runner = runnerOf(tx)
+  const name = tableName(table)
+  const where = whereOf(keyOf(row, unique))
+  for (let round = 1; ; round++) {
+    const outcome = await attempt(runner, name, row, unique, where)
+    if (outcome.kind === 'changed') return { kind: 'inserted' }
+    if (outcome.kind === 'found') return { kind: 'exists', row: outcome.row }
+    if (outcome.error !== undefined) throw outcome.error
+    if (round === mostRounds) throw new Error(`A row of ${name.parts.join('.')} comes and goes.`)
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'found'; readonly row: Row }
+  | { readonly kind: 'missing'; readonly error?: unknown }
+
+async function attempt(
+  runner: Runner,
+  table: Name,
+  row: Row,
+  unique: readonly string[],
+  where: Fragment,
+): Promise<Attempt> {
+  const insert = insertInto(table, [row])
+  if (runner.dialect !== 'mysql') {
+    const change = sql`${insert} ON CONFLICT (${columnList(unique)}) DO NOTHING`
+    return await changeOrFind(runner, { table, change, where })
+  }
+  // MySQL has no ON CONFLICT for one index: IGNORE hides other errors, and ON DUPLICATE KEY is about all indexes.
+  try {
+    return await changeOrFind(runner, { table, change: insert, where })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+    // A shared lock, as the failed insert holds one: two who wait for the same row would be a deadlock with any other.
+    const [found] = await runner.rows(sql`SELECT * FROM ${table} WHERE ${where} LOCK IN SHARE MODE`)
+    return found === undefined ? { kind: 'missing', error } : { kind: 'found', row: found }
+  }
+}
+
+/** All rows must have the same columns. */
+export function insertInto(table: Name, rows: readonly Row[]): Fragment {
+  const names = Object.keys(rows[0] as Row)
+  const lists = rows.map((row) => sql`(${valueList(names.map((name) => row[name]))})`)
+  return sql`INSERT INTO ${table} (${columnList(names)}) VALUES ${joined(lists, ', ')}`
+}

@@ -1,0 +1,110 @@
+import { JustonceError } from '../../errors/index.ts'
+import { Exact, type Fragment, joined, Name, sql } from './fragment.ts'
+
+/** A table; in another schema: `['schema', 'table']`. */
+export type Table = string | readonly [schema: string, table: string]
+
+/** A comparison other than equality; made by `atLeast`, `atMost`, `above`, `below`, `not` and `oneOf`. */
+export class Comparison {
+  readonly to: (column: Name) => Fragment
+
+  constructor(to: (column: Name) => Fragment) {
+    this.to = to
+  }
+}
+
+/** A change that depends on the present value; made by `add`. */
+export class Change {
+  readonly of: (column: Name) => Fragment
+
+  constructor(of: (column: Name) => Fragment) {
+    this.of = of
+  }
+}
+
+/** Columns and what they must be: a value, or a comparison. All of them must hold. */
+export type Where = Readonly<Record<string, unknown>>
+
+/** Columns and their new values: a value, or a change. */
+export type Changes = Readonly<Record<string, unknown>>
+
+export const atLeast = (value: unknown): Comparison => new Comparison((column) => sql`${column} >= ${value}`)
+export const atMost = (value: unknown): Comparison => new Comparison((column) => sql`${column} <= ${value}`)
+export const above = (value: unknown): Comparison => new Comparison((column) => sql`${column} > ${value}`)
+export const below = (value: unknown): Comparison => new Comparison((column) => sql`${column} < ${value}`)
+
+export function not(value: unknown): Comparison {
+  return new Comparison((column) => (value === null ? sql`${column} IS NOT NULL` : sql`${column} <> ${value}`))
+}
+
+export function oneOf(values: readonly unknown[]): Comparison {
+  if (values.length === 0) throw new JustonceError('OPTION_INVALID', { message: 'oneOf() needs at least one value.' })
+  const listed = joined(
+    values.map((value) => sql`${value}`),
+    ', ',
+  )
+  return new Comparison((column) => sql`${column} IN (${listed})`)
+}
+
+/** Adds to the present value of a column; a negative number subtracts. */
+export const add = (amount: number | bigint | string): Change =>
+  new Change((column) => sql`${column} + ${new Exact(amount)}`)
+
+export function tableName(table: Table): Name {
+  return new Name(typeof table === 'string' ? [table] : table)
+}
+
+/** Refuses an empty condition, because that would be all rows. */
+export function whereOf(where: Where): Fragment {
+  const entries = Object.entries(where)
+  if (entries.length === 0)
+    throw new JustonceError('OPTION_INVALID', { message: 'A condition without a column would match every row.' })
+  return conditionsOf(where)
+}
+
+export function conditionsOf(where: Where): Fragment {
+  return joined(
+    Object.entries(where).map(([name, value]) => {
+      const column = new Name([name])
+      if (value instanceof Comparison) return value.to(column)
+      return value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`
+    }),
+    ' AND ',
+  )
+}
+
+export function assignments(changes: Changes): Fragment {
+  return joined(
+    Object.entries(changes).map(([name, value]) => {
+      const column = new Name([name])
+      return value instanceof Change ? sql`${column} = ${value.of(column)}` : sql`${column} = ${value}`
+    }),
+    ', ',
+  )
+}
+
+export function columnList(names: readonly string[]): Fragment {
+  return joined(
+    names.map((name) => sql`${new Name([name])}`),
+    ', ',
+  )
+}
+
+export function valueList(values: readonly unknown[]): Fragment {
+  return joined(
+    values.map((value) => sql`${value}`),
+    ', ',
+  )
+}
+
+/** The part of a row that identifies it. */
+export function keyOf(row: Readonly<Record<string, unknown>>, unique: readonly string[]): Where {
+  if (unique.length === 0)
+    throw new JustonceError('OPTION_INVALID', { message: 'unique needs the columns of a unique index.' })
+  for (const name of unique) {
+    // NULLs are all different to a unique index, so such a row could be inserted again and again.
+    if (row[name] !== undefined && row[name] !== null) continue
+    throw new JustonceError('OPTION_INVALID', { message: `The row has no value for the unique column ${name}.` })
+  }
+  return Object.fromEntries(unique.map((name) => [name, row[name]]))
+}

@@ -1,0 +1,49 @@
+import { JustonceError } from '../errors/index.ts'
+import { type Amount, type Applied, applyEntry, type Books, columnsOf } from './ledger.ts'
+import { oneOf, tableName, whereOf } from './sql/conditions.ts'
+import { Name, sql } from './sql/fragment.ts'
+import { type Row, runnerOf } from './sql/runner.ts'
+
+export interface TransferOptions {
+  /** The id of the transfer: it is made once. */
+  readonly transfer: unknown
+  readonly from: unknown
+  readonly to: unknown
+  /** Above 0. */
+  readonly amount: Amount
+  /** The balance of `from` must not fall below this. Default: 0; `null` for no limit. */
+  readonly atLeast?: Amount | null
+  /** Other columns of both entries. */
+  readonly more?: Row
+}
+
+/**
+ * Moves an amount from one account to another, with an entry for each (double entry), once for each transfer. Both balances are
+ * locked in the order of their accounts, so transfers in opposite directions do not end in a deadlock.
+ */
+export async function transfer(tx: unknown, books: Books, options: TransferOptions): Promise<Applied> {
+  const { from, to, amount, atLeast = 0, more = {}, ...entry } = options
+  if (from === to) throw new JustonceError('OPTION_INVALID', { message: `A transfer from ${from} to itself.` })
+  const negative = negated(amount)
+  const runner = runnerOf(tx)
+  const { account } = columnsOf(books)
+  const column = new Name([account])
+  const lock = runner.dialect === 'sqlite' ? sql`` : sql` FOR UPDATE`
+  const found = await runner.rows(sql`
+    SELECT ${column} AS account FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
+    ORDER BY ${column}${lock}`)
+  const known = new Set(found.map(({ account }) => String(account)))
+  for (const each of [from, to]) if (!known.has(String(each))) return { kind: 'missing', account: each }
+  const taken = await applyEntry(tx, books, { ...entry, account: from, amount: negative, atLeast, more })
+  if (taken.kind !== 'applied') return taken
+  return await applyEntry(tx, books, { ...entry, account: to, amount, atLeast: null, more })
+}
+
+function negated(amount: Amount): Amount {
+  const isAboveZero = typeof amount === 'string' ? /^(?!0*\.?0*$)\d*\.?\d+$/.test(amount) : amount > 0
+  if (!isAboveZero)
+    throw new JustonceError('OPTION_INVALID', {
+      message: `The amount of a transfer is ${amount}, but must be above 0.`,
+    })
+  return typeof amount === 'string' ? `-${amount}` : -amount
+}

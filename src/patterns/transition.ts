@@ -1,0 +1,81 @@
+import { type Changes, oneOf, type Table, type Where } from './sql/conditions.ts'
+import type { Row } from './sql/runner.ts'
+import { updateIf } from './update-if.ts'
+
+export type Transition<State> =
+  | { readonly kind: 'moved' }
+  /** It is in that state: a duplicate. */
+  | { readonly kind: 'already'; readonly row: Row }
+  /** It is in a state from which this is not allowed. */
+  | { readonly kind: 'refused'; readonly current: State; readonly row: Row }
+  | { readonly kind: 'missing' }
+
+export interface TransitionOptions<State> {
+  /** The column with the state. Default: `state`. */
+  readonly column?: string
+  readonly from: State | readonly State[]
+  readonly to: State
+  /** Other columns that change with it. */
+  readonly set?: Changes
+}
+
+/**
+ * Moves a row from one state to another, and only from an allowed one. A copy of the message finds it moved already.
+ *
+ * ```ts
+ * const paid = await transition(tx, 'orders', { id }, { from: 'new', to: 'paid', set: { paid_at: new Date() } })
+ * if (paid.kind === 'refused') throw new PermanentError(`The order is ${paid.current}.`)
+ * ```
+ */
+export async function transition<State extends string | number>(
+  tx: unknown,
+  table: Table,
+  where: Where,
+  { column = 'state', from, to, set = {} }: TransitionOptions<State>,
+): Promise<Transition<State>> {
+  const allowed = Array.isArray(from) ? from : [from]
+  const outcome = await updateIf(tx, table, where, { if: { [column]: oneOf(allowed) }, set: { ...set, [column]: to } })
+  if (outcome.kind === 'updated') return { kind: 'moved' }
+  if (outcome.kind === 'missing') return outcome
+  const { row } = outcome
+  const current = row[column] as State
+  return String(current) === String(to) ? { kind: 'already', row } : { kind: 'refused', current, row }
+}
+
+/** The states of something, and where each may lead. */
+export interface StateMachine<States extends Readonly<Record<string, readonly string[]>>> {
+  /** The states from which one may get there. */
+  from(to: Target<States>): readonly (keyof States & string)[]
+  /** Moves a row there from wherever that is allowed. */
+  move(
+    tx: unknown,
+    where: Where,
+    to: Target<States>,
+    set?: Changes,
+  ): Promise<Transition<(keyof States & string) | Target<States>>>
+}
+
+type Target<States extends Readonly<Record<string, readonly string[]>>> = States[keyof States][number]
+
+/**
+ * Names the allowed moves once, and checks them by their types and in the database.
+ *
+ * ```ts
+ * const orders = stateMachine('orders', { new: ['paid', 'cancelled'], paid: ['shipped'], shipped: [], cancelled: [] })
+ * await orders.move(tx, { id }, 'paid')
+ * ```
+ */
+export function stateMachine<const States extends Readonly<Record<string, readonly string[]>>>(
+  table: Table,
+  states: States,
+  { column = 'state' }: { readonly column?: string } = {},
+): StateMachine<States> {
+  const from = (to: string): (keyof States & string)[] =>
+    Object.keys(states).filter((state) => states[state]?.includes(to))
+  return {
+    from,
+    async move(tx, where, to, set = {}) {
+      return (await transition<string>(tx, table, where, { column, from: from(to), to, set })) as never
+    },
+  }
+}

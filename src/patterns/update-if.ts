@@ -1,0 +1,78 @@
+import { changeOrFind } from './sql/change-or-find.ts'
+import {
+  add,
+  assignments,
+  type Changes,
+  conditionsOf,
+  type Table,
+  tableName,
+  type Where,
+  whereOf,
+} from './sql/conditions.ts'
+import { sql } from './sql/fragment.ts'
+import { type Row, runnerOf } from './sql/runner.ts'
+
+export type UpdatedIf =
+  | { readonly kind: 'updated' }
+  /** The condition does not hold: this is the row as it is. */
+  | { readonly kind: 'unmet'; readonly row: Row }
+  | { readonly kind: 'missing' }
+
+export interface UpdateIfOptions {
+  /** What must be true of the row. */
+  readonly if: Where
+  readonly set: Changes
+}
+
+/**
+ * Changes a row if a condition holds, in one statement: nobody can come in between.
+ *
+ * ```ts
+ * await updateIf(tx, 'accounts', { id }, { if: { balance: atLeast(10) }, set: { balance: add(-10) } })
+ * ```
+ */
+export async function updateIf(
+  tx: unknown,
+  table: Table,
+  where: Where,
+  { if: condition, set }: UpdateIfOptions,
+): Promise<UpdatedIf> {
+  const name = tableName(table)
+  const wanted = conditionsOf(condition)
+  const change = sql`UPDATE ${name} SET ${assignments(set)} WHERE ${whereOf(where)} AND ${wanted}`
+  const outcome = await changeOrFind(runnerOf(tx), { table: name, change, where: whereOf(where), condition: wanted })
+  if (outcome.kind === 'changed') return { kind: 'updated' }
+  return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
+}
+
+export type UpdatedVersioned =
+  | { readonly kind: 'updated'; readonly version: number }
+  /** Somebody else has changed it since: this is the row as it is. */
+  | { readonly kind: 'stale'; readonly row: Row }
+  | { readonly kind: 'missing' }
+
+export interface UpdateVersionedOptions {
+  /** The version that the caller has read. */
+  readonly version: number
+  readonly set: Changes
+  /** Default: `version`. */
+  readonly column?: string
+}
+
+/**
+ * Changes a row if it still has the version that was read, and counts the version up (optimistic locking).
+ *
+ * ```ts
+ * const saved = await updateVersioned(tx, 'profiles', { id }, { version: profile.version, set: { name } })
+ * ```
+ */
+export async function updateVersioned(
+  tx: unknown,
+  table: Table,
+  where: Where,
+  { version, set, column = 'version' }: UpdateVersionedOptions,
+): Promise<UpdatedVersioned> {
+  const outcome = await updateIf(tx, table, where, { if: { [column]: version }, set: { ...set, [column]: add(1) } })
+  if (outcome.kind === 'updated') return { kind: 'updated', version: version + 1 }
+  return outcome.kind === 'unmet' ? { kind: 'stale', row: outcome.row } : outcome
+}

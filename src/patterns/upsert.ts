@@ -1,0 +1,127 @@
+import { insertInto, type UniqueOptions } from './insert-once.ts'
+import { changeOrFind } from './sql/change-or-find.ts'
+import { assignments, columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
+import { isDuplicateKey } from './sql/duplicate-key.ts'
+import { type Fragment, joined, Name, sql } from './sql/fragment.ts'
+import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+
+export interface UpsertOptions extends UniqueOptions {
+  /** The columns that are changed if the row exists. Default: all that are given, except the unique ones. */
+  readonly update?: readonly string[]
+}
+
+/**
+ * Inserts a row, or changes the one with the same unique columns. The last one wins: messages that may arrive in another
+ * order than they were sent need `upsertLatest`.
+ */
+export async function upsert(
+  tx: unknown,
+  table: Table,
+  row: Row,
+  { unique, update = Object.keys(row).filter((name) => !unique.includes(name)) }: UpsertOptions,
+): Promise<{ readonly kind: 'inserted' | 'updated' }> {
+  const runner = runnerOf(tx)
+  const name = tableName(table)
+  const where = whereOf(keyOf(row, unique))
+  // Without a column to change, a unique one is set to what it is: then the row counts as updated everywhere.
+  const changed = update.length > 0 ? update : unique
+  if (runner.dialect === 'postgres') {
+    const [written] = await runner.rows(sql`
+      ${insertInto(name, [row])} ON CONFLICT (${columnList(unique)}) DO UPDATE SET ${fromExcluded(changed)}
+      RETURNING (xmax = 0) AS inserted`)
+    return { kind: written?.inserted === true ? 'inserted' : 'updated' }
+  }
+  const set = assignments(Object.fromEntries(changed.map((each) => [each, row[each]])))
+  for (;;) {
+    const [existing] = await runner.rows(sql`SELECT 1 AS found FROM ${name} WHERE ${where}${lockOf(runner)}`)
+    if (existing !== undefined) {
+      await runner.change(sql`UPDATE ${name} SET ${set} WHERE ${where}`)
+      return { kind: 'updated' }
+    }
+    if (await insertedAlone(runner, name, row)) return { kind: 'inserted' }
+    if (!(await isThere(runner, name, where))) await runner.change(insertInto(name, [row]))
+  }
+}
+
+export type UpsertedLatest =
+  | { readonly kind: 'inserted' | 'updated' }
+  /** What is stored is as new or newer: this is the row as it is. */
+  | { readonly kind: 'older'; readonly row: Row }
+
+export interface UpsertLatestOptions extends UniqueOptions {
+  /** The column that says which is newer: a time or a version. */
+  readonly by: string
+  /** What happens if both are equally new. Default: `keep` what is stored. */
+  readonly ties?: 'keep' | 'replace'
+}
+
+/**
+ * Inserts a row, or replaces the one with the same unique columns if this one is newer. Messages may arrive in any order and any
+ * number of times.
+ *
+ * ```ts
+ * await upsertLatest(tx, 'profiles', { user_id, name, changed_at }, { unique: ['user_id'], by: 'changed_at' })
+ * ```
+ */
+export async function upsertLatest(
+  tx: unknown,
+  table: Table,
+  row: Row,
+  { unique, by, ties = 'keep' }: UpsertLatestOptions,
+): Promise<UpsertedLatest> {
+  const runner = runnerOf(tx)
+  const name = tableName(table)
+  const where = whereOf(keyOf(row, unique))
+  const changed = Object.keys(row).filter((each) => !unique.includes(each))
+  const column = new Name([by])
+  const own = new Name([...name.parts, by])
+  const isNewer = (than: Name, value: Fragment): Fragment =>
+    ties === 'keep' ? sql`(${than} IS NULL OR ${than} < ${value})` : sql`(${than} IS NULL OR ${than} <= ${value})`
+  if (runner.dialect === 'postgres') {
+    const when = isNewer(own, sql`EXCLUDED.${column}`)
+    const conflict = sql`ON CONFLICT (${columnList(unique)}) DO UPDATE SET ${fromExcluded(changed)} WHERE ${when}`
+    const [written] = await runner.rows(sql`${insertInto(name, [row])} ${conflict} RETURNING (xmax = 0) AS inserted`)
+    if (written !== undefined) return { kind: written.inserted === true ? 'inserted' : 'updated' }
+    const [found] = await runner.rows(sql`SELECT * FROM ${name} WHERE ${where}`)
+    return { kind: 'older', row: found ?? {} }
+  }
+  const set = assignments(Object.fromEntries(changed.map((each) => [each, row[each]])))
+  const condition = isNewer(column, sql`${row[by]}`)
+  for (;;) {
+    const change = sql`UPDATE ${name} SET ${set} WHERE ${where} AND ${condition}`
+    const outcome = await changeOrFind(runner, { table: name, change, where, condition })
+    if (outcome.kind === 'changed') return { kind: 'updated' }
+    if (outcome.kind === 'found') return { kind: 'older', row: outcome.row }
+    if (await insertedAlone(runner, name, row)) return { kind: 'inserted' }
+    if (!(await isThere(runner, name, where))) await runner.change(insertInto(name, [row]))
+  }
+}
+
+function fromExcluded(names: readonly string[]): Fragment {
+  const set = names.map((each) => {
+    const column = new Name([each])
+    return sql`${column} = EXCLUDED.${column}`
+  })
+  return joined(set, ', ')
+}
+
+/** False if a rival has inserted one with the same key; nothing of the statement stands then. */
+async function insertedAlone(runner: Runner, table: Name, row: Row): Promise<boolean> {
+  try {
+    await runner.change(insertInto(table, [row]))
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** If it is not there, another unique index was in the way, and inserting it again shows which. */
+async function isThere(runner: Runner, table: Name, where: Fragment): Promise<boolean> {
+  const lock = runner.dialect === 'mysql' ? sql` LOCK IN SHARE MODE` : sql``
+  return (await runner.rows(sql`SELECT 1 AS found FROM ${table} WHERE ${where}${lock}`)).length > 0
+}
+
+function lockOf({ dialect }: Runner): Fragment {
+  return dialect === 'mysql' ? sql` FOR UPDATE` : sql``
+}

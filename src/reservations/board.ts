@@ -1,0 +1,46 @@
+import type { Facts } from '../contracts/index.ts'
+import { cleanText } from '../encoding/clean-text.ts'
+import { type ReservationState, reservationFact } from '../facts/index.ts'
+
+/** For how long the state of a reservation that has ended can be read. */
+const readableForMs = 7 * 24 * 3_600_000
+
+/** How many characters of a reason are kept. */
+const longestWhy = 300
+
+/** The state of one reservation, as this process knows it. */
+export class Board {
+  readonly #facts: Pick<Facts<never>, 'read' | 'change'>
+  readonly #name: string
+  #revision: number | undefined
+  state: ReservationState
+
+  constructor(facts: Pick<Facts<never>, 'read' | 'change'>, initial: ReservationState) {
+    this.#facts = facts
+    this.#name = reservationFact(initial.id)
+    this.state = initial
+  }
+
+  async load(): Promise<void> {
+    const [fact] = await this.#facts.read([this.#name])
+    this.#revision = fact?.revision
+    if (fact !== undefined) this.state = JSON.parse(fact.value)
+  }
+
+  /**
+   * Rejects if another process has changed the state since it was read: then that process has taken over, and this one must
+   * not go on.
+   */
+  async change(change: Partial<ReservationState>): Promise<void> {
+    const why = change.why === undefined ? this.state.why : cleanText(change.why, longestWhy)
+    const state = { ...this.state, ...change, ...(why !== undefined && { why }) }
+    const isOver = Object.values(state.participants).every((each) => each === 'confirmed' || each === 'cancelled')
+    const forMs = isOver ? readableForMs : undefined
+    const [revision] = await this.#facts.change(undefined, [
+      { name: this.#name, from: this.#revision, value: JSON.stringify(state), forMs },
+    ])
+    if (revision === undefined) throw new Error(`Another process has taken over the reservation ${state.id}.`)
+    this.#revision = revision
+    this.state = state
+  }
+}

@@ -1,0 +1,140 @@
+import type { Facts } from '../contracts/index.ts'
+import { isPermanentError } from '../errors/permanent-error.ts'
+import { databaseNow, type ParticipantState, type ReservationState } from '../facts/index.ts'
+import { Board } from './board.ts'
+import { decide } from './decide.ts'
+import { messageOf, type Participant, type ReservationCall, type Step, type Tried } from './participant.ts'
+
+/** A registered reservation. */
+export interface Reservation<Body = unknown> {
+  readonly name: string
+  readonly participants: Readonly<Record<string, Participant<Body>>>
+  /** How long participants that cannot be reached are tried before everything is cancelled. */
+  readonly timeoutMs: number
+}
+
+/** A reservation that was asked for. */
+export interface Wanted<Body> {
+  readonly id: string
+  readonly body: Body
+  /** By the database's clock. */
+  readonly since: Date
+  readonly signal: AbortSignal
+}
+
+export type ReservationResult =
+  | { readonly outcome: 'confirmed' }
+  | { readonly outcome: 'cancelled'; readonly why: string }
+
+type Site = { readonly facts: Pick<Facts<never>, 'read' | 'change' | 'remove'> }
+
+/**
+ * Takes a reservation as far as it goes: tries all participants, decides, and confirms or cancels all of them. It rejects if
+ * something has to be repeated, and is called again then, by any process, until it resolves. Every step can be repeated,
+ * and the decision is stored before anybody acts on it, so it does not matter where a process dies.
+ */
+export async function coordinate<Body>(
+  site: Site,
+  reservation: Reservation<Body>,
+  wanted: Wanted<Body>,
+): Promise<ReservationResult> {
+  const board = new Board(site.facts, {
+    reservation: reservation.name,
+    id: wanted.id,
+    participants: allAre(reservation, 'trying'),
+  })
+  await board.load()
+  if (board.state.decision === undefined) await tryAll(site, reservation, wanted, board)
+  const { decision } = board.state
+  await endAll(reservation, wanted, board, decision as 'confirm' | 'cancel')
+  return decision === 'confirm' ? { outcome: 'confirmed' } : { outcome: 'cancelled', why: board.state.why ?? '' }
+}
+
+/** Confirms or cancels those that took part when it was decided, also if the app has others by now. */
+async function endAll<Body>(
+  reservation: Reservation<Body>,
+  wanted: Wanted<Body>,
+  board: Board,
+  step: 'confirm' | 'cancel',
+): Promise<void> {
+  const state = step === 'confirm' ? 'confirmed' : 'cancelled'
+  const open = Object.entries(board.state.participants).filter(([, each]) => each !== state)
+  const failures: Error[] = []
+  const ended = await Promise.all(
+    open.map(async ([participant]) => {
+      try {
+        await call(reservation, wanted, participant, step)
+        return [[participant, state] as const]
+      } catch (cause) {
+        failures.push(new Error(`${step} of ${participant} failed: ${messageOf(cause)}`, { cause }))
+        return []
+      }
+    }),
+  )
+  const changed = Object.fromEntries(ended.flat())
+  if (Object.keys(changed).length > 0) await board.change({ participants: { ...board.state.participants, ...changed } })
+  if (failures[0] !== undefined) throw failures[0]
+}
+
+async function tryAll<Body>(
+  site: Site,
+  reservation: Reservation<Body>,
+  wanted: Wanted<Body>,
+  board: Board,
+): Promise<void> {
+  const tried = Object.fromEntries(
+    await Promise.all(
+      Object.keys(reservation.participants).map(
+        async (participant) => [participant, await tryOne(reservation, wanted, participant)] as const,
+      ),
+    ),
+  )
+  const isComplete = Object.values(tried).every(({ kind }) => kind === 'reserved')
+  const isLate = !isComplete && (await hasPassed(site, wanted.since, reservation.timeoutMs))
+  const decision = decide(tried, isLate)
+  if (decision.kind === 'undecided') {
+    await board.change({ participants: statesOf(tried) })
+    throw decision.error
+  }
+  const participants = allAre(reservation, decision.kind === 'confirm' ? 'confirming' : 'cancelling')
+  const why = decision.kind === 'cancel' ? decision.why : undefined
+  // Before anybody acts on it: a process that dies after this cannot make another one decide differently.
+  await board.change({ decision: decision.kind, why, participants })
+}
+
+async function tryOne<Body>(reservation: Reservation<Body>, wanted: Wanted<Body>, participant: string): Promise<Tried> {
+  try {
+    await call(reservation, wanted, participant, 'try')
+    return { kind: 'reserved' }
+  } catch (error) {
+    return { kind: isPermanentError(error) ? 'refused' : 'failed', error }
+  }
+}
+
+async function call<Body>(
+  { name, participants }: Reservation<Body>,
+  { id, body, signal }: Wanted<Body>,
+  participant: string,
+  step: Step,
+): Promise<void> {
+  const idempotencyKey = `${id}/${participant}/${step}`
+  const given: ReservationCall<Body> = { reservation: name, participant, id, body, idempotencyKey, signal }
+  const called = participants[participant]
+  // Nobody else knows what it has set aside.
+  if (called === undefined) throw new Error(`The reservation ${name} has no participant ${participant} any more.`)
+  await called[step](given)
+}
+
+async function hasPassed(site: Site, since: Date, timeoutMs: number): Promise<boolean> {
+  return (await databaseNow(site)).getTime() >= since.getTime() + timeoutMs
+}
+
+function allAre<Body>({ participants }: Reservation<Body>, state: ParticipantState): ReservationState['participants'] {
+  return Object.fromEntries(Object.keys(participants).map((name) => [name, state]))
+}
+
+function statesOf(tried: Readonly<Record<string, Tried>>): ReservationState['participants'] {
+  return Object.fromEntries(
+    Object.entries(tried).map(([name, { kind }]) => [name, kind === 'failed' ? 'trying' : kind]),
+  )
+}

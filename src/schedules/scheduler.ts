@@ -1,0 +1,116 @@
+import type { Clock, Events, PublishedMessage, Store } from '../contracts/index.ts'
+import { isJustonceError } from '../errors/index.ts'
+import { databaseNow } from '../facts/index.ts'
+import { factOf, readState, writeState } from '../facts/schedule-facts.ts'
+import { type Gate, Loop } from '../loops/loop.ts'
+import { type Decision, decideTicks } from './decide-ticks.ts'
+import type { Schedule } from './schedule.ts'
+
+export interface SchedulerParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly events: Events
+  readonly gate: Gate
+  readonly schedules: readonly Schedule[]
+  /** The message of a tick, always under the same id. */
+  messageOf(schedule: Schedule, tick: Date): PublishedMessage
+  readonly outlet: {
+    store(tx: unknown, messages: readonly PublishedMessage[]): Promise<void>
+    committed(messages: readonly PublishedMessage[]): void
+  }
+}
+
+/** Looks at least this often: another process may have changed a schedule, and clocks drift. */
+const lookMs = 60_000
+/** What is known of a schedule that nobody has any more is forgotten some time after its next tick would have come. */
+const keptMs = 90 * 86_400_000
+const soonMs = 5
+
+type Advance = Extract<Decision, { readonly kind: 'advance' }>
+
+/**
+ * Publishes the messages of schedules. Every process runs one. A message is stored in the transaction that advances its schedule in
+ * the store, and only one process can advance it from where it is: so each tick has one message, however many processes there are.
+ */
+export class Scheduler {
+  readonly #parts: SchedulerParts
+  readonly #loop: Loop
+  /** Schedules that this process has not yet announced. */
+  readonly #fresh: Set<Schedule>
+  /** The database's clock, minus the monotonic clock of this process. */
+  #offset: { readonly ms: number; readonly at: number } | undefined
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts
+    this.#fresh = new Set(parts.schedules)
+    const { clock, events, gate } = parts
+    const afterFailure = { leastMs: 1_000, mostMs: 30_000 }
+    this.#loop = new Loop({ name: 'schedules', clock, events, gate, round: () => this.#round(), afterFailure })
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  async #round(): Promise<number> {
+    const { store, schedules, clock } = this.#parts
+    const facts = await store.facts.read(schedules.map(factOf))
+    let wakeAt = Number.POSITIVE_INFINITY
+    for (const [index, schedule] of schedules.entries()) {
+      const fact = facts[index]
+      const decide = async (isExact: boolean) =>
+        decideTicks(schedule, readState(fact?.value), {
+          now: await this.#now(isExact),
+          isNew: this.#fresh.has(schedule),
+        })
+      let decision = await decide(false)
+      // Only the clock of the database decides; the estimate says when it is worth asking.
+      if (decision.kind === 'advance') decision = await decide(true)
+      if (decision.kind === 'wait') wakeAt = Math.min(wakeAt, decision.until)
+      else wakeAt = Math.min(wakeAt, await this.#advance(schedule, decision, fact?.revision))
+      if (decision.kind === 'wait') this.#fresh.delete(schedule)
+    }
+    const estimated = (this.#offset?.ms ?? 0) + clock.monotonicMs()
+    return Math.min(lookMs, Math.max(soonMs, wakeAt - estimated))
+  }
+
+  /** Resolves to when to look again. */
+  async #advance(schedule: Schedule, decision: Advance, from: number | undefined): Promise<number> {
+    const { store, outlet, events, messageOf } = this.#parts
+    const { state, ticks, areMissed } = decision
+    const messages = ticks.map((tick) => messageOf(schedule, new Date(tick)))
+    const forMs = keptMs + 2 * (state.next - state.since)
+    const change = { name: factOf(schedule), from, value: writeState(state), forMs }
+    try {
+      await store.transaction(async (tx) => {
+        const [revision] = await store.facts.change(tx, [change])
+        if (revision === undefined) throw new AnotherWasFirst()
+        if (messages.length > 0) await outlet.store(tx, messages)
+      })
+    } catch (error) {
+      // Look at what the other one has made of it.
+      if (error instanceof AnotherWasFirst || isJustonceError(error, 'CLAIM_LOST')) return 0
+      throw error
+    }
+    this.#fresh.delete(schedule)
+    if (messages.length > 0) outlet.committed(messages)
+    if (areMissed)
+      events.emit({ kind: 'ticks-missed', schedule: schedule.name, missed: schedule.missed, made: ticks.length })
+    return state.next
+  }
+
+  /** By the database's clock: asked now, or as estimated since it was last asked. */
+  async #now(isExact: boolean): Promise<number> {
+    const { store, clock } = this.#parts
+    const at = clock.monotonicMs()
+    if (isExact || this.#offset === undefined || at - this.#offset.at > lookMs * 10)
+      this.#offset = { ms: (await databaseNow(store)).getTime() - clock.monotonicMs(), at }
+    return this.#offset.ms + clock.monotonicMs()
+  }
+}
+
+class AnotherWasFirst extends Error {}

@@ -1,0 +1,104 @@
+import mysql, { type PoolConnection } from 'mysql2/promise'
+import pg from 'pg'
+import postgres from 'postgres'
+import type { Store } from '../../src/contracts/index.ts'
+import type { Table } from '../../src/patterns/index.ts'
+import { mysqlStore } from '../../src/stores/mysql/index.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { newDatabase } from '../mysql/mysql-context.ts'
+import { newSchema } from '../postgres/pg-context.ts'
+import { askMysql, mysqlDatabaseUrl } from '../servers/mysql-databases.ts'
+import { requireServer } from '../servers/require.ts'
+
+/** A database with the tables that the tests use. */
+export interface Place {
+  readonly store: Store<unknown>
+  /** How the tests name a table there. */
+  table(name: string): Table
+  close(): Promise<void>
+}
+
+const mariadb = await requireServer('mariadb')
+const server = await requireServer('postgres')
+
+export const places: Readonly<Record<string, { readonly isHere: boolean; open(): Promise<Place> }>> = {
+  'node:sqlite': { isHere: true, open: openSqlite },
+  pg: { isHere: server.available, open: openPg },
+  'postgres.js': { isHere: server.available, open: openPostgresJs },
+  mysql2: { isHere: mariadb.available, open: openMysql },
+}
+
+/** The types are spelt so that all three databases have them. */
+function tables(prefix: string): readonly string[] {
+  return [
+    `CREATE TABLE ${prefix}invoices (order_id varchar(40) PRIMARY KEY, total decimal(30, 4), note varchar(40) UNIQUE)`,
+    `CREATE TABLE ${prefix}visits (day varchar(20), visitor bigint, pages int, PRIMARY KEY (day, visitor))`,
+    `CREATE TABLE ${prefix}orders (id bigint PRIMARY KEY, state varchar(60), version int, deleted_at varchar(40), total int)`,
+    `CREATE TABLE ${prefix}profiles (id int PRIMARY KEY, name varchar(40), changed_at bigint)`,
+    `CREATE TABLE ${prefix}accounts (account int PRIMARY KEY, balance decimal(40, 4))`,
+    `CREATE TABLE ${prefix}entries (transfer varchar(40), account int, amount decimal(40, 4), settled boolean, PRIMARY KEY (transfer, account))`,
+    `CREATE TABLE ${prefix}stock (item varchar(20) PRIMARY KEY, free int, held int)`,
+  ]
+}
+
+async function openSqlite(): Promise<Place> {
+  const store = sqliteStore({ path: ':memory:' })
+  await store.schema.install()
+  // SQLite has no decimals: money is whole numbers there.
+  const sql = tables('').map((each) => each.replace(/decimal\(\d+, \d+\)/g, 'integer'))
+  await store.transaction(async (tx) => tx.exec(sql.join(';')))
+  return { store: store as Store<unknown>, table: (name) => name, close: () => store.close() }
+}
+
+async function openPg(): Promise<Place> {
+  const pool = new pg.Pool({ connectionString: server.url, max: 6 })
+  const schema = newSchema()
+  const store = postgresStore({ pool, schema })
+  await store.schema.install()
+  await pool.query(tables(`${schema}.`).join(';'))
+  return {
+    store: store as Store<unknown>,
+    table: (name) => [schema, name],
+    async close() {
+      await store.close()
+      await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+      await pool.end()
+    },
+  }
+}
+
+async function openPostgresJs(): Promise<Place> {
+  const client = postgres(server.url, { max: 6, onnotice: () => {} })
+  const schema = newSchema()
+  const store = postgresStore({ sql: client, schema })
+  await store.schema.install()
+  await client.unsafe(tables(`${schema}.`).join(';'))
+  return {
+    store: store as Store<unknown>,
+    table: (name) => [schema, name],
+    async close() {
+      await store.close()
+      await client.unsafe(`DROP SCHEMA ${schema} CASCADE`)
+      await client.end()
+    },
+  }
+}
+
+async function openMysql(): Promise<Place> {
+  const database = newDatabase()
+  await askMysql(mariadb.url, `CREATE DATABASE ${database}`)
+  const pool = mysql.createPool({ uri: mysqlDatabaseUrl(mariadb.url, database), connectionLimit: 6 })
+  const store = mysqlStore<PoolConnection>({ pool })
+  await store.schema.install()
+  for (const sql of tables('')) await pool.query(sql)
+  return {
+    store: store as Store<unknown>,
+    table: (name) => name,
+    async close() {
+      await store.close()
+      await pool.query(`DROP DATABASE ${database}`)
+      await pool.end()
+    },
+  }
+}
