@@ -92,7 +92,8 @@ export class Running {
       this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
     const relayed = queue === undefined || !duties.includes('relay') ? [] : destinations.relayed
     this.#relays = relayed.map((destination) => {
-      const relayParts = { store: { ...store, queue: queue as NonNullable<typeof queue> }, destination, clock, events }
+      const queueing = { ...store, queue: queue as NonNullable<typeof queue> }
+      const relayParts = { store: queueing, destination, clock, events, gate: shared.gate }
       const relay = new Relay(relayParts, { batch: 100, leaseMs: 30_000, pollMs, attempts: 10 })
       destinations.relayedBy(destination, () => relay.wake())
       return relay

@@ -15,6 +15,7 @@ import { Relay } from './relay.ts'
 type Answer = (message: OutgoingMessage) => PublishResult
 
 const queue = '>test'
+const alwaysOpen = { open: async () => {}, closesFor: () => false }
 
 function openRelay({ attempts = 3, batch = 10 } = {}) {
   const clock = fakeClock()
@@ -36,7 +37,7 @@ function openRelay({ attempts = 3, batch = 10 } = {}) {
   // Nobody tells it that something was sent, unless a test does.
   const deaf = { ...store, queue: { ...store.queue, listen: undefined } }
   const relay = new Relay(
-    { store: deaf, destination, clock, events: { emit, listen: () => () => {} } },
+    { store: deaf, destination, clock, events: { emit, listen: () => () => {} }, gate: alwaysOpen },
     { batch, leaseMs: 30_000, pollMs: 1_000, attempts },
   )
   onTestFinished(() => relay.stop())

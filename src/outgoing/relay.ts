@@ -1,7 +1,7 @@
 import type { Clock, Events, OutgoingMessage, PublishResult, Queue, QueuedMessage, Store } from '../contracts/index.ts'
 import { unpackOutgoing } from '../encoding/packed-message.ts'
 import { isJustonceError } from '../errors/index.ts'
-import { Loop } from '../loops/loop.ts'
+import { type Gate, Loop } from '../loops/loop.ts'
 import { listenForNews } from '../queues/listening.ts'
 import type { Destination } from './destinations.ts'
 import { keepTaken } from './keep-taken.ts'
@@ -29,6 +29,7 @@ export interface RelayParts {
   readonly destination: Destination
   readonly clock: Clock
   readonly events: Events
+  readonly gate: Gate
 }
 
 /** A taken message; `message` is `undefined` if it cannot be read. */
@@ -43,12 +44,14 @@ export class Relay {
   readonly #options: RelayOptions
   readonly #loop: Loop
   #listening: Promise<void> | undefined
+  #brokerError: unknown
 
   constructor(parts: RelayParts, options: RelayOptions) {
     this.#parts = parts
     this.#options = options
     this.#loop = new Loop({
       ...parts,
+      gate: this.#gate(parts.gate),
       name: 'relay',
       round: async () => ((await this.#sendSome()) > 0 ? 0 : options.pollMs),
       afterFailure: { leastMs: options.pollMs, mostMs: mostWaitMs },
@@ -75,6 +78,14 @@ export class Relay {
   async stop(): Promise<void> {
     await this.#loop.stop()
     await this.#listening
+  }
+
+  /** A broker that is away must not close the gate: the error of its client may look like one of the store's. */
+  #gate(gate: Gate): Gate {
+    return {
+      open: (signal) => gate.open(signal),
+      closesFor: (error, signal) => error !== this.#brokerError && gate.closesFor(error, signal),
+    }
   }
 
   async #sendSome(): Promise<number> {
@@ -109,6 +120,7 @@ export class Relay {
       const results = [...(await keepTaken(queued, keeping, publish))]
       return taken.map(({ message }) => (message === undefined ? unreadable : (results.shift() as PublishResult)))
     } catch (error) {
+      this.#brokerError = error
       // If that fails too, they are available again when their lease ends.
       await store.queue.hide(destination.queue, queued, 0, { untaken: true }).catch(() => {})
       throw error
