@@ -177,9 +177,9 @@ export interface Store<Tx = unknown> {
   readonly positions?: Positions<Tx>
   readonly schema: Schema
   /**
-   * Called by an app when it starts, after `schema`; the app passes the warnings to its listeners. `thorough` is for the doctor, which
-   * also wants to know what is wrong with the whole server, such as commits that do not survive. Absent if there is nothing to warn
-   * about.
+   * Called by an app when it starts, after `schema`; the app passes the warnings to its listeners. Settings with which the server may
+   * lose commits belong to them. `thorough` is for the doctor, which also wants to know what takes longer to find out, such as indexes
+   * that are gone. Absent if there is nothing to warn about.
    */
   warnings?(options?: { readonly thorough?: boolean }): Promise<readonly StoreWarning[]>
   /**

@@ -1,4 +1,4 @@
-/** Codes for settings of a database that may lose what was committed, or make it slow. The doctor looks for them. */
+/** Codes for what may lose commits or make a database slow. An app warns of the first when it starts; the doctor looks for all of them. */
 export const durabilityCatalog = {
   COMMITS_NOT_DURABLE: {
     title: 'The server may lose commits when it crashes, and with them records whose messages were acknowledged',

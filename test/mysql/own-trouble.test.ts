@@ -17,7 +17,9 @@ describe.skipIf(!mariadb.available)('trouble of the tables of a user', () => {
   let store: MysqlStore<PoolConnection>
 
   beforeAll(async () => {
-    server = await startMariadb({ settings: { max_heap_table_size: 16_384, log_bin: 'log', server_id: 1 } })
+    server = await startMariadb({
+      settings: { max_heap_table_size: 16_384, log_bin: 'log', server_id: 1, sync_binlog: 1 },
+    })
     url = await server.createDatabase('app')
     pool = newPool({ url })
     store = mysqlStore({ pool })

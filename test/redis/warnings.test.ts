@@ -68,7 +68,9 @@ describe.skipIf(!binaries.available)('how the server is set up', () => {
       expect.stringMatching(/^RECORDS_MAY_BE_EVICTED maxmemory-policy is volatile-ttl\. Set /),
       expect.stringMatching(/^RECORDS_NOT_DURABLE appendonly is no\. Set /),
     ])
-    await client.configSet({ 'maxmemory-policy': 'noeviction', appendonly: 'yes' })
+    await client.configSet({ 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'no' })
+    expect(await warnings()).toEqual([expect.stringMatching(/^COMMITS_NOT_DURABLE appendfsync is no\. Set /)])
+    await client.configSet('appendfsync', 'everysec')
   })
 
   test.for(['isolated', 'lease'] as const)(

@@ -13,7 +13,6 @@ const mostNames = 10
  */
 export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
-  { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const engines = `SELECT engine FROM information_schema.engines WHERE transactions = 'YES'`
   const tables = await short.read(
@@ -32,14 +31,11 @@ export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   }
   if (defaults !== undefined && textIn(defaults[1]) !== '1')
     found.push(`default_storage_engine is ${textIn(defaults[0])}, which knows no transactions.`)
-  return [
-    ...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)),
-    ...(thorough ? await serverWarnings(short) : []),
-  ]
+  return [...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)), ...(await commitWarnings(short))]
 }
 
-/** What is wrong with the server as a whole: that commits may be lost. */
-async function serverWarnings<Native extends MysqlConnectionShape>(
+/** Settings with which a crash of the server may lose commits. */
+async function commitWarnings<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
 ): Promise<StoreWarning[]> {
   const [row = []] = await short.read(

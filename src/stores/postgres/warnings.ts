@@ -5,13 +5,12 @@ import { statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 import { textArray } from './values-as-text.ts'
 
-const encoding = statement(`SELECT current_setting('server_encoding')`)
-
 const secured = statement(
   'SELECT name FROM unnest($1::text[]) AS given (name) WHERE row_security_active(to_regclass(name))',
 )
 
-const settings = ['fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names']
+const durable = ['fsync', 'full_page_writes', 'synchronous_commit']
+const settings = ['server_encoding', 'synchronous_standby_names', ...durable]
 const settingsNow = statement('SELECT name, current_setting(name, true) FROM unnest($1::text[]) AS given (name)')
 const standbys = statement('SELECT count(*)::int FROM pg_stat_replication')
 const indexes = statement(
@@ -19,6 +18,8 @@ const indexes = statement(
    JOIN pg_class AS index_of ON index_of.oid = held.indexrelid
    WHERE held.indrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS given (name))`,
 )
+
+type Settings = ReadonlyMap<string, string>
 
 /** Encodings that hold every text: SQL_ASCII accepts any bytes. */
 const holdsAll = new Set(['UTF8', 'SQL_ASCII'])
@@ -29,11 +30,17 @@ export async function postgresWarnings<Tx>(
   { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const found: JustonceError[] = []
-  const name = (await connections.runAlone(encoding, [])).rows[0]?.[0] ?? 'UTF8'
-  if (!holdsAll.has(String(name))) {
-    const message = `The encoding of the database is ${name}: a message whose key does not fit it becomes a dead letter.`
+  const { rows } = await connections.runAlone(settingsNow, [textArray(settings)])
+  const values: Settings = new Map(rows.map(([name, value]) => [String(name), String(value ?? '')]))
+  const encoding = values.get('server_encoding') ?? 'UTF8'
+  if (!holdsAll.has(encoding)) {
+    const message = `The encoding of the database is ${encoding}: a message whose key does not fit it becomes a dead letter.`
     found.push(new JustonceError('ENCODING_TOO_NARROW', { message }))
   }
+  // Asked in a session of the pool, so that a setting of the role or the database counts as well.
+  const weak = durable.filter((name) => values.get(name) === 'off')
+  if (weak.length > 0)
+    found.push(new JustonceError('COMMITS_NOT_DURABLE', { message: `These are off: ${weak.join(', ')}.` }))
   const { inbox, timeless, parked, queue, facts, positions, meta } = tables
   const names = [inbox, timeless, parked, queue, facts, positions, meta]
   const hidden = (await connections.runAlone(secured, [textArray(names)])).rows.map(([table]) => table)
@@ -41,27 +48,20 @@ export async function postgresWarnings<Tx>(
     const message = `Row-level security applies to the role of the store on ${hidden.join(', ')}.`
     found.push(new JustonceError('ROWS_MAY_BE_HIDDEN', { message }))
   }
-  if (thorough) found.push(...(await serverFindings(connections, tables)))
+  if (thorough) found.push(...(await serverFindings(connections, tables, values)))
   return found.map(({ code, message }) => ({ code, message }))
 }
 
 /** How many indexes each table has, its primary key included: a name may be changed, an index may not be dropped. */
 const indexesExpected = { parked: 7, queue: 2, facts: 2 } as const
 
-/** What is wrong with the server as a whole: that commits may be lost, or an index is gone. */
+/** What takes longer to find out: that a failover may lose commits, or that an index is gone. */
 async function serverFindings<Tx>(
   connections: Pick<Connections<Tx>, 'runAlone'>,
   { parked, queue, facts }: Tables,
+  values: Settings,
 ): Promise<JustonceError[]> {
   const found: JustonceError[] = []
-  const { rows } = await connections.runAlone(settingsNow, [textArray(settings)])
-  const values = new Map(rows.map(([name, value]) => [String(name), String(value ?? '')]))
-  const weak = [
-    ...['fsync', 'full_page_writes'].filter((name) => values.get(name) === 'off'),
-    ...(values.get('synchronous_commit') === 'off' ? ['synchronous_commit'] : []),
-  ]
-  if (weak.length > 0)
-    found.push(new JustonceError('COMMITS_NOT_DURABLE', { message: `These are off: ${weak.join(', ')}.` }))
   const replicas = Number((await connections.runAlone(standbys, [])).rows[0]?.[0] ?? 0)
   if (replicas > 0 && values.get('synchronous_standby_names') === '')
     found.push(

@@ -48,15 +48,14 @@ export function redisSchema(connection: Connection, { hasCommands, onWarning }: 
 }
 
 /** Empty if records are safe on this server, as far as it says. */
-export async function serverWarnings(
-  connection: Connection,
-  { thorough = false }: { readonly thorough?: boolean } = {},
-): Promise<RedisWarning[]> {
+export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined
+  let appendfsync: string | undefined
   try {
     policy = await serverSetting(connection, 'maxmemory-policy')
     appendonly = await serverSetting(connection, 'appendonly')
+    appendfsync = await serverSetting(connection, 'appendfsync')
   } catch (error) {
     if (error instanceof JustonceError && error.code !== 'STORE_DENIED') throw error
     const said = error instanceof JustonceError ? error.cause : error
@@ -68,10 +67,8 @@ export async function serverWarnings(
     warnings.push(warningOf('RECORDS_MAY_BE_EVICTED', `maxmemory-policy is ${policy}.`))
   if (appendonly !== undefined && appendonly !== 'yes')
     warnings.push(warningOf('RECORDS_NOT_DURABLE', `appendonly is ${appendonly}.`))
-  if (thorough && appendonly === 'yes') {
-    const appendfsync = await serverSetting(connection, 'appendfsync')
-    if (appendfsync === 'no') warnings.push(warningOf('COMMITS_NOT_DURABLE', 'appendfsync is no.'))
-  }
+  if (appendonly === 'yes' && appendfsync === 'no')
+    warnings.push(warningOf('COMMITS_NOT_DURABLE', 'appendfsync is no.'))
   return warnings
 }
 
