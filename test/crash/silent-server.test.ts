@@ -60,7 +60,8 @@ const onPostgres = {
 /** Before it commits, it asks whether the transaction is still open. */
 const onMysql = { server: mariadb, create: mysqlUrl, atTheEnd: 'ETIMEDOUT' }
 
-describe.each([
+// They mostly wait: each for a connection of its own.
+describe.concurrent.each([
   { name: 'pg', open: openPg, showsProgress: true, ...onPostgres },
   // It does not show how much of an answer has arrived.
   { name: 'postgres.js', open: openPostgresJs, showsProgress: false, ...onPostgres },
