@@ -58,15 +58,17 @@ function firstOn(day: number, cron: Cron, offsetAt: OffsetAt, after: number): nu
   return undefined
 }
 
-const lastDays = new WeakMap<Cron, { readonly day: number; readonly ticks: readonly number[] }>()
+const lastDays = new WeakMap<Cron, Map<number, readonly number[]>>()
 
-/** All ticks of a day, in order. Kept, because whoever asks for one of them mostly asks for the next, too. */
+/** All ticks of a day, in order. Kept for three days, because whoever asks for one tick asks for the next, and looks at the day before, too. */
 function ticksOn(day: number, cron: Cron, offsetAt: OffsetAt): readonly number[] {
-  const known = lastDays.get(cron)
-  if (known?.day === day) return known.ticks
+  const known = lastDays.get(cron) ?? new Map<number, readonly number[]>()
+  const kept = known.get(day)
+  if (kept !== undefined) return kept
   const walls = cron.hours.flatMap((hour) => cron.minutes.map((minute) => day + (hour * 60 + minute) * 60_000))
   const ticks = walls.flatMap((wall) => ticksAt(wall, cron, offsetAt)).sort((one, other) => one - other)
-  lastDays.set(cron, { day, ticks })
+  for (const other of known.keys()) if (Math.abs(other - day) > dayMs) known.delete(other)
+  lastDays.set(cron, known.set(day, ticks))
   return ticks
 }
 

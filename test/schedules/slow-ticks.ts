@@ -1,6 +1,7 @@
 import { parseCron } from '../../src/schedules/cron.ts'
 
 const shownAt = new Map<string, number>()
+const quarterMs = 15 * 60_000
 
 /** Finds ticks by looking at every minute of a clock in the zone: slow, and written without anything of the real ones but the parser. */
 export function slowTicks(text: string, zone: string, since: number, until: number): readonly number[] {
@@ -9,7 +10,9 @@ export function slowTicks(text: string, zone: string, since: number, until: numb
     timeZone: zone,
     ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', hourCycle: 'h23' },
   } as Intl.DateTimeFormatOptions)
-  const wallAt = (instant: number): number => {
+  /** Clocks change at quarters of an hour at most, so the clock itself is looked at once in a quarter. */
+  const wallAt = (instant: number): number => quarterAt(instant - (instant % quarterMs)) + (instant % quarterMs)
+  const quarterAt = (instant: number): number => {
     const known = shownAt.get(`${zone} ${instant}`)
     if (known !== undefined) return known
     const part = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]))
