@@ -216,7 +216,10 @@ export function justonce<
           heldDelayMs: 1_000,
         },
         pollMs: options.pollMs ?? 1_000,
-        maintenance: maintenanceOf(options.retention),
+        maintenance: {
+          ...maintenanceOf(options.retention),
+          isTimeless: !handlers.isEmpty && handlers.all.every(({ born }) => born.name === 'none'),
+        },
         heartbeat,
         schedules: schedules.parts,
       })

@@ -383,6 +383,10 @@ export const catalog = {
     title: 'The records of a day have no partition, and the role of the store may not create one',
     fix: 'As the owner of the tables, run npx justonce migrate --store <file> --days-from <that day>. Until then only the messages of that day are held; none of them is lost.',
   },
+  OWNER_NEEDED: {
+    title: 'The role of the app may not create or remove partitions',
+    fix: 'Run npx justonce maintain with the role that owns the tables, at least once a week (docs/operations/least-privilege.md).',
+  },
 } as const satisfies Record<string, { title: string; fix: string }>
 
 export type ErrorCode = keyof typeof catalog

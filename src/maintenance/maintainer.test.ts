@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { JustonceEvent, Retention } from '../contracts/index.ts'
+import { JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
 import { MemoryDatabase, memoryStore } from '../stores/memory/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -213,3 +214,26 @@ function ahead(clock: ReturnType<typeof fakeClock>, by: { readonly aheadMs: numb
     now: () => new Date(clock.now().getTime() + by.aheadMs),
   }
 }
+
+test('what only the owner of the tables may do is said once, and everything else is done', async () => {
+  const { clock, start, events, done, store } = open()
+  const denied = async () => {
+    throw new JustonceError('STORE_DENIED', { message: 'must be owner of table justonce_inbox' })
+  }
+  start('a', keep, { prepare: denied, remove: denied })
+  await clock.advance(10 * aMinute)
+  expect(done.filter((step) => step === 'a raise').length).toBeGreaterThan(3)
+  expect(await store.retention.horizon()).toBeDefined()
+  expect(events.map((event) => (event.kind === 'warning' ? event.code : event.kind))).toEqual([
+    'OWNER_NEEDED',
+    'OWNER_NEEDED',
+  ])
+  for (const event of events) expect(event).toMatchObject({ message: expect.stringContaining('npx justonce maintain') })
+})
+
+test('an app whose ids have no time needs no room prepared', async () => {
+  const { clock, start, done } = open()
+  start('a', { ...keep, isTimeless: true })
+  await clock.advance(0)
+  expect(done).toEqual(['a raise', 'a remove'])
+})

@@ -1,5 +1,5 @@
 import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
-import { JustonceError } from '../errors/index.ts'
+import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
 import { Loop } from '../loops/loop.ts'
 
@@ -8,6 +8,8 @@ export interface MaintainerOptions {
   readonly keepMs: number | undefined
   /** The same for ids without a time, measured from when they were processed. */
   readonly keepTimelessMs: number | undefined
+  /** No id of this app has a time: no room need be prepared. */
+  readonly isTimeless?: boolean | undefined
 }
 
 const leaseName = 'maintenance'
@@ -47,6 +49,7 @@ class Rounds {
   /** The database's time when this process last raised the horizon, and the same moment by the monotonic clock. */
   #believed: { readonly now: Date; readonly at: number } | undefined
   #hasTold = false
+  readonly #toldOfRights = new Set<string>()
 
   constructor(store: Maintained, { clock, events }: Surroundings, options: MaintainerOptions) {
     this.#store = store
@@ -69,8 +72,9 @@ class Rounds {
 
   async #maintain(signal: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
     const { retention } = this.#store
-    const { keepMs, keepTimelessMs } = this.#options
-    await retention.prepare(aheadMs)
+    const { keepMs, keepTimelessMs, isTimeless } = this.#options
+    if (!isTimeless)
+      await this.#ifAllowed('prepare room for the records of the next two weeks', () => retention.prepare(aheadMs))
     if (keepMs === undefined) return
     // This comes first and is committed: from here on, no process takes a message from before the horizon for a new one.
     const { horizon, now, doubt } = await retention.raise(keepMs, this.#steadyNow())
@@ -81,7 +85,10 @@ class Rounds {
     const timelessBefore = keepTimelessMs === undefined ? undefined : new Date(now.getTime() - keepTimelessMs)
     for (let more = true; more && !signal.aborted; ) {
       if (!(await renew())) return
-      const step = await retention.remove({ bornBefore, timelessBefore, budgetMs: stepMs })
+      const step = await this.#ifAllowed('remove old records', () =>
+        retention.remove({ bornBefore, timelessBefore, budgetMs: stepMs }),
+      )
+      if (step === undefined) return
       if (step.removed > 0) this.#events.emit({ kind: 'retained', removed: step.removed, horizon })
       more = step.more
       if (more) await this.#clock.sleep(pauseMs, signal)
@@ -95,6 +102,22 @@ class Rounds {
     return new Date(now.getTime() + this.#clock.monotonicMs() - at)
   }
 
+  /** A role that may only read and write rows leaves this to the owner of the tables. That is said once, and is no failure. */
+  async #ifAllowed<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDenied(error)) throw error
+      if (this.#toldOfRights.has(what)) return undefined
+      this.#toldOfRights.add(what)
+      const { code, message } = new JustonceError('OWNER_NEEDED', {
+        message: `This app may not ${what}. The database says: ${saidBy(error)}.`,
+      })
+      this.#events.emit({ kind: 'warning', code, message })
+      return undefined
+    }
+  }
+
   #tellOfDoubt(now: Date, seen: Date | undefined): void {
     if (this.#hasTold) return
     this.#hasTold = true
@@ -103,4 +126,14 @@ class Rounds {
     })
     this.#events.emit({ kind: 'warning', code, message })
   }
+}
+
+function isDenied(error: unknown): boolean {
+  return isJustonceError(error, 'STORE_DENIED') || isJustonceError(error, 'PARTITION_MISSING')
+}
+
+/** What the database itself has said, without our advice to grant rights: an app is meant not to have these. */
+function saidBy(error: unknown): string {
+  const { cause, message } = error as Error
+  return cause instanceof Error ? cause.message : message
 }

@@ -5,17 +5,19 @@ import { type Desk, operatorCommand } from '../operator-command.ts'
 import { reaching } from '../reaching.ts'
 
 const hint = '--print shows the SQL, for someone who may run it.'
-/** The same as how far ahead an app makes partitions, if it may. */
-const aheadMs = 14 * 86_400_000
 const dayMs = 86_400_000
+/** Until the next deploy, or until somebody runs maintain. An app that may make partitions goes on by itself. */
+const aheadMs = 30 * dayMs
+/** Messages that have waited in a broker over a long weekend, or for a retry, are older than their deploy. */
+const behindMs = 7 * dayMs
 
 export const migrateCommand = operatorCommand(
   { name: 'migrate', summary: "brings a store's tables up to date, checks them or prints their SQL" },
   {
     name: '',
     summary: "brings a store's tables up to date, checks them or prints their SQL",
-    about: `Brings the tables of a store to the version that this code needs, and creates the partitions of the next two weeks where a
-store has partitions. Several processes may do it at once. An app does the same when it starts, unless it has schema: 'check'.
+    about: `Brings the tables of a store to the version that this code needs, and creates the partitions of the last 7 and the next 30
+days where a store has partitions. Several processes may do it at once. An app does the same when it starts, unless it has schema: 'check'.
 See docs/operations/least-privilege.md for an app whose role may not.`,
     options: {
       print: { kind: 'flag', text: 'changes nothing and prints the SQL of all tables, for someone who may run it' },
@@ -67,7 +69,11 @@ async function check({ store, show }: Desk): Promise<number> {
 async function install({ store, show }: Desk, daysFrom: Date | undefined): Promise<number> {
   const wasUpToDate = (await problemOf(store)) === undefined
   if (!wasUpToDate) await reaching(store, () => store.schema.install(), hint)
-  await reaching(store, async () => store.retention?.prepare(aheadMs, daysFrom ?? new Date(Date.now() - dayMs)), hint)
+  await reaching(
+    store,
+    async () => store.retention?.prepare(aheadMs, daysFrom ?? new Date(Date.now() - behindMs)),
+    hint,
+  )
   const done = wasUpToDate ? 'were already up to date' : 'are up to date now'
   const text = `The tables of the ${store.name} store ${done}.\n`
   const day = daysFrom?.toISOString().slice(0, 10)

@@ -1,5 +1,5 @@
 import type { Connection, Connections } from '../connection.ts'
-import { sqlState } from '../errors.ts'
+import { explained, sqlState } from '../errors.ts'
 import { statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import { type Cell, textIn } from '../values-as-text.ts'
@@ -100,7 +100,7 @@ export function partitionRemoval<Tx>(
         if (found.state !== 'detached' && !(await detach(found, endsAt))) return { removed, more: true }
         removed += await drop(found)
       } catch (error) {
-        if (!isOvertaken(error)) throw error
+        if (!isOvertaken(error)) throw explained(error)
         return { removed, more: true }
       }
     }
