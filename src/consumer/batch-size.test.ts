@@ -99,6 +99,24 @@ test('a batch that was begun when larger ones were allowed says nothing about sm
   expect(size.limit).toBe(32)
 })
 
+test('what the first batches of a size lose counts as much as what later ones do', () => {
+  const size = new BatchSize({ max: 64, start: 1 })
+  const limits = new Set<number>()
+  for (let i = 0; i < 40; i++) {
+    limits.add(size.limit)
+    // Each fourth message waits for nobody.
+    run(size, { count: 1, messageMs: (limit) => (limit === 1 || i % 4 === 0 ? 1 : 5) })
+  }
+  expect([...limits]).toEqual([1, 2])
+})
+
+test('where any two messages in a batch collide, it is crowded', () => {
+  const size = new BatchSize({ max: 64, start: 1 })
+  run(size, { count: 10, conflicts: (limit) => limit > 1 })
+  expect(size.limit).toBe(1)
+  expect(size.isCrowded).toBe(true)
+})
+
 test('where even single messages wait for each other, it is crowded', () => {
   const size = new BatchSize({ max: 64, start: 1 })
   for (let i = 0; i < 40; i++) run(size, { count: 1, messageMs: () => (i % 4 === 0 ? 1 : 10) })

@@ -13,7 +13,7 @@ export interface SizeSample {
 const weight = 1 / 50
 
 /** In batches. However often it collides, more is tried now and then: what collides today may not tomorrow. */
-const patience = { first: 64, most: 4_096 }
+const patience = { first: 128, most: 4_096 }
 
 /**
  * In overheads. One batch instead of two saves one overhead. But it loses about eight times as much as each of the two: it wants twice as
@@ -43,6 +43,8 @@ export class BatchSize {
   /** What a batch of the present size loses, on average. */
   #lostMs = 0
   #samples = 0
+  /** How many of them have lost something: a single one may be chance. */
+  #slow = 0
   /** Where batches collided. They get there again only after a pause. */
   #collidedAt = Number.POSITIVE_INFINITY
   #patience = patience.first
@@ -57,9 +59,10 @@ export class BatchSize {
     return this.#size
   }
 
-  /** Whether messages wait for each other's rows although batches are as small as they can be. */
+  /** Whether messages wait for each other's rows although batches are as small as they can be, or would if any two shared a batch. */
   get isCrowded(): boolean {
-    return this.#size === 1 && this.#lostMs > (crowded - 1) * Math.max(leastMs, this.#messageMs ?? 0)
+    if (this.#size > 1) return false
+    return this.#collidedAt === 2 || this.#lostMs > (crowded - 1) * Math.max(leastMs, this.#messageMs ?? 0)
   }
 
   ended({ size, tookMs, overheadMs, hadConflict }: SizeSample): void {
@@ -71,10 +74,12 @@ export class BatchSize {
     const usualMs = size * (this.#messageMs ?? 0)
     const callsMs = tookMs - (hadConflict ? (this.#overheadMs ?? 0) : overheadMs)
     const lostMs = callsMs > usualMs * (1 + chance / Math.sqrt(size)) ? callsMs - usualMs : 0
-    this.#lostMs += (lostMs - this.#lostMs) * weight
     this.#samples++
+    if (lostMs > 0) this.#slow++
+    // Until there are many, all weigh the same: otherwise batches would have grown several times before what they lose counts.
+    this.#lostMs += (lostMs - this.#lostMs) * Math.max(weight, 1 / this.#samples)
     const overheads = this.#lostMs / Math.max(leastMs, this.#overheadMs ?? overheadMs)
-    if (overheads > lost.shrinks && (hadConflict || this.#samples > 3)) this.#shrink()
+    if (overheads > lost.shrinks && (hadConflict || (this.#slow > 1 && this.#samples > 3))) this.#shrink()
     else if (overheads < lost.grows && this.#samples > 2 + this.#size / 4) this.#grow()
   }
 
@@ -103,6 +108,7 @@ export class BatchSize {
     this.#size = size
     this.#lostMs = 0
     this.#samples = 0
+    this.#slow = 0
   }
 }
 

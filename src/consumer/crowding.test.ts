@@ -37,3 +37,17 @@ test('when the crowd is gone, it is noticed', () => {
   expect(crowding.isOneAtATime).toBe(true)
   expect(run(crowding, { atOnceMs: 0.1, oneAtATimeMs: 0.5 }, 60_000)).toBeLessThan(0.3)
 })
+
+test('larger batches that have just collided do not make one at a time look fast', () => {
+  const crowding = new Crowding()
+  const now = { activeMs: 0, messages: 0 }
+  const end = (tookMs: number, isCrowded: boolean): void => {
+    now.activeMs += tookMs
+    now.messages += 10
+    crowding.ended(isCrowded, { ...now })
+  }
+  for (let i = 0; i < 4; i++) end(60, false)
+  while (!crowding.isOneAtATime) end(5, true)
+  for (let i = 0; i < 8; i++) end(10, true)
+  expect(crowding.isOneAtATime).toBe(false)
+})

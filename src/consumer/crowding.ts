@@ -33,8 +33,15 @@ export class Crowding {
     return this.#isOneAtATime
   }
 
+  /** `isCrowded`: single messages wait for each other, and this one has not collided. */
   ended(isCrowded: boolean, now: Progress): void {
     this.#from ??= now
+    // Larger batches that have just collided would make anything else look fast.
+    if (!isCrowded && !this.#isTrial && !this.#isOneAtATime) {
+      this.#from = now
+      this.#batches = 0
+      return
+    }
     this.#batches++
     const activeMs = now.activeMs - this.#from.activeMs
     if ((this.#batches < window.batches || activeMs < window.leastMs) && activeMs < window.mostMs) return
@@ -43,7 +50,7 @@ export class Crowding {
     this.#batches = 0
     if (this.#isTrial) this.#judge(costMs)
     else if (this.#pause > 0) this.#pause--
-    else if (this.#isOneAtATime || isCrowded) this.#try(costMs)
+    else this.#try(costMs)
   }
 
   #try(costMs: number): void {

@@ -74,6 +74,6 @@ export class TypePace {
       return
     }
     if (!this.#crowding.isOneAtATime) this.#size.ended(batch)
-    this.#crowding.ended(this.#size.isCrowded, now)
+    this.#crowding.ended(this.#size.isCrowded && !hadConflict, now)
   }
 }
