@@ -89,7 +89,7 @@ async function tryAll<Body>(
       ),
     ),
   )
-  const isComplete = Object.values(tried).every(({ kind }) => kind === 'reserved')
+  const isComplete = Object.values(tried).every(({ kind }) => kind === 'reserved' || kind === 'confirmed')
   const isLate = !isComplete && (await hasPassed(site, wanted.since, reservation.timeoutMs))
   const decision = decide(tried, isLate)
   if (decision.kind === 'undecided') {
@@ -104,8 +104,8 @@ async function tryAll<Body>(
 
 async function tryOne<Body>(reservation: Reservation<Body>, wanted: Wanted<Body>, participant: string): Promise<Tried> {
   try {
-    await call(reservation, wanted, participant, 'try')
-    return { kind: 'reserved' }
+    const answer = await call(reservation, wanted, participant, 'try')
+    return { kind: answer === 'confirmed' ? 'confirmed' : 'reserved' }
   } catch (error) {
     return { kind: isPermanentError(error) ? 'refused' : 'failed', error }
   }
@@ -116,13 +116,13 @@ async function call<Body>(
   { id, body, signal }: Wanted<Body>,
   participant: string,
   step: Step,
-): Promise<void> {
+): Promise<unknown> {
   const idempotencyKey = `${id}/${participant}/${step}`
   const given: ReservationCall<Body> = { reservation: name, participant, id, body, idempotencyKey, signal }
   const called = participants[participant]
   // Nobody else knows what it has set aside.
   if (called === undefined) throw new Error(`The reservation ${name} has no participant ${participant} any more.`)
-  await called[step](given)
+  return await called[step](given)
 }
 
 async function hasPassed(site: Site, since: Date, timeoutMs: number): Promise<boolean> {

@@ -8,10 +8,11 @@ export type Decision =
 
 /**
  * Whether a reservation is confirmed or cancelled. All or nothing: one refusal cancels everything, and so does a participant that
- * cannot be reached in time. What is complete is confirmed, however late.
+ * cannot be reached in time. What is complete is confirmed, however late, and what was confirmed once stays so.
  */
 export function decide(tried: Readonly<Record<string, Tried>>, isLate: boolean): Decision {
   const all = Object.entries(tried)
+  if (all.some(([, { kind }]) => kind === 'confirmed')) return { kind: 'confirm' }
   for (const [name, each] of all) if (each.kind === 'refused') return { kind: 'cancel', why: because(name, each.error) }
   for (const [name, each] of all) {
     if (each.kind !== 'failed') continue

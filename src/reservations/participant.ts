@@ -22,7 +22,8 @@ export interface ReservationCall<Body = unknown> {
 export interface Participant<Body = unknown> {
   /**
    * Sets the resource aside. Throw a `PermanentError` to refuse: then the whole reservation is cancelled. After any other error
-   * it is tried again, until the time of the reservation is up.
+   * it is tried again, until the time of the reservation is up. If it was cancelled before, refuse; if it was confirmed before,
+   * return `'confirmed'`: then the whole reservation is, although the one who decided that has forgotten it.
    */
   try(call: ReservationCall<Body>): unknown
   /** Takes what was set aside. Repeated until it succeeds. */
@@ -36,6 +37,8 @@ export type Step = keyof Participant
 /** How the attempt to set a resource aside has ended. */
 export type Tried =
   | { readonly kind: 'reserved' }
+  /** Long ago: somebody has decided it, and forgotten that, because a backup was restored. */
+  | { readonly kind: 'confirmed' }
   | { readonly kind: 'refused'; readonly error: unknown }
   /** Nobody knows whether it was set aside. */
   | { readonly kind: 'failed'; readonly error: unknown }

@@ -52,6 +52,47 @@ describe('a reservation', () => {
     expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
   })
 
+  test('stays confirmed although the decision was lost with a restored backup and time is up', async () => {
+    let isCut = false
+    const world = await openWorld({
+      fault: ({ participant, step }) =>
+        isCut && participant === 'credit' && step === 'try'
+          ? 'before'
+          : !isCut && participant === 'credit' && step === 'confirm'
+            ? 'before'
+            : false,
+    })
+    await expect(world.run()).rejects.toThrow('confirm of credit failed')
+    await world.forget()
+    isCut = true
+    expect(await world.run({ timeoutMs: 0 })).toEqual({ outcome: 'confirmed' })
+    expect(await world.counts()).toMatchObject({ stock: { held: 0, taken: 3 }, credit: { held: 0, taken: 3 } })
+  })
+
+  test('stays cancelled although the decision was lost with a restored backup and there is enough by now', async () => {
+    let isCut = true
+    const world = await openWorld({
+      fault: ({ participant, step }) => (isCut && participant === 'credit' && step === 'try' ? 'before' : false),
+    })
+    expect(await world.run({ timeoutMs: 0 })).toMatchObject({ outcome: 'cancelled' })
+    await world.forget()
+    isCut = false
+    expect(await world.run()).toMatchObject({ outcome: 'cancelled' })
+    expect(await world.counts()).toMatchObject({
+      stock: { free: 10, held: 0, taken: 0 },
+      credit: { free: 10, held: 0, taken: 0 },
+    })
+  })
+
+  test('sets aside and takes at once what the database of a participant has lost', async () => {
+    const world = await openWorld()
+    await world.participants.stock.confirm(world.callOf('stock', 'confirm'))
+    expect((await world.counts()).stock).toEqual({ free: 7, held: 0, taken: 3 })
+    await expect(world.participants.stock.cancel(world.callOf('stock', 'cancel'))).rejects.toThrow(
+      'stock was confirmed before, so it cannot be cancelled.',
+    )
+  })
+
   test('is not ended by an app that has lost one of its participants', async () => {
     const world = await openWorld({ fault: ({ step }) => (step === 'confirm' ? 'before' : false) })
     await expect(world.run()).rejects.toThrow('confirm of stock failed: unreachable')
@@ -124,8 +165,9 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
     const wrapped = (step: Step) => async (call: Parameters<Participant<Body>['try']>[0]) => {
       const planned = fault({ participant: call.participant, step })
       if (planned === 'before') throw new Error('unreachable')
-      await participant[step](call)
+      const answer = await participant[step](call)
       if (planned === 'after') throw new Error('the answer was lost')
+      return answer
     }
     return { try: wrapped('try'), confirm: wrapped('confirm'), cancel: wrapped('cancel') }
   }
@@ -157,6 +199,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
         { name: 'order', participants, timeoutMs: 60_000, ...change },
         { id: 'r-1', body: { count: 3 }, since, signal: new AbortController().signal },
       ),
+    forget: () => coordinator.facts.remove(undefined, [reservationFact('r-1')]),
     async state() {
       const [fact] = await coordinator.facts.read([reservationFact('r-1')])
       return fact === undefined ? undefined : JSON.parse(fact.value)

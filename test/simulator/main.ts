@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { planOf as outgoingPlan } from './outgoing/plan.ts'
+import { simulateOutgoing } from './outgoing/simulate.ts'
 import { realApp } from './real-app.ts'
+import { planOf as reservationPlan } from './reservations/plan.ts'
+import { simulateReservations } from './reservations/simulate.ts'
 import { scenarioOf } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
@@ -13,12 +17,37 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '0' },
     seed: { type: 'string' },
+    world: { type: 'string', default: 'messages' },
     workers: { type: 'string', default: String(availableParallelism()) },
   },
 })
 
-if (values.seed === undefined) await many(Number(values.from), Number(values.seeds), Number(values.workers))
+/** Worlds of their own, by name. */
+const others: Readonly<Record<string, (seed: number) => Promise<{ readonly violations: readonly string[] }>>> = {
+  outgoing: (seed) => simulateOutgoing(outgoingPlan(seed)),
+  reservations: (seed) => simulateReservations(reservationPlan(seed)),
+}
+
+const other = others[values.world]
+if (other === undefined && values.world !== 'messages')
+  throw new Error(`There is no world ${values.world}, only messages, ${Object.keys(others).join(', ')}.`)
+if (other !== undefined) await manyOf(other)
+else if (values.seed === undefined) await many(Number(values.from), Number(values.seeds), Number(values.workers))
 else await one(Number(values.seed))
+
+async function manyOf(simulateSeed: (typeof others)[string]): Promise<void> {
+  const from = Number(values.seed ?? values.from)
+  const seeds = values.seed === undefined ? Number(values.seeds) : 1
+  let failed = 0
+  for (let seed = from; seed < from + seeds; seed++) {
+    const { violations } = await simulateSeed(seed)
+    if (violations.length === 0) continue
+    failed++
+    console.log(`seed ${seed}: ${violations.join('; ')}`)
+  }
+  console.log(`${seeds - failed} passed, ${failed} failed`)
+  if (failed > 0) process.exitCode = 1
+}
 
 /** Many seeds; the first failing one is made small and reported. */
 async function many(from: number, seeds: number, workers: number): Promise<void> {

@@ -55,8 +55,9 @@ export function simQueue(context: SimStoreContext): Queue<SimClient> {
               refuseLarge(message, context.messageBytes)
               const { ticket, row } = newQueueRow(session.database, queue, { key, message })
               await insertIfAbsent(session, transaction, queueTable, ticket, row)
-              // Stays, so that it can be seen afterwards how often each was put there.
-              if (isOutgoing(queue)) await insertIfAbsent(session, transaction, 'left', ticket, { message })
+              // Stays, so that it can be seen afterwards how often each was put there, and when.
+              if (isOutgoing(queue))
+                await insertIfAbsent(session, transaction, 'left', ticket, { message, queue, at: row.sentAt })
             }
           }),
         ),
