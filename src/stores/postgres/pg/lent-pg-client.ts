@@ -6,6 +6,7 @@ import { isVanished, sqlState } from '../errors.ts'
 import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
 import type { Cell } from '../values-as-text.ts'
+import { gatherWrites } from './gather-writes.ts'
 import { nativeOf, noteNative } from './natives.ts'
 import { asText } from './pg-runner.ts'
 
@@ -48,7 +49,8 @@ export function pgLender<Client extends PgClientShape>(
   }
   return (options) => {
     const ledger = new CallLedger(options, site, rules)
-    const methods = new Map<PropertyKey, Method>([['query', lentQuery(client, ledger)]])
+    const query = lentQuery(client, ledger)
+    const methods = new Map<PropertyKey, Method>([['query', options.interleaved ? gathering(client, query) : query]])
     const refuse = (what: string): never => {
       throw ledger.controlled(what)
     }
@@ -64,6 +66,14 @@ const rules = { ...ledgerRules, spoils }
  */
 function spoils(error: unknown): boolean {
   return isVanished(error) || sqlState(error) === undefined
+}
+
+/** What pipelined calls send in one turn of the event loop travels in one write: a write costs more than a statement. */
+function gathering(client: PgClientShape, query: Method): Method {
+  return (...values) => {
+    gatherWrites(client)
+    return query(...values)
+  }
 }
 
 function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
