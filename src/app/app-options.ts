@@ -53,7 +53,10 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
   readonly around?: Around
   /** `install` brings the store's tables up to date at the start (default); `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
-  /** How often to look for parked and outgoing messages when nothing wakes the app. Default: 1 s. */
+  /**
+   * How often to look for parked and outgoing messages when nothing wakes the app. Where the store tells of outgoing messages, those
+   * are looked for more rarely the longer there are none: at most ten times. Default: 1 s.
+   */
   readonly pollMs?: number
   /** How the time of a message is read from its id. Only records of messages whose ids contain a time can be removed safely. */
   readonly ids?: IdScheme

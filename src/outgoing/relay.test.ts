@@ -69,6 +69,36 @@ function message(id: string): OutgoingMessage {
 
 const refused: PublishResult = { kind: 'refused', error: new Error('too large') }
 
+test.for([
+  { hears: true, looks: 15 },
+  { hears: false, looks: 101 },
+])('an idle relay that hears of news ($hears) looks $looks times in 100 seconds', async ({ hears, looks }) => {
+  const { relay, clock, watched, append, left } = openRelay()
+  const { take } = watched
+  const listeners = new Set<() => void>()
+  let takes = 0
+  Object.assign(watched, {
+    take: (...given: Parameters<typeof take>) => {
+      takes++
+      return take(...given)
+    },
+    ...(hears && {
+      listen: async (_: string, wake: () => void) => {
+        listeners.add(wake)
+        return async () => void listeners.delete(wake)
+      },
+    }),
+  })
+  relay.start()
+  await clock.advance(100_000)
+  expect(takes).toBe(looks)
+  // It has not become deaf.
+  await append('m1')
+  for (const wake of listeners) wake()
+  await clock.advance(hears ? 0 : 1_000)
+  expect(await left()).toBe(0)
+})
+
 test('what waits is sent, oldest first, and removed', async () => {
   const { relay, clock, calls, events, append, left } = openRelay()
   await append('m1', 'm2')

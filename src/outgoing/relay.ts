@@ -16,6 +16,9 @@ export interface RelayOptions {
   readonly attempts: number
 }
 
+/** Where the store tells of what other processes have stored, an idle relay looks more and more rarely, up to so many polls apart. */
+const mostPollPauses = 10
+
 /** The longest pause between two tries while nothing can be sent. */
 const mostWaitMs = 5_000
 /** The most bytes that are sent at once: a hundred large messages would not fit into the memory. */
@@ -45,6 +48,8 @@ export class Relay {
   readonly #loop: Loop
   #listening: Promise<void> | undefined
   #brokerError: unknown
+  #isHearing = false
+  #emptyTakes = 0
 
   constructor(parts: RelayParts, options: RelayOptions) {
     this.#parts = parts
@@ -53,7 +58,7 @@ export class Relay {
       ...parts,
       gate: this.#gate(parts.gate),
       name: 'relay',
-      round: async () => ((await this.#sendSome()) > 0 ? 0 : options.pollMs),
+      round: async () => ((await this.#sendSome()) > 0 ? 0 : this.#pauseMs()),
       afterFailure: { leastMs: options.pollMs, mostMs: mostWaitMs },
     })
   }
@@ -66,6 +71,9 @@ export class Relay {
       clock,
       retryMs: listenAgainMs,
       wake: () => this.wake(),
+      onHearing: (isHearing) => {
+        this.#isHearing = isHearing
+      },
       // The relay polls anyway.
       onError: () => {},
     })
@@ -88,10 +96,16 @@ export class Relay {
     }
   }
 
+  #pauseMs(): number {
+    const pauses = this.#isHearing ? Math.max(1, Math.min(this.#emptyTakes, mostPollPauses)) : 1
+    return pauses * this.#options.pollMs
+  }
+
   async #sendSome(): Promise<number> {
     const { store, destination, events } = this.#parts
     const { batch: limit, leaseMs: visibilityMs } = this.#options
     const taken = (await store.queue.take(destination.queue, { limit, visibilityMs, maxBytes: mostBytes })).map(read)
+    this.#emptyTakes = taken.length === 0 ? this.#emptyTakes + 1 : 0
     if (taken.length === 0) return 0
     const results = await this.#publish(taken)
     const queuedBy = (kind: PublishResult['kind']): QueuedMessage[] =>
