@@ -1,3 +1,4 @@
+export type { AlertCondition, AlertNotice, AlertOptions } from './alerts/index.ts'
 export type { AppOptions, Duty } from './app/app-options.ts'
 export type { CodecOptions } from './app/codec-options.ts'
 export { type EffectMap, effects } from './app/effect-map.ts'

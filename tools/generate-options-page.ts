@@ -24,6 +24,11 @@ const sections: readonly Section[] = [
   { title: '`inFlight`', from: [[`${app}/in-flight-options.ts`, 'InFlightOptions']] },
   { title: '`heartbeat`', from: [[`${app}/heartbeat-options.ts`, 'HeartbeatOptions']] },
   {
+    title: '`alerts`',
+    from: [['src/alerts/rule.ts', 'AlertOptions']],
+    more: 'See [monitoring](../operations/monitoring.md).',
+  },
+  {
     title: '`retention`',
     from: [[`${app}/retention-options.ts`, 'RetentionOptions']],
     more: 'See [retention](../guides/retention.md).',

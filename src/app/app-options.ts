@@ -1,3 +1,4 @@
+import { type AlertOptions, decideAlerts } from '../alerts/index.ts'
 import type { Clock, Hints, Message, Store } from '../contracts/index.ts'
 import type { Around } from '../engine/calls/around.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
@@ -67,6 +68,11 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
    * that off; then the app does not obey what operators pause either.
    */
   readonly heartbeat?: boolean | HeartbeatOptions
+  /**
+   * Rules that tell somebody, once when a number is over its limit and once when it no longer is, however many processes there are. One
+   * process with the duty `maintenance` looks at them every 15 s.
+   */
+  readonly alerts?: readonly AlertOptions[]
   /** While nothing listens to `app.events`, important events are printed to the console. `false` turns that off. */
   readonly log?: boolean
   /** The clock, for tests. Default: the system clock. */
@@ -98,6 +104,7 @@ const known = [
   'ids',
   'retention',
   'heartbeat',
+  'alerts',
   'log',
   'clock',
 ]
@@ -127,6 +134,7 @@ export function checkAppOptions<S extends Store, Map extends object, Effects ext
     throw new JustonceError('OPTION_INVALID', { message: `log is ${String(options.log)}, but must be true or false.` })
   checkAppName(options.name)
   checkHeartbeat(options.heartbeat)
+  decideAlerts(options.alerts)
   checkIds(options.ids)
   checkRetention(options.retention)
   if (options.retention !== undefined && options.store.retention === undefined) {

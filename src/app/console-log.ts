@@ -34,10 +34,10 @@ export function consoleLog(
 
 /** Events with the same topic share one limit. */
 function topicOf(event: JustonceEvent): string {
-  const { kind, state, handler, code, loop, transport, destination, schedule, effect, next } = event as Partial<
+  const { kind, state, handler, code, loop, transport, destination, schedule, effect, next, rule } = event as Partial<
     Record<string, string>
   >
-  return JSON.stringify([kind, state, handler, code, loop, transport, destination, schedule, effect, next])
+  return JSON.stringify([kind, state, handler, code, loop, transport, destination, schedule, effect, next, rule])
 }
 
 function lineOf(event: JustonceEvent): string | undefined {
@@ -96,6 +96,8 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `attempt ${event.attempt} of the effect ${event.effect} for ${event.key} ended (${event.outcome}) after somebody had settled or repeated it${event.outcome === 'done' ? '' : `: ${said(event.error)}`}`
     case 'effects-unknown':
       return `intents wait for effects that no running app has: ${JSON.stringify(event.waiting)}`
+    case 'alert':
+      return `alert, ${event.text}`
     case 'loop-failed':
       return `${event.loop}: ${said(event.error)}`
     case 'stop-unfinished':

@@ -1,3 +1,4 @@
+import { decideAlerts } from '../alerts/index.ts'
 import { systemClock } from '../clock/index.ts'
 import type { Store, StoreWarning } from '../contracts/index.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -12,6 +13,7 @@ import { knownHandlers } from '../letters/index.ts'
 import { type OperatorChange, operations } from '../operations/index.ts'
 import { Destinations } from '../outgoing/destinations.ts'
 import { reservationEffect } from '../reservations/reservation-effect.ts'
+import { alertParts, webhookEffects } from './alerting.ts'
 import { type AppOptions, checkAppOptions, type Duty, decideConcurrency, dutiesOf } from './app-options.ts'
 import { whenBrokersAreThere } from './await-brokers.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
@@ -82,6 +84,8 @@ export function justonce<
     wake: (loop) => running?.wake(loop),
   })
 
+  const rules = decideAlerts(options.alerts)
+  for (const [name, effect] of webhookEffects(options.name, rules)) effects.add(decideEffect(name, effect))
   const publishing = new Publishing(engine, destinations)
   const schedules = new Schedules(engine, destinations)
 
@@ -126,15 +130,17 @@ export function justonce<
     if (unfinished.length > 0) events.emit({ kind: 'stop-unfinished', withinMs, unfinished })
   }
 
+  const operated = operations(engine.store, {
+    clock,
+    handlers: knownHandlers(engine),
+    changed: (change) => passOn(change, engine),
+    ownReport: () => (isState('started') ? heartbeat?.current() : undefined),
+  })
+
   return {
     store,
     events: { listen: (listener) => events.listen(listener) },
-    operations: operations(engine.store, {
-      clock,
-      handlers: knownHandlers(engine),
-      changed: (change) => passOn(change, engine),
-      ownReport: () => (isState('started') ? heartbeat?.current() : undefined),
-    }),
+    operations: operated,
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),
     order(type, names) {
@@ -221,6 +227,7 @@ export function justonce<
           isTimeless: !handlers.isEmpty && handlers.all.every(({ born }) => born.name === 'none'),
         },
         heartbeat,
+        alerts: rules.length === 0 ? undefined : alertParts(engine, operated, options.name, rules),
         schedules: schedules.parts,
       })
       for (const { code, message } of warnings) events.emit({ kind: 'warning', code, message })

@@ -1,3 +1,4 @@
+import { Alerter, type AlerterParts } from '../alerts/index.ts'
 import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
 import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
@@ -31,6 +32,7 @@ export interface RunningOptions {
   readonly pollMs: number
   readonly maintenance: MaintainerOptions
   readonly heartbeat?: Heartbeat | undefined
+  readonly alerts?: Omit<AlerterParts, 'gate'> | undefined
   readonly schedules: Pick<SchedulerParts, 'schedules' | 'messageOf'>
 }
 
@@ -47,6 +49,7 @@ export class Running {
   readonly #relays: readonly Relay[]
   readonly #scheduler: Scheduler | undefined
   readonly #maintainer: Loop | undefined
+  readonly #alerter: Alerter | undefined
   readonly #intents: IntentWorker<unknown> | undefined
   readonly #options: RunningOptions
   readonly #engine: Engine<unknown>
@@ -90,6 +93,8 @@ export class Running {
       })
     if (retention !== undefined && duties.includes('maintenance'))
       this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
+    if (options.alerts !== undefined && duties.includes('maintenance'))
+      this.#alerter = new Alerter({ ...options.alerts, gate: shared.gate })
     const relayed = queue === undefined || !duties.includes('relay') ? [] : destinations.relayed
     this.#relays = relayed.map((destination) => {
       const queueing = { ...store, queue: queue as NonNullable<typeof queue> }
@@ -110,6 +115,7 @@ export class Running {
     this.#intents?.start()
     for (const relay of this.#relays) relay.start()
     this.#maintainer?.start()
+    this.#alerter?.start()
   }
 
   get connections(): readonly Connection[] {
@@ -146,6 +152,7 @@ export class Running {
         finishing.wait('schedules', this.#scheduler?.stop()),
         finishing.wait('intents', this.#intents?.stop()),
         finishing.wait('maintenance', this.#maintainer?.stop()),
+        finishing.wait('alerts', this.#alerter?.stop()),
       ])
       await finishing.wait('hooks', this.#engine.hooks.end(hooksEndWithinMs))
       await finishing.wait('outgoing messages', Promise.all(this.#relays.map((relay) => relay.stop())))

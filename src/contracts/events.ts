@@ -156,6 +156,14 @@ export type JustonceEvent =
     }
   /** How many intents wait for effects that no running app has. They are kept until one has them. */
   | { readonly kind: 'effects-unknown'; readonly waiting: Readonly<Record<string, number>> }
+  /** A rule of `alerts` has fired or is resolved; in the process that has told somebody. */
+  | {
+      readonly kind: 'alert'
+      readonly rule: string
+      readonly state: 'firing' | 'resolved'
+      readonly value: number
+      readonly text: string
+    }
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 
 export interface Events {

@@ -1,4 +1,13 @@
 export {
+  type AlertEpisode,
+  type AlertIdentity,
+  type DueNotice,
+  listEpisodes,
+  nameOfAlert,
+  packEpisode,
+  unpackEpisode,
+} from './alert-episodes.ts'
+export {
   type ChangedFact,
   changedFact,
   type FactRow,

@@ -1,4 +1,5 @@
 import { afterCommitCases } from './engine-cases/after-commit.ts'
+import { alertCases } from './engine-cases/alerts.ts'
 import { breakerCases } from './engine-cases/breaker.ts'
 import { companyCases } from './engine-cases/company.ts'
 import { delayCases } from './engine-cases/delays.ts'
@@ -58,4 +59,5 @@ export const engineCases: readonly StoreCase[] = [
   ...reservationCases,
   ...delayCases,
   ...scheduleCases,
+  ...alertCases,
 ]

@@ -30,6 +30,7 @@ export const layers: readonly Layer[] = [
   { folder: 'reservations', mayImport: [...inner, 'engine', 'intents'] },
   { folder: 'outgoing', mayImport: [...looping, 'queues'] },
   { folder: 'maintenance', mayImport: looping },
+  { folder: 'alerts', mayImport: [...looping, 'operations'] },
   { folder: 'heartbeat', mayImport: looping },
   { folder: 'schedules', mayImport: looping },
   { folder: 'leases', mayImport: inner },
