@@ -63,6 +63,7 @@ export { type LeaseOptions, type LeaseOutcome, withLease } from './leases/with-l
 export { operations } from './operations/index.ts'
 export type * from './operations/intent-types.ts'
 export type * from './operations/message-types.ts'
+export type * from './operations/monitoring-types.ts'
 export type * from './operations/types.ts'
 export * from './reservations/index.ts'
 export type { ScheduleOptions } from './schedules/schedule.ts'

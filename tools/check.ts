@@ -1,5 +1,6 @@
 import { architecturePageCheck } from './checks/architecture-page.ts'
 import type { Check, CheckResult } from './checks/check.ts'
+import { dashboardPageCheck } from './checks/dashboard-page.ts'
 import { errorsPageCheck } from './checks/errors-page.ts'
 import { examplesCheck } from './checks/examples.ts'
 import { exportsCheck } from './checks/exports.ts'
@@ -27,6 +28,7 @@ const checks: readonly Check[] = [
   rootEntriesCheck,
   forbiddenWordsCheck,
   lockFileCheck,
+  dashboardPageCheck,
   errorsPageCheck,
   optionsPageCheck,
   architecturePageCheck,

@@ -122,6 +122,16 @@ const sections: readonly Section[] = [
     more: '`into` belongs to `webhookIntake()`. See [webhooks](../drivers/webhooks.md).',
   },
   {
+    title: '`dashboard()`',
+    from: [['src/dashboard/options.ts', 'DashboardOptions']],
+    more: 'See [the dashboard](../operations/dashboard.md).',
+  },
+  {
+    title: '`serveDashboard()`',
+    from: [['src/dashboard/serve.ts', 'ServeOptions']],
+    more: 'And `redact` and `secretHeaders`, as above.',
+  },
+  {
     title: '`memoryTransport()`',
     from: [['src/transports/memory/memory-transport.ts', 'MemoryTransportOptions']],
     more: 'See [the memory transport](../drivers/memory-transport.md).',

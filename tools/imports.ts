@@ -33,7 +33,10 @@ export function isRelative(specifier: string): boolean {
   return specifier.startsWith('./') || specifier.startsWith('../') || specifier === '.' || specifier === '..'
 }
 
+/** Bundled with its packages into one of the published sources. */
+const pageFolder = 'src/dashboard/page/'
+
 /** Sources that are published; unit tests live beside them but may import what they like. */
 export function isPublishedSource(path: string): boolean {
-  return path.startsWith('src/') && path.endsWith('.ts') && !path.endsWith('.test.ts')
+  return path.startsWith('src/') && path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.startsWith(pageFolder)
 }

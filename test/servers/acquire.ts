@@ -1,6 +1,6 @@
 import { canInstallPackages, installationsFinished, installMissing } from './install.ts'
 import { type Environment, type Plan, planFor, type ServerFacts, urlVariable } from './plan.ts'
-import type { NeededUrls, RunningServer, ServerDefinition } from './server.ts'
+import type { InPackages, NeededUrls, RunningServer, ServerDefinition } from './server.ts'
 
 export type Acquired =
   | { readonly kind: 'running'; readonly server: RunningServer }
@@ -8,7 +8,7 @@ export type Acquired =
 
 /** What can be done about this server here, after the packages have been installed if they can be. */
 export async function settledPlan(
-  definition: ServerDefinition,
+  definition: InPackages,
   env: Environment,
   { mustBeOwn = false } = {},
 ): Promise<Exclude<Plan, { kind: 'install' }>> {

@@ -3,6 +3,7 @@ import { settledPlan } from './acquire.ts'
 import { definitions, type ServerName } from './definitions.ts'
 import type { ServerAnswer } from './global-setup.ts'
 import { reasonToSkip } from './plan.ts'
+import type { InPackages } from './server.ts'
 
 /** For `describe.skipIf(!postgres.available)`; the reason of a skip has been printed already. */
 export interface RequiredServer {
@@ -34,7 +35,12 @@ export async function requireServer(name: ServerName): Promise<RequiredServer> {
  *       beforeAll(async () => { server = await startPostgres() })
  */
 export async function requireBinaries(name: ServerName): Promise<{ readonly available: boolean }> {
-  const plan = await settledPlan(definitions[name], process.env, { mustBeOwn: true })
+  return await requirePrograms(definitions[name])
+}
+
+/** For tests that need programs which are no server: a browser. */
+export async function requirePrograms(definition: InPackages): Promise<{ readonly available: boolean }> {
+  const plan = await settledPlan(definition, process.env, { mustBeOwn: true })
   if (plan.kind === 'skip') skip(plan.reason)
   return { available: plan.kind === 'start' }
 }

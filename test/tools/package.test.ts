@@ -21,7 +21,14 @@ test('the names a user imports', () => {
 })
 
 test('the tarball holds the build and its pages, nothing else', () => {
-  const packed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js']
+  const packed = [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'dist/index.js',
+    'dist/dashboard/page.generated.js',
+  ]
   expect(findTarballProblems(packed)).toEqual([])
   expect(findTarballProblems([...packed, 'src/index.ts'])).toHaveLength(1)
   expect(findTarballProblems([...packed, 'dist/x.test.js'])).toHaveLength(1)

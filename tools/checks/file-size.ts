@@ -30,6 +30,6 @@ export function findLargeFiles(files: readonly RepoFile[]): CheckResult {
 export const fileSizeCheck: Check = {
   name: 'file-size',
   async run() {
-    return findLargeFiles(readRepoFiles((path) => path.endsWith('.ts')))
+    return findLargeFiles(readRepoFiles((path) => /\.tsx?$/.test(path)))
   },
 }

@@ -7,16 +7,17 @@ import { fromRoot } from '../repo.ts'
 import { nonEmptyLines, run } from '../run.ts'
 import type { Check, CheckResult } from './check.ts'
 
+const builtFiles = ['dist/index.js', 'dist/dashboard/page.generated.js']
 const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
 /** A tarball holds what was built and the pages beside it: no sources, no tests. */
 export function findTarballProblems(paths: readonly string[]): string[] {
   const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !path.startsWith('dist/'))
-  const tests = paths.filter((path) => path.includes('.test.'))
+  const tests = paths.filter((path) => path.includes('.test.') || path.startsWith('dist/dashboard/page/'))
   return [
     ...[...strangers, ...tests].map((path) => `the tarball contains ${path}`),
     ...alwaysPacked.filter((path) => !paths.includes(path)).map((path) => `the tarball lacks ${path}`),
-    ...(paths.includes('dist/index.js') ? [] : ['the tarball lacks dist/index.js']),
+    ...builtFiles.filter((path) => !paths.includes(path)).map((path) => `the tarball lacks ${path}`),
   ]
 }
 

@@ -19,6 +19,7 @@ export async function useThePackage(modules) {
   assert.equal(invoices.length, 1)
   const charge = () => once(store, { handler: 'charge', key: 'e1' }, async () => ({ charged: 1 }))
   assert.deepEqual([(await charge()).status, (await charge()).status], ['processed', 'duplicate'])
+  await openDashboard(modules, store)
   await store.close()
 
   const inMemory = memoryStore()
@@ -33,6 +34,17 @@ export async function useThePackage(modules) {
   }
   await app.stop()
   assert.equal(runs, 1)
+}
+
+/** The page is in the package, and needs nothing that is not. */
+async function openDashboard(modules, store) {
+  const operations = modules['.'].operations(store)
+  const { handle } = modules['./dashboard'].dashboard(operations, { access: () => ({ may: ['read'] }) })
+  const page = await (await handle(new Request('http://localhost/'))).text()
+  assert.match(page, /<style>.{1000}/s)
+  assert.match(page, /<script type="module">.{10000}/s)
+  const overview = await handle(new Request('http://localhost/api/overview'))
+  assert.equal((await overview.json()).store.name, 'sqlite')
 }
 
 async function handleTwice(justonce, store, transport, effect) {

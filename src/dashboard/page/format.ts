@@ -1,0 +1,49 @@
+const dash = '–'
+
+/** How long ago, or how long until then, in one short word. */
+export function span(ms: number | undefined): string {
+  if (ms === undefined) return dash
+  const seconds = Math.round(Math.abs(ms) / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
+}
+
+export function ago(time: string | undefined, now = Date.now()): string {
+  if (time === undefined) return dash
+  const ms = now - Date.parse(time)
+  return ms >= -999 ? `${span(Math.max(0, ms))} ago` : `in ${span(ms)}`
+}
+
+export function clock(time: string | undefined): string {
+  if (time === undefined) return dash
+  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+}
+
+export function millis(ms: number | undefined): string {
+  if (ms === undefined) return dash
+  return ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+export function rate(perSecond: number | undefined): string {
+  if (perSecond === undefined) return dash
+  if (perSecond === 0) return '0'
+  return perSecond < 10 ? perSecond.toFixed(perSecond < 1 ? 2 : 1) : count(Math.round(perSecond))
+}
+
+export function percent(share: number | undefined): string {
+  return share === undefined ? dash : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`
+}
+
+export function count(value: number | undefined): string {
+  return value === undefined ? dash : value.toLocaleString('en')
+}
+
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}
+
+/** A value as somebody would edit it. */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, undefined, 2) ?? '')
+}

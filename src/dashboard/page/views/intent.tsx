@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks'
+import { post } from '../api.ts'
+import { clock, count } from '../format.ts'
+import { Body } from '../parts/body.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Code, Facts, Panel, Said, State, Time, Trouble } from '../parts/small.tsx'
+import { useMay } from '../session.ts'
+import { useAsked } from '../use-asked.ts'
+import type { Intent } from '../wire.ts'
+
+type Way = 'done' | 'again' | 'discarded'
+
+const ways: Readonly<Record<Way, { readonly label: string; readonly title: string; readonly text: string }>> = {
+  done: {
+    label: 'It happened …',
+    title: 'It has happened?',
+    text: 'Say so only if you have seen it at the provider. Whoever waits for its outcome is told.',
+  },
+  again: {
+    label: 'Call again …',
+    title: 'Call it once more?',
+    text: 'Only if the provider has certainly not done it, or recognises the idempotency key.',
+  },
+  discarded: {
+    label: 'Discard …',
+    title: 'Discard it?',
+    text: 'Nobody calls it any more. Whoever waits for its outcome is told that it failed.',
+  },
+}
+
+/** One call outside: what is known of it, and what a person can say about it. */
+export function IntentPage({ query }: { readonly query: URLSearchParams }) {
+  const [effect, key] = [query.get('effect') ?? '', query.get('key') ?? '']
+  const { data: intent, error, reload } = useAsked<Intent | null>('intents/one', { effect, key }, 3_000)
+  const [way, setWay] = useState<Way>()
+  const mayOperate = useMay('operate')
+  return (
+    <>
+      <header class="page-head">
+        <h1>
+          Intent <code>{effect}</code>
+        </h1>
+        {intent && <State is={intent.state} />}
+        {intent?.needsPerson && <State is="waits for a person" tone="bad" />}
+      </header>
+      <Trouble error={error} />
+      {intent === null && <p class="empty">It has ended: the call is done, or somebody has settled it.</p>}
+      {intent && (
+        <>
+          <Facts
+            of={[
+              ['key', <Code key="k" text={key} />],
+              ['idempotency key', <Code key="i" text={intent.idempotencyKey} />],
+              ['calls begun', count(intent.attempts)],
+              ['intended', <Time key="t" at={intent.intendedAt} />],
+              ['next', intent.nextAt && <Time at={intent.nextAt} />],
+            ]}
+          />
+          {mayOperate && (
+            <div class="choice-bar" role="toolbar" aria-label="Resolve">
+              <span class="muted">What do you know about it?</span>
+              {(Object.keys(ways) as Way[]).map((name) => (
+                <button type="button" key={name} onClick={() => setWay(name)}>
+                  {ways[name].label}
+                </button>
+              ))}
+            </div>
+          )}
+          <div class="columns">
+            <Panel title="What happened">
+              <ol class="timeline">
+                {intent.errors.map(({ at, message }) => (
+                  <li key={`${at}${message}`} class="bad">
+                    <time dateTime={at}>{clock(at)}</time>
+                    <Said text={message} />
+                  </li>
+                ))}
+              </ol>
+            </Panel>
+            <Panel title="Payload">
+              <Body body={intent.payload} />
+            </Panel>
+          </div>
+        </>
+      )}
+      {way !== undefined && (
+        <ResolveDialog way={way} effect={effect} intentKey={key} close={() => setWay(undefined)} done={reload} />
+      )}
+    </>
+  )
+}
+
+function ResolveDialog(props: {
+  readonly way: Way
+  readonly effect: string
+  readonly intentKey: string
+  close(): void
+  done(): void
+}) {
+  const { way, effect, intentKey: key, close, done } = props
+  const { title, text } = ways[way]
+  return (
+    <Dialog
+      title={title}
+      action={way === 'done' ? 'It happened' : way === 'again' ? 'Call again' : 'Discard'}
+      isDangerous={way !== 'done'}
+      close={close}
+      run={async (signed, form) => {
+        const result = String(form.get('result') ?? '').trim()
+        const resolution = {
+          as: way,
+          ...(way === 'done' && result !== '' && { result: JSON.parse(result) as unknown }),
+        }
+        await post('intents/resolve', { effect, key, resolution, ...signed })
+        done()
+      }}
+    >
+      <p>{text}</p>
+      {way === 'done' && (
+        <label>
+          <span>Its result, as JSON, if there is one</span>
+          <textarea name="result" rows={3} spellcheck={false} />
+        </label>
+      )}
+    </Dialog>
+  )
+}
