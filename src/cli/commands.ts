@@ -1,6 +1,7 @@
 import { auditCommand } from './audit/index.ts'
 import type { Command } from './command.ts'
 import { completionCommand } from './completion/index.ts'
+import { dashboardCommand } from './dashboard/index.ts'
 import { deadLettersCommand } from './dead-letters/index.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { handlersCommand } from './handlers/index.ts'
@@ -19,6 +20,7 @@ import { waitingCommand } from './waiting/index.ts'
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
   statusCommand,
+  dashboardCommand,
   messagesCommand,
   deadLettersCommand,
   waitingCommand,
