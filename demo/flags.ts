@@ -10,6 +10,8 @@ export interface Flags {
   readonly postgres: string | undefined
   readonly broker: BrokerName | undefined
   readonly keep: boolean
+  /** Ends at the table. */
+  readonly exit: boolean
   readonly json: boolean
   readonly help: boolean
 }
@@ -23,7 +25,7 @@ export const usage = `npm start -- [flags]
   --postgres URL   uses this Postgres instead of an SQLite file, in schemas of its own that are dropped afterwards
   --broker NAME    rabbitmq or kafka: starts that broker, if it is installed, and lets it bring the payments
   --keep           keeps the databases and prints where they are
-  --exit           ends after the table, as it does anyway
+  --exit           ends after the table; otherwise a terminal gets a dashboard and payments that keep coming, until Ctrl-C
   --json           prints the figures as one JSON object in the last line
   --help           prints this`
 
@@ -63,6 +65,7 @@ export function readFlags(args: readonly string[], randomSeed: number): Flags {
     postgres: values.postgres === undefined ? undefined : postgresUrl(values.postgres),
     broker: values.broker === undefined ? undefined : brokerName(values.broker),
     keep: values.keep === true,
+    exit: values.exit === true,
     json: values.json === true,
     help: values.help === true,
   }

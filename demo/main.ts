@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { BrokerMissing, type BrokerName, type BrokerServer, brokerNames, findBrokerServer } from './broker-server.ts'
 import type { CrewOptions } from './crew.ts'
+import { openDashboard } from './dashboard.ts'
 import { FlagError, type Flags, readFlags, usage } from './flags.ts'
+import { keepGoing } from './keep-going.ts'
 import { describePlace, type Places, preparePlaces } from './place.ts'
 import { makePlan, type Plan } from './plan.ts'
 import { introduction, table, verdict } from './report.ts'
@@ -52,6 +54,8 @@ async function demonstrate(flags: Flags): Promise<number> {
 
 async function compare(flags: Flags, plan: Plan, server?: BrokerServer): Promise<number> {
   const places = await preparePlaces(flags.postgres)
+  const board = isWatched(flags) ? await openDashboard(places.justonce) : undefined
+  if (board !== undefined) console.log(`  Watch it live: ${colours.strong(board.url)}\n`)
   try {
     const crew = (side: 'justonce' | 'naive'): CrewOptions => ({
       program: `worker-${side}.ts`,
@@ -66,10 +70,21 @@ async function compare(flags: Flags, plan: Plan, server?: BrokerServer): Promise
     console.log(`  For the same payments, copies and kills again: npm start -- ${repetition(flags)}\n`)
     if (flags.keep) printPlaces(places)
     if (flags.json) console.log(JSON.stringify({ justonce: figuresOf(justonce), naive: figuresOf(naive) }))
+    if (board !== undefined) {
+      console.log(`  The dashboard stays open: ${colours.strong(board.url)}`)
+      console.log('  Payments keep coming, and a worker is killed now and then. Ctrl-C ends it.\n')
+      await keepGoing(crew('justonce'), stopping.signal)
+    }
     return isExact(justonce) ? 0 : 1
   } finally {
+    await board?.close()
     await places.remove(flags.keep).catch((error) => console.error(`Not everything was removed: ${reasonOf(error)}`))
   }
+}
+
+/** Somebody is there to look: a pipe, a script and a CI want the table and the end. */
+function isWatched({ exit, json }: Flags): boolean {
+  return process.stdout.isTTY === true && !exit && !json && !process.env.CI
 }
 
 async function runTogether(sides: readonly [Side, Side], kills: number): Promise<[Tally, Tally]> {

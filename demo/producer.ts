@@ -28,7 +28,7 @@ export class Producer {
   }
 }
 
-function toMessage({ payment, number }: Copy) {
+export function toMessage({ payment, number }: Copy) {
   return {
     // Every copy has the same id: that is what makes it a copy. Its number is for the tally, and nobody decides by it.
     id: payment.id,

@@ -1,10 +1,11 @@
-import { justonce, messages } from '../src/index.ts'
+import { justonce, messages, PermanentError } from '../src/index.ts'
 import { credit } from './bank.ts'
 import type { Payment } from './plan.ts'
 import { runAsWorker } from './worker-process.ts'
 
 await runAsWorker(async (bank, transport) => {
   const app = justonce({
+    name: 'bank',
     store: bank.store,
     transport,
     messages: messages<{ 'payment.received': Payment }>(),
@@ -14,6 +15,7 @@ await runAsWorker(async (bank, transport) => {
   })
 
   app.on('payment.received', 'credit-account', async (message, { tx }) => {
+    if (message.body.cents <= 0) throw new PermanentError(`A payment of ${message.body.cents} cents cannot be credited`)
     await credit(bank, tx, message.body, Number(message.headers.copy))
   })
 

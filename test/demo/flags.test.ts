@@ -9,6 +9,7 @@ const defaults = {
   postgres: undefined,
   broker: undefined,
   keep: false,
+  exit: false,
   json: false,
   help: false,
 }
@@ -37,6 +38,7 @@ describe('the flags of the demo', () => {
       seed: 0,
       workers: 2,
       keep: true,
+      exit: true,
       json: true,
     })
     expect(readFlags(['--postgres', 'postgresql://me@localhost/shop'], 77).postgres).toBe(
