@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { bundled } from '../programs/bundled.ts'
 import type { ChildEvent, ConsumerConfig } from './fixtures/consumer-config.ts'
+import type { IntentConfig } from './fixtures/intent-config.ts'
 import type { RelayConfig } from './fixtures/relay-config.ts'
 
 const programs = {
   consumer: await bundled(new URL('./fixtures/consumer-process.ts', import.meta.url)),
   relay: await bundled(new URL('./fixtures/relay-process.ts', import.meta.url)),
+  intents: await bundled(new URL('./fixtures/intent-process.ts', import.meta.url)),
 }
 const patienceMs = 90_000
 
@@ -16,7 +18,7 @@ export interface End {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A consumer or a relay in a process of its own, and everything it has said. */
+/** A consumer, a relay or a worker with effects in a process of its own, and everything it has said. */
 export class ConsumerChild {
   readonly events: ChildEvent[] = []
   readonly ended: Promise<End>
@@ -26,10 +28,10 @@ export class ConsumerChild {
   #errors = ''
 
   /** `hear` gets every event as it comes. */
-  constructor(config: ConsumerConfig | RelayConfig, hear?: (event: ChildEvent) => void) {
+  constructor(config: ConsumerConfig | RelayConfig | IntentConfig, hear?: (event: ChildEvent) => void) {
     const heapMb = 'heapMb' in config ? config.heapMb : undefined
     const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
-    const program = 'arrivals' in config ? programs.relay : programs.consumer
+    const program = 'arrivals' in config ? programs.relay : 'provider' in config ? programs.intents : programs.consumer
     this.#process = spawn(process.execPath, [...flags, program, JSON.stringify(config)], { stdio: 'pipe' })
     const { stdin, stdout, stderr } = this.#process
     // It may die while we are talking to it.
