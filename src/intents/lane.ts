@@ -36,7 +36,11 @@ export class Lane<Tx> {
 
   /** Calls that could start now, as far as this process knows. */
   get places(): number {
-    return this.waitMs > 0 ? 0 : (this.effect.concurrency ?? callsAtOnce) - this.#active
+    return this.waitMs > 0 ? 0 : this.#room
+  }
+
+  get #room(): number {
+    return (this.effect.concurrency ?? callsAtOnce) - this.#active
   }
 
   /** How long nothing at all can start because of the rate, the slots of others or the breaker. */
@@ -46,9 +50,9 @@ export class Lane<Tx> {
     return Math.max(slotsMs, this.#pace?.waitMs ?? 0, breakers.waitMs({ name: this.handler }))
   }
 
-  /** Resolves to how many of these calls may start now. Each of them must be ended with `leave`. */
+  /** Resolves to how many of these calls, which the breaker has admitted, may start now. Each of them must be ended with `leave`. */
   async enter(wanted: number): Promise<number> {
-    let count = Math.min(wanted, this.places)
+    let count = Math.min(wanted, this.#room)
     if (count > 0 && this.#slots !== undefined) {
       count = Math.min(count, (await this.#slots.hold(this.#active + count, this.leaseMs)) - this.#active)
       if (count < wanted) this.#slotsNotBefore = this.#engine.clock.monotonicMs() + slotAgainMs

@@ -241,7 +241,7 @@ test('a late result is a conflict when a person has had it called again', async 
   expect(calls).toHaveLength(2)
   ends[0]?.resolve('first')
   await clock.advance(0)
-  expect(eventsOf('intent-conflict')).toMatchObject([{ attempt: 1, outcome: 'done' }])
+  expect(eventsOf('intent-conflict')).toMatchObject([{ attempt: 1 }])
   ends[1]?.resolve('second')
   await clock.advance(1_000)
   expect(await intents()).toEqual([])
@@ -328,4 +328,31 @@ test('intents of an effect that no process has are reported, and kept', async ()
   await clock.advance(600_000)
   expect(eventsOf('effects-unknown')[0]).toMatchObject({ waiting: { 'sms.code': 1 } })
   expect(await app.operations.intents.list()).toMatchObject([{ effect: 'sms.code', state: 'pending' }])
+})
+
+test('an open breaker lets one call through now and then, and all of them when one has succeeded', async () => {
+  let isAway = true
+  const atOnce: number[] = []
+  const { handle, clock, calls, intents, eventsOf } = openIntending({
+    retry: { attempts: 1_000, backoff: fixed(1_000) },
+    breaker: { after: 3, pauseMs: 1_000 },
+    run: () => {
+      atOnce.push(clock.monotonicMs())
+      if (isAway) throw new DidNotHappen('connect ECONNREFUSED')
+    },
+  })
+  await handle(...Array.from({ length: 20 }, (_, index) => note(`m${index}`)))
+  await clock.advance(10_000)
+  expect(eventsOf('breaker-opened')).toHaveLength(1)
+  const before = calls.length
+  await clock.advance(300_000)
+  const trials = atOnce.slice(before)
+  expect(trials.length).toBeGreaterThan(2)
+  expect(trials.length).toBeLessThan(12)
+  expect(new Set(trials).size).toBe(trials.length)
+  isAway = false
+  await clock.advance(120_000)
+  expect(eventsOf('breaker-closed')).toHaveLength(1)
+  expect(await intents()).toEqual([])
+  expect(calls.length).toBeGreaterThanOrEqual(20 + trials.length)
 })
