@@ -93,7 +93,7 @@ function lineOf(event: JustonceEvent): string | undefined {
     case 'intent-unknown':
       return `nobody knows whether the effect ${event.effect} happened for ${event.key} (${times(event.attempts)}), ${nextSteps[event.next]}: ${said(event.error)}`
     case 'intent-conflict':
-      return `attempt ${event.attempt} of the effect ${event.effect} for ${event.key} ended (${event.outcome}) after somebody had settled or repeated it${event.outcome === 'done' ? '' : `: ${said(event.error)}`}`
+      return `attempt ${event.attempt} of the effect ${event.effect} for ${event.key} succeeded after somebody had settled or repeated it: it may have happened twice`
     case 'effects-unknown':
       return `intents wait for effects that no running app has: ${JSON.stringify(event.waiting)}`
     case 'alert':

@@ -143,16 +143,14 @@ export type JustonceEvent =
   /** It was intended before under the same key, so nothing was added. */
   | { readonly kind: 'intent-duplicate'; readonly effect: string; readonly key: string }
   /**
-   * An attempt ended after its intent had been settled in another way, or had been tried again. Its result is not kept: only a
-   * person can say what really happened.
+   * An attempt succeeded after its intent had been settled in another way, or had been tried again. Its result is not kept: it may
+   * have happened twice, or although somebody said that it did not.
    */
   | {
       readonly kind: 'intent-conflict'
       readonly effect: string
       readonly key: string
       readonly attempt: number
-      readonly outcome: 'done' | 'failed'
-      readonly error: unknown
     }
   /** How many intents wait for effects that no running app has. They are kept until one has them. */
   | { readonly kind: 'effects-unknown'; readonly waiting: Readonly<Record<string, number>> }

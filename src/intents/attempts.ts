@@ -10,6 +10,7 @@ import { attemptsOf, type ReadIntent, readIntent } from './intent-row.ts'
 import type { Lane } from './lane.ts'
 import { askProvider } from './probe.ts'
 import type { Ending } from './settle-intents.ts'
+import { stopwatch } from './time-limit.ts'
 import { afterThrow, afterUnknown, isUnknown, type Verdict } from './verdict.ts'
 
 /** A call must begin within this time after its attempt was counted, because its lease has begun to run. */
@@ -48,9 +49,8 @@ export class Attempts<Tx> {
 
   /** Begins their calls. The lane has been entered for each of them. */
   async start(lane: Lane<Tx>, reservations: readonly Reservation[]): Promise<void> {
-    const { clock } = this.#engine
     const tasks = reservations.map((reservation) => taskOf(lane.effect, reservation))
-    const begunAt = clock.monotonicMs()
+    const passedMs = stopwatch(this.#engine.clock)
     let started = 0
     try {
       const of = (kind: Task['kind']): readonly Reservation[] =>
@@ -62,7 +62,7 @@ export class Attempts<Tx> {
         started++
         // Somebody else has the row by now, or this process was frozen and its lease is about to end.
         const isOurs = task.reservation.revision !== undefined
-        if (isOurs && clock.monotonicMs() - begunAt < startWithinMs) this.#run(lane, task)
+        if (isOurs && passedMs() < startWithinMs) this.#run(lane, task)
         else this.#track(lane, isOurs ? giveBack(this.#engine, [task.reservation]) : Promise.resolve())
       }
     } catch (error) {
@@ -96,8 +96,8 @@ export class Attempts<Tx> {
     const attempt = attemptsOf(letter) + 1
     this.#reportDeath(effect, letter)
     const what = `Attempt ${attempt} of the effect ${effect.name} for ${intent.key}`
-    const { outcome, late } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, (signal) =>
-      effect.run(intent, { idempotencyKey, attempt, signal }),
+    const { outcome, late } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, (signal, assertInTime) =>
+      effect.run(intent, { idempotencyKey, attempt, signal, assertInTime }),
     )
     const end = (ended: CallOutcome): void => this.#finisher.add(this.#endingOf(effect, task, attempt, ended))
     end(outcome)

@@ -1,5 +1,6 @@
 import type { Clock } from '../contracts/index.ts'
-import { JustonceError } from '../errors/index.ts'
+import { DidNotHappen, JustonceError } from '../errors/index.ts'
+import { stopwatch } from './time-limit.ts'
 
 /** What has become of a call of the user's code. */
 export type CallOutcome =
@@ -16,11 +17,16 @@ export interface Called {
 export async function callWithin(
   clock: Clock,
   { what, timeoutMs }: { readonly what: string; readonly timeoutMs: number },
-  call: (signal: AbortSignal) => unknown,
+  call: (signal: AbortSignal, assertInTime: () => void) => unknown,
 ): Promise<Called> {
+  const passedMs = stopwatch(clock)
+  // After a freeze, timers ring after what has arrived meanwhile: the signal may be the last to know.
+  const assertInTime = (): void => {
+    if (passedMs() >= timeoutMs) throw new DidNotHappen(`${what} was held up for ${timeoutMs} ms before it called.`)
+  }
   const timeout = new AbortController()
   const isUp = Promise.withResolvers<Called>()
-  const settled = settle(() => call(timeout.signal))
+  const settled = settle(() => call(timeout.signal, assertInTime))
   const timer = clock.timer(timeoutMs, () => {
     const error = new JustonceError('INTENT_TIMEOUT', { message: `${what} has not ended within ${timeoutMs} ms.` })
     timeout.abort(error)

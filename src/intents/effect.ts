@@ -18,6 +18,11 @@ export interface EffectContext {
   readonly attempt: number
   /** Aborted when the time of the call is up. Pass it on: otherwise the call goes on although nobody waits for it. */
   readonly signal: AbortSignal
+  /**
+   * Throws `DidNotHappen` if the time of the call is up. Call it right before the request if anything was awaited before it: a
+   * process may be frozen meanwhile, and others take its work over.
+   */
+  assertInTime(): void
 }
 
 /** What a provider says about an earlier call. */

@@ -126,15 +126,9 @@ export class Finisher<Tx> {
     if (!isCertain || ending.isAnswer) return undefined
     if (row !== undefined && attemptsOf(row) === ending.attempts)
       return { ending: { ...ending, revision: row.revision, isLate: true }, isUnsure, tries: tries + 1 }
-    if (ending.effect.remedy !== 'repeat')
-      events.emit({
-        kind: 'intent-conflict',
-        effect: effectOf(handler),
-        key,
-        attempt: ending.attempts,
-        outcome: kind === 'done' ? 'done' : 'failed',
-        error: kind === 'done' ? undefined : (ending.verdict as { readonly error: unknown }).error,
-      })
+    // One that did nothing contradicts nobody.
+    if (kind === 'done' && ending.effect.remedy !== 'repeat')
+      events.emit({ kind: 'intent-conflict', effect: effectOf(handler), key, attempt: ending.attempts })
     return undefined
   }
 }

@@ -61,11 +61,12 @@ function checkOwn(own: { readonly [Name in keyof HttpEffectOptions]?: unknown })
 async function request<Payload, Result>(
   options: HttpEffectOptions<Payload, Result>,
   intent: Intent<Payload>,
-  { idempotencyKey, signal }: EffectContext,
+  { idempotencyKey, signal, assertInTime }: EffectContext,
 ): Promise<Result> {
   const { later = [429], refused = [] } = options
   const asked = requestOf(options, intent, idempotencyKey)
   let response: Response
+  assertInTime()
   try {
     response = await (options.fetch ?? fetch)(asked, { signal })
   } catch (cause) {
