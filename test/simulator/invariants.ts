@@ -5,6 +5,7 @@ import type { Row } from './database/sim-database.ts'
 import { attempts, endsAsDeadLetter } from './handlers.ts'
 import { firstSentInside } from './inside.ts'
 import { aboutChain, aboutUnsent } from './inside-invariants.ts'
+import { aboutIntents } from './intent-invariants.ts'
 import { tickMs } from './real-app.ts'
 import type { RetentionWatch } from './retention-watch.ts'
 import { runOf } from './run-of.ts'
@@ -69,6 +70,7 @@ export function violations(world: World, rested: boolean): string[] {
       ? [...aboutOrder(world), ...aboutSending(world), ...aboutLeaving(world), ...aboutTicks(world)]
       : []),
     ...aboutStarving(world),
+    ...aboutIntents(world, effects),
   )
   for (const { key, row } of world.database.scan(undefined, 'late')) {
     if (!effects.has(`${row.handler}|${key}`)) found.push(`ESCAPED: a late write of ${key} stands without its effect`)

@@ -8,9 +8,12 @@ export interface Network {
   readonly faults: Faults
   /** How much quicker than usual it is. */
   readonly quicker?: number
+  /** How long a process may be frozen at a step. */
+  readonly longestFreezeMs?: (step: string) => number
 }
 
 interface Call<T> {
+  readonly step: string
   readonly work: () => T | Promise<T>
   readonly latency: () => number
   readonly fault: string | undefined
@@ -57,8 +60,8 @@ export class Link {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#pending.add(reject)
     const latency = () => (scheduler.random.between(1, 5) * (fault === 'slow' ? 200 : 1)) / quicker
-    const call: Call<T> = { work, latency, fault, resolve, reject }
-    if (fault?.endsWith('-before')) this.#strike(fault)
+    const call: Call<T> = { step, work, latency, fault, resolve, reject }
+    if (fault?.endsWith('-before')) this.#strike(fault, step)
     // A frozen process has not handed its request to the network yet, nor what it asks on this connection after that.
     if (fault === 'pause-before' || this.#held > 0) {
       this.#held++
@@ -98,7 +101,7 @@ export class Link {
   }
 
   #answer<T>(call: Call<T>, settle: () => void): void {
-    if (call.fault?.endsWith('-after')) this.#strike(call.fault)
+    if (call.fault?.endsWith('-after')) this.#strike(call.fault, call.step)
     if (this.#lost !== undefined) return
     const arrive = () => {
       if (this.#pending.delete(call.reject)) settle()
@@ -112,10 +115,11 @@ export class Link {
     return this.#lastArrival[kind] - now
   }
 
-  #strike(fault: string): void {
+  #strike(fault: string, step: string): void {
+    const { scheduler, longestFreezeMs = () => 20_000 } = this.#network
     if (fault.startsWith('die')) this.#process.die()
     else if (fault.startsWith('vanish')) this.#process.vanish()
     else if (fault.startsWith('cut')) this.lose('connection was cut')
-    else if (fault.startsWith('pause')) this.#process.pause(this.#network.scheduler.random.between(50, 20_000))
+    else if (fault.startsWith('pause')) this.#process.pause(scheduler.random.between(50, longestFreezeMs(step)))
   }
 }

@@ -1,8 +1,9 @@
 import type { Transport } from '../../src/contracts/index.ts'
-import { type App, justonce, messages, type RetentionOptions } from '../../src/index.ts'
+import { type App, effects, justonce, messages, type RetentionOptions } from '../../src/index.ts'
 import { queueTransport } from '../../src/transports/queue/index.ts'
-import { attempts, behave, type Done, type Order } from './handlers.ts'
+import { attempts, behave, type Done, effect, type Order } from './handlers.ts'
 import { queueName } from './inside.ts'
+import { type EffectKind, effectKinds, effectOf, type Wish } from './intending.ts'
 import type { SimProcess } from './process.ts'
 import type { RetentionPlan } from './retained.ts'
 import type { Scenario } from './scenario.ts'
@@ -20,7 +21,7 @@ export const realApp: Program = (environment) => runApp(environment, ['one'])
 export const forgetfulApp: Program = (environment) => runApp(environment, [])
 
 function runApp(
-  { process, store, hints, transport, scenario, misbehaved, index, tookEffect }: Parameters<Program>[0],
+  { process, store, hints, transport, way, scenario, misbehaved, index, tookEffect }: Parameters<Program>[0],
   formerly: readonly string[],
 ): void {
   const { retention } = scenario
@@ -48,6 +49,7 @@ function runApp(
       done: Done
       told: Done
     }>(),
+    effects: effects<Record<EffectKind, Wish>>(),
   })
   const options = {
     timeoutMs: 2_000,
@@ -72,14 +74,23 @@ function runApp(
     app.on(
       type,
       { ...named, ...options, ...(type === 'ordered' && order), interleave: scenario.interleave },
-      async (message, { tx, publish, afterCommit }) => {
+      async (message, { tx, publish, intend, afterCommit }) => {
         if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
         const done = { of: message.id, by: name, behaviour: message.body.behaviour }
         const key = name === 'line' ? { key: message.key ?? 'none' } : {}
         await publish('done', done, { ...delayOf(scenario, message), ...key })
+        if (scenario.intents && name === 'one')
+          for (const kind of effectKinds)
+            await intend(kind, { of: message.id }, kind === 'named' ? { key: `of ${message.key ?? message.id}` } : {})
         await behave(tx, name, message, process, history)
       },
     )
+  }
+  if (scenario.intents) {
+    for (const kind of effectKinds) app.effect(kind, effectOf(kind, way))
+    app.on('intent.done:keyed', { name: 'told', ...options }, async ({ body: { payload }, ...message }, { tx }) => {
+      await effect(tx, 'told', { ...message, id: payload.of, body: { behaviour: 'good' } })
+    })
   }
   app.on('sick', { name: 'sick', ...options, interleave: scenario.interleave }, async (message, { tx, publish }) => {
     if (process.clock.monotonicMs() < (scenario.sickUntil ?? 0)) throw new Error('fails on everything')

@@ -2,6 +2,7 @@ import { burdened } from './burdened.ts'
 import { crowded } from './crowded.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
 import { inside, restoredInside } from './inside.ts'
+import { intending } from './intending.ts'
 import { type ClockPlan, jumping } from './jumping.ts'
 import { type Meddling, meddled } from './meddled.ts'
 import { Random } from './random.ts'
@@ -75,6 +76,8 @@ export interface Scenario {
   readonly delays?: boolean
   /** Every process has a schedule that ticks every few seconds. */
   readonly ticks?: boolean
+  /** Handlers intend calls to the outside. */
+  readonly intents?: boolean
   readonly skewMs: readonly number[]
   /** Not given: records are kept for ever. */
   readonly retention?: RetentionPlan
@@ -94,7 +97,8 @@ export interface Scenario {
  * some of the others a backup is restored, messages bring what a store cannot hold, one handler is sick among many good
  * ones, or the database's clock jumps. In every eighth the server refuses to open some transactions, and in every ninth handlers
  * publish with delays. In two of thirteen the database itself is the queue, and in half of these it is restored. In two of nineteen
- * connections are kept in a pool that others use, too. In some there is a schedule.
+ * connections are kept in a pool that others use, too. In some there is a schedule,
+ * and in some handlers intend calls to the outside.
  */
 export function scenarioOf(
   seed: number,
@@ -112,10 +116,12 @@ export function scenarioOf(
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)
   if (seed % 17 === 2) return jumping(timeless)
+  if (seed % 10 === 9 && !isInside) return intending(scenario)
   return seed % 10 === 7 && !isInside ? { ...scenario, ticks: true } : scenario
 }
 
-function timelessScenario(seed: number): Scenario {
+/** Without anything that only some worlds have. */
+export function timelessScenario(seed: number): Scenario {
   const random = new Random(seed * 2_654_435_761)
   const processes = random.between(1, 3)
   const count = random.between(1, random.pick([3, 10, 25]))

@@ -1,4 +1,5 @@
 import { crowded } from './crowded.ts'
+import { intending } from './intending.ts'
 import { violations } from './invariants.ts'
 import { jumping } from './jumping.ts'
 import { meddled } from './meddled.ts'
@@ -6,7 +7,7 @@ import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
 import { refusing } from './refusing.ts'
 import { restoredLog } from './restored.ts'
-import { type Scenario, type ScenarioMessage, scenarioOf } from './scenario.ts'
+import { type Scenario, type ScenarioMessage, scenarioOf, timelessScenario } from './scenario.ts'
 import { type Program, World } from './world.ts'
 
 export interface Result {
@@ -40,9 +41,12 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     isInterleaved = false,
     isDelaying = false,
     isTicking = false,
+    isIntending = false,
     shape = 'queue',
   } = exhibit
-  const given = scenarioOf(seed, isRetained, isRestored, shape === 'database')
+  const given = isIntending
+    ? intending(timelessScenario(seed))
+    : scenarioOf(seed, isRetained, isRestored, shape === 'database')
   const plan = isInterleaved ? { ...given, interleave: true, batchMax: Math.max(10, given.batchMax) } : given
   const refused = isRefused ? refusing(plan) : plan
   const base = isMeddled ? meddled(refused) : refused

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
+import { intending, intendingAhead } from './intending.ts'
 import { jumping } from './jumping.ts'
 import { meddled } from './meddled.ts'
 import { museum } from './museum/index.ts'
-import { restoredLog } from './restored.ts'
+import { restored, restoredLog } from './restored.ts'
 import { dayMs } from './retained.ts'
-import { scenarioOf } from './scenario.ts'
+import { type Scenario, scenarioOf, timelessScenario } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import { catchExhibit, scenarioFor, simulate } from './simulate.ts'
 import { story } from './story.ts'
@@ -141,6 +142,23 @@ describe('the real engine in the simulator', () => {
       const failed: string[] = []
       for (let seed = 0; seed < 150; seed++) {
         const { violations } = await simulate(scenarioOf(seed, false, true))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
+  test.each<{ world: string; scenario: (seed: number) => Scenario }>([
+    { world: 'while everything goes wrong', scenario: (seed) => intending(timelessScenario(seed)) },
+    { world: 'and the clock of the database is ahead', scenario: (seed) => intendingAhead(timelessScenario(seed)) },
+    { world: 'and a backup is restored', scenario: (seed) => intending(restored(timelessScenario(seed))) },
+  ])(
+    'handlers intend calls to the outside $world: each is made as its effect promises, and none is forgotten',
+    async ({ scenario }) => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 40; seed++) {
+        const { violations } = await simulate(scenario(seed))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
       expect(failed).toEqual([])

@@ -9,8 +9,10 @@ import { type Row, SimDatabase } from './database/sim-database.ts'
 import { Faults } from './faults.ts'
 import type { Misbehaved } from './handlers.ts'
 import { sendInside } from './inside.ts'
+import { longestFreezeMs } from './intending.ts'
 import type { ClockPlan } from './jumping.ts'
 import { type Meddling, meddleWith } from './meddled.ts'
+import { Outside, type WayOut, wayOut } from './outside.ts'
 import { SimProcess } from './process.ts'
 import { hotSide, type RestorePlan } from './restored.ts'
 import { endOf } from './retained.ts'
@@ -27,6 +29,7 @@ export type Program = (environment: {
   readonly hints: Hints | undefined
   readonly transport: Transport
   readonly broker: SimBroker | SimLog
+  readonly way: WayOut
   readonly scenario: Scenario
   readonly misbehaved: Misbehaved
   /** Which of the processes it is, whichever life. */
@@ -57,6 +60,7 @@ export class World {
   readonly scheduler: Scheduler
   readonly database: SimDatabase
   readonly broker: SimBroker | SimLog
+  readonly outside: Outside
   readonly faults: Faults
   readonly misbehaved: Misbehaved = new Set()
   readonly watch: RetentionWatch | undefined
@@ -74,6 +78,7 @@ export class World {
     this.#program = program
     this.scheduler = new Scheduler(scenario.seed, tracing)
     this.database = new SimDatabase(this.scheduler)
+    this.outside = new Outside(this.scheduler)
     this.broker =
       scenario.shape === 'queue' || scenario.shape === 'database'
         ? new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
@@ -187,7 +192,7 @@ export class World {
 
   #boot(index: number, generation: number): void {
     const { scheduler, scenario, faults, database } = this
-    const network = { scheduler, faults }
+    const network = { scheduler, faults, ...(scenario.intents && { longestFreezeMs }) }
     const process = new SimProcess(`p${index}.${generation}`, scheduler, scenario.skewMs[index] ?? 0)
     this.#processes[index] = process
     const pool: SimConnection[] = []
@@ -207,7 +212,8 @@ export class World {
       database.scan(undefined, 'effects').some(({ row }) => row.handler === handler && row.message === id)
     const { misbehaved, broker } = this
     const hints = scenario.restore && this.#hot
-    this.#program({ process, store, hints, transport, broker, scenario, misbehaved, index, tookEffect })
+    const way = wayOut(process, network, this.outside)
+    this.#program({ process, store, hints, transport, broker, way, scenario, misbehaved, index, tookEffect })
   }
 
   #strike({ kind, ms }: Disaster): void {

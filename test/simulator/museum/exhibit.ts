@@ -23,6 +23,7 @@ export interface Exhibit {
     | 'MESSAGES'
     | 'TWICE'
     | 'GONE'
+    | 'DROPPED'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */
@@ -55,6 +56,8 @@ export interface Exhibit {
   readonly isDelaying?: boolean
   /** It is given worlds with a schedule. */
   readonly isTicking?: boolean
+  /** It is given worlds in which handlers intend calls to the outside. */
+  readonly isIntending?: boolean
   /** It is given worlds in which handlers mix their statements. */
   readonly isInterleaved?: boolean
   readonly program: Program

@@ -1,5 +1,6 @@
 import { brokenDelays } from './broken-delays.ts'
 import { brokenFailures } from './broken-failures.ts'
+import { brokenIntents } from './broken-intents.ts'
 import { brokenInterleaving } from './broken-interleaving.ts'
 import { brokenMemories } from './broken-memories.ts'
 import { brokenPositions } from './broken-positions.ts'
@@ -24,4 +25,5 @@ export const museum: readonly Exhibit[] = [
   ...brokenInterleaving,
   ...brokenDelays,
   ...brokenSchedules,
+  ...brokenIntents,
 ]
