@@ -14,6 +14,9 @@ const longest = [
   'test/conformance/mysql.test.ts',
   'test/kafka/trouble-apart.test.ts',
   'test/crash/ordered-under-kills.test.ts',
+  'test/prove/good-handlers.test.ts',
+  'test/cli/operators.test.ts',
+  'test/crash/silent-server.test.ts',
 ]
 
 /** Without it one worker may be left with the longest file when all the others are done: a clean checkout knows no durations. */
