@@ -8,6 +8,7 @@ import type { Engine } from '../engine/engine.ts'
 import { gathers } from '../engine/handler.ts'
 import { Hooks } from '../engine/hooks.ts'
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
+import { BlockedKeys } from '../engine/order/blocked-keys.ts'
 import { Breakers } from '../engine/recovery/breakers.ts'
 import { Effects as KnownEffects } from '../intents/effects.ts'
 import type { AppOptions } from './app-options.ts'
@@ -71,6 +72,7 @@ export function buildEngine<S extends Store, Map extends object, Effects extends
     isolation: new Isolation(batch.max, { travels: options.store.parts?.travels }),
     interleaving: new Interleaving(),
     breakers: new Breakers(clock, events),
+    blockedKeys: new BlockedKeys(),
     slots: new HandlerSlots(),
     calls: new CallsInProgress(),
     hooks: new Hooks(clock, events),

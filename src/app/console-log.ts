@@ -62,6 +62,11 @@ function lineOf(event: JustonceEvent): string | undefined {
       return `${event.handler} has failed on ${event.failures} messages in a row and is only tried now and then: ${said(event.error)}`
     case 'breaker-closed':
       return `${event.handler} succeeds again`
+    case 'key-blocked': {
+      const { handler, orderKey, key, waiting, isFull } = event
+      const next = isFull ? '; no more may wait, and what comes next becomes a dead letter, too' : ''
+      return `${waiting} messages of the key ${orderKey} wait behind the dead letter ${key} of ${handler}: redrive or discard it${next}`
+    }
     case 'stuck':
       return `message ${event.messageId} can be neither handled nor kept, and is held: ${said(event.error)}`
     case 'delivery-gone':

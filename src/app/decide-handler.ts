@@ -96,15 +96,16 @@ function decideInterleave(
 
 function decideOrder({ name, ordered, delivery }: HandlerOptions): Handler['ordered'] {
   if (ordered === undefined) return undefined
-  checkOptions(ordered, ['by', 'whenDead'], `ordered of handler ${name}`)
-  const { by, whenDead = 'block' } = ordered
+  checkOptions(ordered, ['by', 'whenDead', 'mostBehind'], `ordered of handler ${name}`)
+  const { by, whenDead = 'block', mostBehind = 10_000 } = ordered
   checkChoice(by, `ordered.by of handler ${name}`, ['key'])
   checkChoice(whenDead, `ordered.whenDead of handler ${name}`, ['block', 'continue'])
+  checkNumber(mostBehind, `ordered.mostBehind of handler ${name}`, 1)
   if (delivery === 'at-most-once') {
     const message = `ordered of handler ${name} cannot be kept with delivery: 'at-most-once'.`
     throw new JustonceError('OPTION_INVALID', { message })
   }
-  return { whenDead }
+  return { whenDead, mostBehind }
 }
 
 function decideExpiry({ name, expires = {} }: HandlerOptions): Handler['expires'] {

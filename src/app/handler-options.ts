@@ -66,6 +66,11 @@ export interface OrderOptions {
   readonly by: 'key'
   /** Whether messages behind a dead letter wait until it is redriven or discarded. Default: `block`. */
   readonly whenDead?: 'block' | 'continue'
+  /**
+   * With `block`: about how many messages may wait behind a dead letter. What comes after them becomes a dead letter itself, behind
+   * them (`TOO_MANY_BEHIND`). Default: 10,000.
+   */
+  readonly mostBehind?: number
 }
 
 /** When a message is too late for a handler, and what happens to it then. */

@@ -1,4 +1,5 @@
 import { Alerter, type AlerterParts } from '../alerts/index.ts'
+import { blockedKeysWatch } from '../consumer/blocked-keys-watch.ts'
 import { Consumer, type ConsumerOptions } from '../consumer/consumer.ts'
 import { housekeeper } from '../consumer/housekeeper.ts'
 import { Quarantine } from '../consumer/quarantine.ts'
@@ -44,6 +45,7 @@ export class Running {
   readonly #consumers: readonly Consumer<unknown>[]
   readonly #retrier: Retrier<unknown> | undefined
   readonly #housekeeper: Loop | undefined
+  readonly #blockedKeys: Loop | undefined
   readonly #redriver: Loop | undefined
   readonly #endTimers: (() => void) | undefined
   readonly #relays: readonly Relay[]
@@ -79,6 +81,8 @@ export class Running {
       this.#housekeeper = housekeeper(engine, shared.gate)
       this.#redriver = redriver(engine, shared.gate, { pollMs })
     }
+    if ((duties.includes('consumer') || duties.includes('retries')) && keepsOrder(engine))
+      this.#blockedKeys = blockedKeysWatch(engine, shared.gate)
     if (duties.includes('intents') && effects.all.length > 0)
       this.#intents = new IntentWorker(engine, effects, shared.gate, { pollMs })
     const { retention, queue } = store
@@ -110,6 +114,7 @@ export class Running {
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier?.start()
     this.#housekeeper?.start()
+    this.#blockedKeys?.start()
     this.#redriver?.start()
     this.#scheduler?.start()
     this.#intents?.start()
@@ -148,6 +153,7 @@ export class Running {
         ),
         finishing.wait('retries', this.#retrier?.stop()),
         finishing.wait('housekeeping', this.#housekeeper?.stop()),
+        finishing.wait('blocked keys', this.#blockedKeys?.stop()),
         finishing.wait('redrives', this.#redriver?.stop()),
         finishing.wait('schedules', this.#scheduler?.stop()),
         finishing.wait('intents', this.#intents?.stop()),
@@ -194,6 +200,11 @@ async function closeAll(drivers: RunningOptions['drivers'], deadline: Deadline):
 function retriesAtOnce({ capabilities }: Store, { consumer, from }: RunningOptions): number {
   const left = capabilities.connections - consumer.concurrency * from.length
   return Math.max(1, Math.min(consumer.concurrency, left))
+}
+
+/** Whether messages of some handler may wait behind a dead letter. */
+function keepsOrder({ handlerNames, handlerNamed }: Engine<unknown>): boolean {
+  return handlerNames.some((name) => handlerNamed(name)?.ordered?.whenDead === 'block')
 }
 
 function feedOf(engine: Engine<unknown>, subscriber: Subscriber): Feed {

@@ -37,6 +37,18 @@ export type JustonceEvent =
   /** Many different messages in a row have failed, so the handler now gets only one message now and then. */
   | { readonly kind: 'breaker-opened'; readonly handler: string; readonly failures: number; readonly error: unknown }
   | { readonly kind: 'breaker-closed'; readonly handler: string }
+  /**
+   * So many messages of an order key wait behind a dead letter, whose `key` this is, until somebody redrives or discards it.
+   * `isFull`: no more may wait, and what comes next becomes a dead letter itself.
+   */
+  | {
+      readonly kind: 'key-blocked'
+      readonly handler: string
+      readonly orderKey: string
+      readonly key: string
+      readonly waiting: number
+      readonly isFull: boolean
+    }
   /** It was being handled when a process died, and now runs with nothing alongside it. */
   | { readonly kind: 'quarantined'; readonly messageId: string | undefined; readonly deaths: number }
   /** A setting may have surprising effects; the code is in the catalogue. */

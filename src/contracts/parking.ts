@@ -163,7 +163,7 @@ export type ParkedEdit =
   /** Starts over: waiting, due now, no attempts counted. The error history stays. */
   | { readonly kind: 'release' }
 
-export type TallyColumn = 'handler' | 'type' | 'reason' | 'shape' | 'state' | 'attempts' | 'released'
+export type TallyColumn = 'handler' | 'type' | 'reason' | 'shape' | 'state' | 'attempts' | 'released' | 'orderKey'
 
 /** How many rows have these values, when the first of them was parked, and when the last of them was changed. */
 export type Tally<By extends TallyColumn> = Pick<StoredParkedMessage, By> & {

@@ -10,6 +10,7 @@ import type { Hooks } from './hooks.ts'
 import type { EnvelopeLimits } from './intake/check-envelope.ts'
 import type { StandardSchema } from './intake/standard-schema.ts'
 import type { Run } from './items.ts'
+import type { BlockedKeys } from './order/blocked-keys.ts'
 import type { Breakers } from './recovery/breakers.ts'
 
 /** Everything that processing a batch needs. There is one per store, shared by all lanes of a process. */
@@ -45,6 +46,7 @@ export interface Engine<Tx> {
   readonly isolation: Isolation
   readonly interleaving: Interleaving<Tx>
   readonly breakers: Breakers
+  readonly blockedKeys: BlockedKeys
   readonly slots: HandlerSlots
   readonly calls: CallsInProgress
   readonly hooks: Hooks

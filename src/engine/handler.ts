@@ -99,9 +99,9 @@ export interface Handler<Tx = unknown> {
   readonly schema: StandardSchema | undefined
   /**
    * Messages of one key take effect in the order of their arrival, even after failures. `whenDead`: whether they wait behind a
-   * dead letter.
+   * dead letter, and `mostBehind` how many of them.
    */
-  readonly ordered: { readonly whenDead: 'block' | 'continue' } | undefined
+  readonly ordered: { readonly whenDead: 'block' | 'continue'; readonly mostBehind: number } | undefined
   /** A message older than `afterMs` is not handled. */
   readonly expires: { readonly afterMs: number | undefined; readonly whenLate: 'skip' | 'dead-letter' }
   readonly breaker: BreakerPolicy | undefined

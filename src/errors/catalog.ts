@@ -239,6 +239,10 @@ export const catalog = {
     title: 'An earlier message of the same key has failed, and this one must wait for it',
     fix: "It runs as soon as the earlier one has succeeded. If that is a dead letter, redrive or discard it, or set ordered.whenDead: 'continue'.",
   },
+  TOO_MANY_BEHIND: {
+    title: 'A dead letter blocks its key, and as many messages wait behind it as may',
+    fix: 'Redrive or discard the dead letter that the event key-blocked names, wait until the messages behind it are handled, then redrive these: they keep their order. ordered.mostBehind sets how many may wait.',
+  },
   MESSAGE_EXPIRED: {
     title: 'A message arrived after its expiry',
     fix: 'If it is still wanted, publish it again; if this happens often, check the backlog, expires.afterMs and the clocks.',

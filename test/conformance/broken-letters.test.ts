@@ -5,6 +5,16 @@ const replaced = new Map<string, Uint8Array>()
 
 bindBrokenStores([
   {
+    name: 'counts rows without an order key as rows of an empty one',
+    caught: 'groups: rows are counted by their order key, the largest first; those without one have none',
+    break: parking(({ tally }) => ({
+      tally: async (filter, by, limit) =>
+        (await tally(filter, by, limit)).map((each) =>
+          'orderKey' in each ? { ...each, orderKey: each.orderKey ?? '' } : each,
+        ),
+    })),
+  },
+  {
     name: 'edits without a limit',
     caught: 'letters: discard removes the oldest that match, up to the limit, and returns their keys',
     break: parking(({ edit }) => ({ edit: (tx, filter, what) => edit(tx, filter, what, 1_000) })),

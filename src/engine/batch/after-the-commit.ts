@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import type { Feed } from '../feed.ts'
 import { intentsCommitted } from '../intending/intents-committed.ts'
 import { isGoodEnd, type Outcomes, type Run, type RunOutcome, type RunProducts, rowKeyOf } from '../items.ts'
-import { noOrder } from '../order/key-order.ts'
+import { noOrder, orderKeyOf } from '../order/key-order.ts'
 import { failedKeyOf, keyReused, refusedKey, waitsFor } from '../retries/parked-rows.ts'
 import { gatherBookkeeping, writeBookkeeping } from './bookkeeping.ts'
 import { isRecorded } from './claim.ts'
@@ -53,6 +53,7 @@ export async function afterTheCommit<Tx>(
     if (event !== undefined) engine.events.emit(event)
     feed.committed?.(run.handler.name, outcome)
     if (isGoodEnd(outcome)) wentWell++
+    noteKey(engine, run, outcome)
     if (outcome.kind === 'processed') {
       // Only now: a run that fails at the commit has not succeeded.
       engine.breakers.succeeded(run.handler)
@@ -65,6 +66,14 @@ export async function afterTheCommit<Tx>(
   for (const run of runs)
     if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, feed, run)))
   return { settled: [...lost, ...done], lost: [...lost], wentWell, background }
+}
+
+/** For those who watch keys on which messages wait. */
+function noteKey<Tx>({ blockedKeys }: Engine<Tx>, run: Run<Tx>, outcome: RunOutcome): void {
+  if (run.handler.ordered === undefined) return
+  if (outcome.kind === 'waiting' && outcome.behind === 'message') blockedKeys.grown()
+  const orderKey = run.owner === undefined || !isGoodEnd(outcome) ? undefined : orderKeyOf(run)
+  if (orderKey !== undefined) blockedKeys.moved(run.handler.name, orderKey)
 }
 
 function eventOf<Tx>(run: Run<Tx>, outcome: RunOutcome): JustonceEvent | undefined {

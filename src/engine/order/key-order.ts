@@ -2,6 +2,7 @@ import type { OrderScope } from '../../contracts/index.ts'
 import { fittedText } from '../../encoding/fit-text.ts'
 import type { Engine } from '../engine.ts'
 import { isGoodEnd, isUnclaimed, type Outcomes, type Run, type RunOutcome, unclaimedLetter } from '../items.ts'
+import type { BlockedKeys } from './blocked-keys.ts'
 
 /** The order of the messages of one key, for handlers that keep it: which messages must wait behind another. */
 export class KeyOrder<Tx> {
@@ -11,6 +12,11 @@ export class KeyOrder<Tx> {
   readonly #placed = new Map<string, Run<Tx>[]>()
   /** Scopes that already have a parked message, with the handler name that it is parked under. */
   readonly #blocked = new Map<string, string>()
+  readonly #keys: Pick<BlockedKeys, 'tooManyBehind'>
+
+  private constructor(keys: Pick<BlockedKeys, 'tooManyBehind'>) {
+    this.#keys = keys
+  }
 
   /** Locks the scopes of a batch: until the batch ends, no other transaction runs or parks a message in them. */
   static lock<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Order<Tx> | Promise<Order<Tx>> {
@@ -19,7 +25,7 @@ export class KeyOrder<Tx> {
   }
 
   static async #locked<Tx>(engine: Engine<Tx>, tx: Tx, runs: readonly Run<Tx>[]): Promise<KeyOrder<Tx>> {
-    const order = new KeyOrder<Tx>()
+    const order = new KeyOrder<Tx>(engine.blockedKeys)
     const scopes = new Map<string, OrderScope>()
     for (const run of runs) {
       const orderKey = orderKeyOf(run)
@@ -66,7 +72,8 @@ export class KeyOrder<Tx> {
       if (outcome?.kind === 'apart') return { kind: 'unstarted' }
       if (outcome?.kind === 'waiting' || holdsUp(other, outcome)) waits = true
     }
-    return waits ? { kind: 'waiting', behind: 'message' } : undefined
+    if (!waits) return undefined
+    return this.#keys.tooManyBehind(run.handler.name, orderKey) ?? { kind: 'waiting', behind: 'message' }
   }
 
   /** Rows of one key are taken in order: if one stays, the rows behind it stay too. */

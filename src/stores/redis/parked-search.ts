@@ -59,11 +59,11 @@ export async function tallyFound<By extends TallyColumn>(
   }
   const found: Pick<StoredParkedMessage, TallyColumn | 'parkedAt' | 'changedAt'>[] = []
   for await (const row of search(connection, filter)) {
-    const { handler = '', type = '', reason = '', shape = '' } = row
+    const { handler = '', type = '', reason = '', shape = '', orderKey } = row
     const times = { parkedAt: new Date(Number(row.parkedAt)), changedAt: new Date(Number(row.changedAt)) }
     const state = row.state === 'dead' ? 'dead' : 'waiting'
     const attempts = Number(row.attempts)
-    found.push({ handler, type, reason, shape, state, attempts, released: row.released === '1', ...times })
+    found.push({ handler, type, reason, shape, orderKey, state, attempts, released: row.released === '1', ...times })
   }
   return tallyRows(found, by, limit)
 }

@@ -19,7 +19,8 @@ export function tallyRows<By extends TallyColumn>(
     .sort(([a, { count: ofA }], [b, { count: ofB }]) => ofB - ofA || (a < b ? -1 : 1))
     .slice(0, limit)
     .map(([name, { count, ...times }]) => {
-      const values = JSON.parse(name) as unknown[]
+      // JSON has no undefined: a row without an order key has null here.
+      const values = (JSON.parse(name) as unknown[]).map((value) => value ?? undefined)
       const columns = Object.fromEntries(by.map((column, place) => [column, values[place]]))
       return { ...columns, count, ...(by.length > 0 && times) } as unknown as Tally<By>
     })

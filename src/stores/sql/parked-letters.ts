@@ -77,7 +77,7 @@ export function tallySql(
 ): string {
   const from = `FROM ${table} WHERE ${conditionOf(dialect, filter, place)}`
   if (by.length === 0) return `SELECT count(*) ${from} HAVING count(*) > 0 LIMIT ${place(limit)}`
-  const columns = by.join(', ')
+  const columns = by.map((column) => (column === 'orderKey' ? 'order_key' : column)).join(', ')
   return `SELECT ${columns}, count(*) AS counted, ${dialect.inMs('min(parked_at)')}, ${dialect.inMs('max(changed_at)')}
     ${from} GROUP BY ${columns} ORDER BY counted DESC, ${columns} LIMIT ${place(limit)}`
 }

@@ -66,15 +66,16 @@ export function rowReaders<Cell>({ textIn, bytesIn }: CellReader<Cell>) {
 /** Reads a row of `tallySql`: the columns, the count and the times. */
 export function tallyIn<By extends TallyColumn>(by: readonly By[]): (row: readonly unknown[]) => Tally<By> {
   return (row) => {
-    const texts = row.map(String)
-    const columns = Object.fromEntries(by.map((column, place) => [column, valueIn(column, texts[place] ?? '')]))
-    const [count, firstAt, lastAt] = texts.slice(by.length).map(Number)
+    const columns = Object.fromEntries(by.map((column, place) => [column, valueIn(column, row[place])]))
+    const [count, firstAt, lastAt] = row.slice(by.length).map((cell) => Number(String(cell)))
     const times = by.length > 0 && { firstAt: new Date(firstAt as number), lastAt: new Date(lastAt as number) }
     return { ...columns, count, ...times } as unknown as Tally<By>
   }
 }
 
-function valueIn(column: TallyColumn, text: string): string | number | boolean {
+function valueIn(column: TallyColumn, cell: unknown): string | number | boolean | undefined {
+  if (cell === null || cell === undefined) return undefined
+  const text = String(cell)
   if (column === 'released') return text === 't' || text === '1'
   return column === 'attempts' ? Number(text) : text
 }

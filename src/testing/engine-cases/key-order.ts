@@ -5,7 +5,7 @@ import { countParked } from '../../operations/index.ts'
 import { memoryTransport } from '../../transports/memory/index.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { anHour, type Bench, countsOf, engineCase, note } from './bench.ts'
+import { anHour, type Bench, type BenchApp, countsOf, engineCase, note } from './bench.ts'
 
 const inOrder = { ordered: { by: 'key' }, retry: { attempts: 9, backoff: () => 0 } } as const
 
@@ -128,6 +128,48 @@ export const keyOrderCases: readonly StoreCase[] = [
       const counts = await countsOf(effects, 'block a2', 'block a3', 'block b1', 'continue a2', 'continue a3')
       assert.deepEqual(Object.values(counts), [0, 0, 1, 1, 1])
       assert.equal(await countParked(store, { state: 'waiting', handler: 'tag-block' }), 2)
+    },
+  }),
+  engineCase({
+    name: 'order: messages that wait behind a dead letter are reported; when too many wait, the next become dead letters in their place',
+    async run({ store, rival, effects, app }) {
+      let isBroken = true
+      const withHandler = (opened: BenchApp): BenchApp => {
+        const ordered = { by: 'key', mostBehind: 2 } as const
+        const options = { name: 'tag-note', ordered, retry: { attempts: 1 }, breaker: false } as const
+        opened.app.on('note.created', options, async ({ id }, { tx }) => {
+          if (id === 'a1' && isBroken) throw new Error('not yet')
+          await effects.write(tx, id)
+        })
+        return opened
+      }
+      const { handle, stop } = withHandler(app())
+      await handle(...['a1', 'a2', 'b1'].map((id) => note(id, { key: id[0] as string })))
+      await handle(note('a3', { key: 'a' }))
+      await stop()
+      // A process looks when it starts, and then every few seconds.
+      const later = withHandler(app({ store: rival }))
+      await later.handle()
+      const report = { kind: 'key-blocked', handler: 'tag-note', orderKey: 'a', key: 'a1', waiting: 2, isFull: true }
+      const isReported = ({ kind }: JustonceEvent): boolean => kind === 'key-blocked'
+      assert.deepEqual(await eventually(async () => later.events.find(isReported), 'the report'), report)
+      await later.handle(note('a4', { key: 'a' }), note('b2', { key: 'b' }))
+      assert.deepEqual(
+        (await store.parking.list()).map(({ key, state, reason }) => [key, state, reason]),
+        [
+          ['a1', 'dead', 'HANDLER_FAILED'],
+          ['a2', 'waiting', 'WAITS_FOR_EARLIER_MESSAGE'],
+          ['a3', 'waiting', 'WAITS_FOR_EARLIER_MESSAGE'],
+          ['a4', 'dead', 'TOO_MANY_BEHIND'],
+        ],
+      )
+      isBroken = false
+      await later.app.operations.letters.redrive('all', { by: 'ana' })
+      await eventually(async () => ((await countParked(store)) === 0 ? true : undefined), 'the redrive')
+      await later.stop()
+      assert.deepEqual(processed(later.events, 'a'), ['a1', 'a2', 'a3', 'a4'])
+      const ids = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']
+      assert.deepEqual(Object.values(await countsOf(effects, ...ids)), [1, 1, 1, 1, 1, 1])
     },
   }),
   engineCase({

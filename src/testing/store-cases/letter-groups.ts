@@ -33,6 +33,28 @@ export const letterGroupCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'groups: rows are counted by their order key, the largest first; those without one have none',
+    async run({ store }) {
+      const ofKey = (key: string, orderKey: string | undefined) => ({ ...parkedMessage(key), orderKey })
+      await park(store, ofKey('m1', 'a'), ofKey('m2', 'B'), ofKey('m3', 'B'), ofKey('m4', 'b'), ofKey('m5', undefined))
+      await park(store, ofKey('m6', 'B'), { ...ofKey('m7', 'a'), handler: 'another' }, ofKey('m8', undefined))
+      const tallies = await store.parking.tally({ handler }, ['handler', 'orderKey'])
+      const found = tallies.map(({ orderKey, count }) => [orderKey, count])
+      assert.deepEqual(found.slice(0, 2), [
+        ['B', 3],
+        [undefined, 2],
+      ])
+      assert.deepEqual(
+        new Map(found.slice(2) as [string, number][]),
+        new Map([
+          ['a', 1],
+          ['b', 1],
+        ]),
+      )
+      assert.deepEqual(await store.parking.tally({ orderKey: 'B' }, ['handler', 'orderKey'], 1), tallies.slice(0, 1))
+    },
+  },
+  {
     name: 'groups: firstAt is when the first was parked, lastAt when the last was given up',
     async run({ store }) {
       await bury(store, 'm1')
