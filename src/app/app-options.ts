@@ -52,6 +52,11 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
    * it throws, the handler has failed. The handler's own result or error counts even if `around` does not pass it on.
    */
   readonly around?: Around
+  /**
+   * The headers `traceparent` and `tracestate` of the trace that runs where `publish()` is called. Default: those of the message that is
+   * being handled.
+   */
+  readonly traceHeaders?: () => Readonly<Record<string, string>>
   /** `install` brings the store's tables up to date at the start (default); `check` changes nothing and refuses to start if they are not. */
   readonly schema?: 'install' | 'check'
   /**
@@ -99,6 +104,7 @@ const known = [
   'maxHeaderBytes',
   'beforeEach',
   'around',
+  'traceHeaders',
   'schema',
   'pollMs',
   'ids',
@@ -144,6 +150,7 @@ export function checkAppOptions<S extends Store, Map extends object, Effects ext
   }
   if (options.beforeEach !== undefined) checkFunction(options.beforeEach, 'beforeEach')
   if (options.around !== undefined) checkFunction(options.around, 'around')
+  if (options.traceHeaders !== undefined) checkFunction(options.traceHeaders, 'traceHeaders')
   for (const duty of dutiesOf(options.only)) checkChoice(duty, 'only', everything)
 }
 

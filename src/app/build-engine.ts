@@ -66,6 +66,7 @@ export function buildEngine<S extends Store, Map extends object, Effects extends
     codecOf: decideCodecs(options.codec),
     beforeEach: options.beforeEach as Engine<unknown>['beforeEach'],
     around: options.around,
+    traceHeaders: options.traceHeaders,
     timeless: parts.timeless ?? new Set(),
     tooOld: options.retention?.tooOld ?? 'dead-letter',
     recent: new RecentCommits(clock),

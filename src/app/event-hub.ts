@@ -4,7 +4,7 @@ import type { Events, JustonceEvent } from '../contracts/index.ts'
 const diagnostics = channel('justonce')
 
 /**
- * Passes events to the listeners and to the diagnostics channel `justonce`, or to `otherwise` if there are none. A failing
+ * Passes events to the listeners and to the diagnostics channel `justonce`, or to `otherwise` if nobody replaces the log. A failing
  * listener cannot harm the engine. `own` receives everything and does not count as a listener.
  */
 export function eventHub(
@@ -12,22 +12,30 @@ export function eventHub(
   own: (event: JustonceEvent) => void = () => {},
 ): Events {
   const listeners = new Set<(event: JustonceEvent) => void>()
+  let loggers = 0
+  const tell = (listener: (event: JustonceEvent) => void, event: JustonceEvent): void => {
+    try {
+      listener(event)
+    } catch {
+      // The contract says that a listener that throws is ignored.
+    }
+  }
   return {
     emit(event) {
       own(event)
-      const isHeard = diagnostics.hasSubscribers || listeners.size > 0
       if (diagnostics.hasSubscribers) diagnostics.publish(event)
-      for (const listener of isHeard || otherwise === undefined ? listeners : [otherwise]) {
-        try {
-          listener(event)
-        } catch {
-          // The contract says that a listener that throws is ignored.
-        }
-      }
+      for (const listener of listeners) tell(listener, event)
+      if (otherwise !== undefined && loggers === 0 && !diagnostics.hasSubscribers) tell(otherwise, event)
     },
-    listen(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+    listen(listener, { replacesLog = true } = {}) {
+      // Each subscription is its own, also of one function.
+      const each = (event: JustonceEvent): void => listener(event)
+      listeners.add(each)
+      if (replacesLog) loggers++
+      return () => {
+        if (!listeners.delete(each)) return
+        if (replacesLog) loggers--
+      }
     },
   }
 }

@@ -139,7 +139,7 @@ export function justonce<
 
   return {
     store,
-    events: { listen: (listener) => events.listen(listener) },
+    events: { listen: (listener, how) => events.listen(listener, how) },
     operations: operated,
     on: (type, given, run) => register(type, given, { kind: 'each', run: run as never }),
     onBatch: (type, given, run) => register(type, given, { kind: 'batch', run: run as never }),

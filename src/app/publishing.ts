@@ -3,6 +3,7 @@ import type { AnyToPublish, PublishOptions } from '../engine/handler.ts'
 import { checkPublished } from '../engine/publishing/check-published.ts'
 import { encodeOutgoing } from '../engine/publishing/outgoing.ts'
 import { listOf } from '../engine/publishing/publish-each.ts'
+import { traceNow, withTrace } from '../engine/publishing/with-trace.ts'
 import { checkOptions } from '../errors/index.ts'
 import type { Destinations } from '../outgoing/destinations.ts'
 
@@ -14,11 +15,11 @@ interface ToPublish {
 
 /** `publish` and `publishAll` of an app, for code outside of its handlers. */
 export class Publishing {
-  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>
+  readonly #engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'>
   readonly #destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>
 
   constructor(
-    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'>,
+    engine: Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'>,
     destinations: Pick<Destinations, 'storeForOthers' | 'storeAlone' | 'send'>,
   ) {
     this.#engine = engine
@@ -39,7 +40,10 @@ export class Publishing {
   /** All of them are encoded at once and checked before the first is stored or sent. */
   async #publish(messages: readonly ToPublish[], tx: unknown): Promise<readonly string[]> {
     const now = this.#engine.clock.now()
-    const outgoing = messages.map((each) => encodeOutgoing({ ...each, now, codec: this.#engine.codecOf(each.type) }))
+    const trace = traceNow(this.#engine.traceHeaders, undefined)
+    const outgoing = messages.map(({ options, ...each }) =>
+      encodeOutgoing({ ...each, options: withTrace(options, trace), now, codec: this.#engine.codecOf(each.type) }),
+    )
     for (const message of outgoing) await checkPublished(this.#engine, message)
     if (tx !== undefined) await this.#destinations.storeForOthers(tx, outgoing)
     else {

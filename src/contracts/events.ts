@@ -178,6 +178,9 @@ export type JustonceEvent =
 
 export interface Events {
   emit(event: JustonceEvent): void
-  /** The returned function ends the subscription. */
-  listen(listener: (event: JustonceEvent) => void): () => void
+  /**
+   * The returned function ends the subscription. While somebody listens, nothing is printed to the console, unless all of them say
+   * that they do not replace the log (`replacesLog: false`): what only counts, for example.
+   */
+  listen(listener: (event: JustonceEvent) => void, options?: { readonly replacesLog?: boolean }): () => void
 }

@@ -1,4 +1,4 @@
-import type { Clock, Codec, Events, Hints, PublishedMessage, Store } from '../contracts/index.ts'
+import type { Clock, Codec, Events, Headers, Hints, PublishedMessage, Store } from '../contracts/index.ts'
 import type { RecentCommits } from './batch/recent-commits.ts'
 import type { HandlerSlots } from './batch/slots.ts'
 import type { Around } from './calls/around.ts'
@@ -38,6 +38,8 @@ export interface Engine<Tx> {
   readonly beforeEach: ((message: Run<Tx>['message'], tx: Tx) => unknown) | undefined
   /** Wraps every call of a handler. */
   readonly around: Around | undefined
+  /** The headers of the trace that runs now, for what is published. */
+  readonly traceHeaders?: (() => Headers) | undefined
   /** Handler names, including former ones, whose records were made without a time. */
   readonly timeless: ReadonlySet<string>
   /** What happens to a message so old that its record may have been removed. */

@@ -30,3 +30,26 @@ test('without a trace, and for a batch, there is none', async () => {
   expect(seen.length).toBeGreaterThan(0)
   expect(seen.filter((headers) => Object.keys(headers as object).length > 0)).toEqual([])
 })
+
+test('whoever knows the trace that runs now is asked where it is published, and one that fails changes nothing', async () => {
+  const running = { ...trace, traceparent: trace.traceparent.replace('b7ad', 'ffff') }
+  let now: () => Record<string, string> = () => running
+  const { app, handle, quiet } = openApp({ traceHeaders: () => now() })
+  const seen: unknown[] = []
+  app.on('note.created', 'tag', async (_, { publish }) => {
+    await publish('note.tagged', {})
+    await publish('note.tagged', {}, { headers: { traceparent: 'own' } })
+  })
+  app.on('note.tagged', 'count', ({ headers }) => void seen.push(headers.traceparent))
+  await handle(note('m1', { headers: trace }))
+  await app.publish('note.tagged', {})
+  await quiet()
+  expect(seen.toSorted()).toEqual([running.traceparent, running.traceparent, 'own'].toSorted())
+  seen.length = 0
+  now = () => {
+    throw new Error('no tracer')
+  }
+  await handle(note('m2', { headers: trace }))
+  await quiet()
+  expect(seen).toContain(trace.traceparent)
+})

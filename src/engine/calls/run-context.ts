@@ -6,11 +6,11 @@ import { type NewIntent, newIntent } from '../intending/new-intent.ts'
 import { checkPublished } from '../publishing/check-published.ts'
 import { encodeOutgoing, type OrdinalIds } from '../publishing/outgoing.ts'
 import { publishEach } from '../publishing/publish-each.ts'
-import { withTrace } from '../publishing/with-trace.ts'
+import { traceNow, withTrace } from '../publishing/with-trace.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What publishing and intending need. */
-export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf'> {
+export interface PublishingSite extends Pick<Engine<never>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders'> {
   readonly limits: Pick<Engine<never>['limits'], 'maxBodyBytes'>
   readonly events: Pick<Events, 'emit'>
   readonly outlet: Pick<Outlet<never>, 'check'>
@@ -100,7 +100,7 @@ export class CallProducts {
     // Encoded synchronously, so that a body that cannot be encoded fails only this handler.
     const now = this.#site.clock.now()
     const codec = this.#site.codecOf(type)
-    const given = withTrace(options, this.#call.headers)
+    const given = withTrace(options, traceNow(this.#site.traceHeaders, this.#call.headers))
     const message = encodeOutgoing({ type, body, options: given, cause: this.#call, ids: this.#ids, weak, now, codec })
     const check = checkPublished(this.#site, message)
     // Added synchronously, so that messages keep the order of the calls. If one does not fit, the handler fails and

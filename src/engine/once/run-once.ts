@@ -22,7 +22,8 @@ import { lastWrite } from '../last-write.ts'
 import type { OnceKey, OnceOutcome } from './once.ts'
 
 /** What a call of `once` needs. */
-export interface OnceSite<Tx> extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'hooks' | 'wake'> {
+export interface OnceSite<Tx>
+  extends Pick<Engine<Tx>, 'clock' | 'schemaOf' | 'codecOf' | 'traceHeaders' | 'hooks' | 'wake'> {
   readonly limits: PublishingSite['limits']
   readonly effects: PublishingSite['effects']
   readonly store: Store<Tx>

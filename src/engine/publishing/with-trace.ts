@@ -3,7 +3,19 @@ import type { PublishOptions } from '../handler.ts'
 
 const trace = ['traceparent', 'tracestate'] as const
 
-/** Adds the W3C trace context of the message that is being handled, unless the options have one of their own. */
+/** The headers of the trace that runs now, if somebody can tell, or else those of the message that is being handled. */
+export function traceNow(now: (() => Headers) | undefined, received: Headers | undefined): Headers | undefined {
+  if (now === undefined) return received
+  try {
+    const headers = now()
+    return typeof headers?.traceparent === 'string' ? headers : received
+  } catch {
+    // Tracing must not fail a handler.
+    return received
+  }
+}
+
+/** Adds the W3C trace context, unless the options have one of their own. */
 export function withTrace(options: PublishOptions | undefined, from: Headers | undefined): PublishOptions | undefined {
   if (from === undefined || !('traceparent' in from)) return options
   const { headers = {}, ...rest } = options ?? {}
