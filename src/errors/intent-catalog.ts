@@ -28,6 +28,10 @@ export const intentCatalog = {
     title: 'The outcome of an intent waits for its handlers',
     fix: 'Nothing: it is delivered to them like every message.',
   },
+  INTENT_RESULT_NOT_KEPT: {
+    title: 'The call of an effect has happened, but what it returned cannot be stored',
+    fix: 'Return what JSON can hold, and not more than maxBodyBytes.',
+  },
   INTENT_TIMEOUT: {
     title: 'The call of an effect took longer than its timeoutMs',
     fix: 'Pass the signal on to what is called, or raise timeoutMs of the effect.',

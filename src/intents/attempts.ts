@@ -164,7 +164,7 @@ export class Attempts<Tx> {
       if (text === undefined || Buffer.byteLength(text) <= this.#engine.limits.maxBodyBytes) return text
       throw new Error(`it has more than ${this.#engine.limits.maxBodyBytes} bytes`)
     } catch (cause) {
-      const { code, message } = new JustonceError('INTENT_RESULT', {
+      const { code, message } = new JustonceError('INTENT_RESULT_NOT_KEPT', {
         message: `The result of the effect ${effect.name} for ${key} is not kept: ${String(cause)}.`,
       })
       this.#engine.events.emit({ kind: 'warning', code, message })

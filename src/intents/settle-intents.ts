@@ -5,6 +5,7 @@ import { doneType, effectOf, failedType, isAnnounced } from '../encoding/intent-
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import type { Engine } from '../engine/engine.ts'
 import { encodeBody } from '../engine/publishing/encode-body.ts'
+import { isJustonceError } from '../errors/index.ts'
 import { type IntentOutcome, outcomeMessage } from '../operations/outcome-message.ts'
 import { recordIntents } from '../operations/record-intents.ts'
 import type { Effect } from './effect.ts'
@@ -80,8 +81,19 @@ function messageOf<Tx>(
     engine.handlersOf(type).length > 0 ||
     isAnnounced(unpackLetter(letter.message).headers, type)
   if (!isWanted) return undefined
-  const encode = (value: unknown): Uint8Array | undefined => encodeBody(value, type, engine.codecOf(type))
+  const encode = (value: unknown): Uint8Array | undefined => encodeSomehow(engine, value, type)
   return outcomeMessage({ ...letter, attempts }, outcome, { clock: engine.clock, encode })
+}
+
+/** The call is over and cannot be undone, so a codec must not keep its outcome from being stored. What it cannot read is a dead letter. */
+function encodeSomehow<Tx>({ codecOf, events }: Engine<Tx>, value: unknown, type: string): Uint8Array | undefined {
+  try {
+    return encodeBody(value, type, codecOf(type))
+  } catch (error) {
+    if (!isJustonceError(error)) throw error
+    events.emit({ kind: 'warning', code: error.code, message: error.message })
+    return encodeBody(value, type, undefined)
+  }
 }
 
 function outcomeOf(verdict: Verdict): IntentOutcome | undefined {

@@ -6,8 +6,8 @@ const mail = 'email.welcome'
 const retry = { backoff: fixed(1_000) }
 
 /** An app whose handler intends one call for each message, and the calls that were made. */
-function openIntending(effect: Partial<EffectOptions>, { intend = {} } = {}) {
-  const opened = openApp()
+function openIntending(effect: Partial<EffectOptions>, { intend = {}, app = {} } = {}) {
+  const opened = openApp(app)
   const calls: { key: string; idempotencyKey: string; attempt: number }[] = []
   const { run = () => 'sent', ...rest } = effect
   opened.app.effect(mail, {
@@ -355,4 +355,35 @@ test('an open breaker lets one call through now and then, and all of them when o
   expect(eventsOf('breaker-closed')).toHaveLength(1)
   expect(await intents()).toEqual([])
   expect(calls.length).toBeGreaterThanOrEqual(20 + trials.length)
+})
+
+test('an outcome that the codec cannot encode is stored all the same: the call is over, and its message a dead letter', async () => {
+  const broken = {
+    encode: () => {
+      throw new Error('no schema for it')
+    },
+    decode: () => {
+      throw new Error('no schema for it')
+    },
+  }
+  const { app, handle, clock, calls, intents, eventsOf } = openIntending(
+    { keyed: true },
+    { app: { codec: { [`intent.done:${mail}`]: broken } } },
+  )
+  app.on(`intent.done:${mail}`, 'note-receipt', () => {})
+  await handle(note('m1'))
+  await clock.advance(600_000)
+  expect(calls).toHaveLength(1)
+  expect(await intents()).toEqual([])
+  expect(eventsOf('warning')).toMatchObject([{ code: 'BODY_NOT_ENCODED' }])
+  expect(await app.operations.letters.list()).toMatchObject([{ type: `intent.done:${mail}` }])
+})
+
+test('a result that JSON cannot hold is not kept, and the call is done', async () => {
+  const { handle, clock, calls, intents, eventsOf } = openIntending({ run: () => 1n })
+  await handle(note('m1'))
+  await clock.advance(600_000)
+  expect(calls).toHaveLength(1)
+  expect(await intents()).toEqual([])
+  expect(eventsOf('warning')).toMatchObject([{ code: 'INTENT_RESULT_NOT_KEPT' }])
 })
