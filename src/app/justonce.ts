@@ -164,7 +164,8 @@ export function justonce<
       schedules.add(name, options)
     },
     effect: (name, given) => registerEffect(name, given as EffectOptions | ElsewhereOptions),
-    reservation: (name, given) => registerEffect(name, reservationEffect(store, name, given) as EffectOptions),
+    reservation: (name, given) =>
+      registerEffect(name, reservationEffect({ facts: store.facts, clock }, name, given) as EffectOptions),
     intend: async (effect, payload, given) => await intendWithin(engine, effect, payload, given),
 
     once: (key, work) => onceInApp(engine, key, work as never) as never,

@@ -122,8 +122,8 @@ export interface App<S extends Store, Map extends object, Effects extends object
     options?: { readonly tx?: TxOf<S> },
   ): Promise<readonly string[]>
   /**
-   * Cancels a message that was published with `delayMs` or `at`, by its id; with `tx`, if that transaction commits. False if it was
-   * too late, or there is none.
+   * Cancels a message that was published with `delayMs` or `at` to a destination of this app, by its id; with `tx`, if that
+   * transaction commits. False if it was too late, or there is none.
    */
   cancel(id: string, options?: { readonly tx?: TxOf<S> }): Promise<boolean>
   /**

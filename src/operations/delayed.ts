@@ -31,11 +31,23 @@ export async function listDelayed<Tx>(
   return (await parking.list(found, { limit, after, maxBytes: mostBytes })).map(describeDelayed)
 }
 
-/** A message that is being put into its queue at this moment is no longer cancelled. */
-export async function cancelDelayed<Tx>({ parking }: Pick<Store<Tx>, 'parking'>, tx: Tx, id: string): Promise<boolean> {
+/**
+ * A message that is being put into its queue at this moment is no longer cancelled. With `names`, only messages that wait under one
+ * of them are.
+ */
+export async function cancelDelayed<Tx>(
+  { parking }: Pick<Store<Tx>, 'parking'>,
+  tx: Tx,
+  id: string,
+  names: readonly (string | undefined)[] = [undefined],
+): Promise<boolean> {
   checkText(id, 'The id of a message to cancel')
-  const filter = { kind: 'delayed', messageId: fittedText(id) } as const
-  return (await parking.edit(tx, filter, { kind: 'remove' }, mostOfOneId)).length > 0
+  let cancelled = 0
+  for (const handler of names) {
+    const filter = { kind: 'delayed', messageId: fittedText(id), handler } as const
+    cancelled += (await parking.edit(tx, filter, { kind: 'remove' }, mostOfOneId)).length
+  }
+  return cancelled > 0
 }
 
 function describeDelayed({ sequence, handler, messageId, type, nextAt, parkedAt, message }: StoredParkedMessage) {

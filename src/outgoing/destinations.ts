@@ -62,9 +62,14 @@ export class Destinations {
     return this.relayed.map(({ queue }) => queue)
   }
 
+  /** Where delayed messages for the destinations of this app wait. */
+  get ownDelayedNames(): readonly string[] {
+    return this.all.map(({ queue }) => delayedUnder(queue))
+  }
+
   /** Where delayed messages wait that this process may move: its own, and those of apps that it has learned of. */
   get delayedNames(): readonly string[] {
-    return [...new Set([...this.all.map(({ queue }) => delayedUnder(queue)), ...this.#elsewhere])]
+    return [...new Set([...this.ownDelayedNames, ...this.#elsewhere])]
   }
 
   learnDelayed(names: readonly string[]): void {

@@ -1,6 +1,8 @@
-import type { Facts } from '../contracts/index.ts'
+import type { Clock, Facts } from '../contracts/index.ts'
+import { isJustonceError } from '../errors/index.ts'
 import { isPermanentError } from '../errors/permanent-error.ts'
 import { databaseNow, type ParticipantState, type ReservationState } from '../facts/index.ts'
+import { callWithin } from '../intents/call.ts'
 import { Board } from './board.ts'
 import { decide } from './decide.ts'
 import { messageOf, type Participant, type ReservationCall, type Step, type Tried } from './participant.ts'
@@ -11,6 +13,8 @@ export interface Reservation<Body = unknown> {
   readonly participants: Readonly<Record<string, Participant<Body>>>
   /** How long participants that cannot be reached are tried before everything is cancelled. */
   readonly timeoutMs: number
+  /** How long one call of a participant may take. */
+  readonly callTimeoutMs: number
 }
 
 /** A reservation that was asked for. */
@@ -26,7 +30,7 @@ export type ReservationResult =
   | { readonly outcome: 'confirmed' }
   | { readonly outcome: 'cancelled'; readonly why: string }
 
-type Site = { readonly facts: Pick<Facts<never>, 'read' | 'change' | 'remove'> }
+type Site = { readonly facts: Pick<Facts<never>, 'read' | 'change' | 'remove'>; readonly clock: Clock }
 
 /**
  * Takes a reservation as far as it goes: tries all participants, decides, and confirms or cancels all of them. It rejects if
@@ -46,12 +50,13 @@ export async function coordinate<Body>(
   await board.load()
   if (board.state.decision === undefined) await tryAll(site, reservation, wanted, board)
   const { decision } = board.state
-  await endAll(reservation, wanted, board, decision as 'confirm' | 'cancel')
+  await endAll(site, reservation, wanted, board, decision as 'confirm' | 'cancel')
   return decision === 'confirm' ? { outcome: 'confirmed' } : { outcome: 'cancelled', why: board.state.why ?? '' }
 }
 
 /** Confirms or cancels those that took part when it was decided, also if the app has others by now. */
 async function endAll<Body>(
+  site: Site,
   reservation: Reservation<Body>,
   wanted: Wanted<Body>,
   board: Board,
@@ -63,7 +68,7 @@ async function endAll<Body>(
   const ended = await Promise.all(
     open.map(async ([participant]) => {
       try {
-        await call(reservation, wanted, participant, step)
+        await call(site, reservation, wanted, participant, step)
         return [[participant, state] as const]
       } catch (cause) {
         failures.push(new Error(`${step} of ${participant} failed: ${messageOf(cause)}`, { cause }))
@@ -85,7 +90,7 @@ async function tryAll<Body>(
   const tried = Object.fromEntries(
     await Promise.all(
       Object.keys(reservation.participants).map(
-        async (participant) => [participant, await tryOne(reservation, wanted, participant)] as const,
+        async (participant) => [participant, await tryOne(site, reservation, wanted, participant)] as const,
       ),
     ),
   )
@@ -102,27 +107,42 @@ async function tryAll<Body>(
   await board.change({ decision: decision.kind, why, participants })
 }
 
-async function tryOne<Body>(reservation: Reservation<Body>, wanted: Wanted<Body>, participant: string): Promise<Tried> {
+async function tryOne<Body>(
+  site: Site,
+  reservation: Reservation<Body>,
+  wanted: Wanted<Body>,
+  participant: string,
+): Promise<Tried> {
   try {
-    const answer = await call(reservation, wanted, participant, 'try')
+    const answer = await call(site, reservation, wanted, participant, 'try')
     return { kind: answer === 'confirmed' ? 'confirmed' : 'reserved' }
   } catch (error) {
     return { kind: isPermanentError(error) ? 'refused' : 'failed', error }
   }
 }
 
+/** Does not wait for a participant that hangs: what the others have set aside would never be given back. */
 async function call<Body>(
-  { name, participants }: Reservation<Body>,
-  { id, body, signal }: Wanted<Body>,
+  { clock }: Site,
+  { name, participants, callTimeoutMs }: Reservation<Body>,
+  { id, body, signal: attempt }: Wanted<Body>,
   participant: string,
   step: Step,
 ): Promise<unknown> {
-  const idempotencyKey = `${id}/${participant}/${step}`
-  const given: ReservationCall<Body> = { reservation: name, participant, id, body, idempotencyKey, signal }
   const called = participants[participant]
   // Nobody else knows what it has set aside.
   if (called === undefined) throw new Error(`The reservation ${name} has no participant ${participant} any more.`)
-  return await called[step](given)
+  const idempotencyKey = `${id}/${participant}/${step}`
+  const limit = { what: `${step} of ${participant}`, timeoutMs: callTimeoutMs }
+  const { outcome } = await callWithin(clock, limit, (timeout) => {
+    const signal = AbortSignal.any([attempt, timeout])
+    const given: ReservationCall<Body> = { reservation: name, participant, id, body, idempotencyKey, signal }
+    return called[step](given)
+  })
+  if (outcome.kind === 'threw' && isJustonceError(outcome.error, 'INTENT_TIMEOUT'))
+    throw new Error(`no answer within ${callTimeoutMs} ms`, { cause: outcome.error })
+  if (outcome.kind === 'threw') throw outcome.error
+  return outcome.value
 }
 
 async function hasPassed(site: Site, since: Date, timeoutMs: number): Promise<boolean> {

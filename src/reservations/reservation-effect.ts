@@ -1,4 +1,4 @@
-import type { Facts } from '../contracts/index.ts'
+import type { Clock, Facts } from '../contracts/index.ts'
 import { exponential } from '../engine/recovery/backoff.ts'
 import { checkFunction, checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import type { EffectOptions } from '../intents/effect.ts'
@@ -13,7 +13,7 @@ export interface ReservationOptions<Body = unknown> {
    * cancelling are repeated for as long as it takes.
    */
   readonly timeoutMs?: number
-  /** How long all calls of one attempt may take together. Default: 30 s. */
+  /** How long one call of a participant may take; after that it counts as failed, and is repeated. Default: 10 s. */
   readonly callTimeoutMs?: number
 }
 
@@ -22,29 +22,44 @@ const steps = ['try', 'confirm', 'cancel'] as const
 /** The longest wait between two attempts: a confirmation must not be late by much when its participant is back. */
 const longestWaitMs = 30_000
 
+/** A longer call would keep the others from being cancelled. */
+const longestCallMs = 600_000
+
+/** It is part of the names of records, which have a limit and are read by people. */
+function isName(participant: string): boolean {
+  return /^[\p{L}\p{N}_][\p{L}\p{N}\p{M} ._-]{0,99}$/u.test(participant)
+}
+
 /** A reservation is an effect like any other: decided on with `intend`, and repeated with the same ids until it has ended. */
 export function reservationEffect<Body>(
-  store: { readonly facts: Pick<Facts<never>, 'read' | 'change' | 'remove'> },
+  site: { readonly facts: Pick<Facts<never>, 'read' | 'change' | 'remove'>; readonly clock: Clock },
   name: string,
   options: ReservationOptions<Body>,
 ): EffectOptions<Body, ReservationResult> {
   const where = `The reservation ${name}`
   checkOptions(options, ['participants', 'timeoutMs', 'callTimeoutMs'], where)
-  const { participants, timeoutMs = 60_000, callTimeoutMs = 30_000 } = options
+  const { participants, timeoutMs = 60_000, callTimeoutMs = 10_000 } = options
   checkNumber(timeoutMs, `timeoutMs of reservation ${name}`, 0)
+  checkNumber(callTimeoutMs, `callTimeoutMs of reservation ${name}`, 1, longestCallMs)
   if (typeof participants !== 'object' || participants === null || Object.keys(participants).length === 0)
     throw new JustonceError('OPTION_INVALID', { message: `${where} needs participants.` })
-  for (const [participant, each] of Object.entries(participants))
+  for (const [participant, each] of Object.entries(participants)) {
+    if (!isName(participant))
+      throw new JustonceError('OPTION_INVALID', {
+        message: `${where} has a participant ${JSON.stringify(participant)}; use 1 to 100 letters, digits, spaces, dots, hyphens and underscores.`,
+      })
     for (const step of steps) checkFunction(each?.[step], `${step} of participant ${participant}`)
+  }
   return {
     // Every step can be repeated, so nothing of it is ever unknown.
     keyed: true,
-    timeoutMs: callTimeoutMs,
+    // All are tried at the same time, then all are ended at the same time; the rest is for what is stored in between.
+    timeoutMs: 3 * callTimeoutMs,
     retry: { attempts: Number.MAX_SAFE_INTEGER, backoff: exponential({ maxMs: longestWaitMs }) },
     run: ({ payload, intendedAt }, { idempotencyKey: id, signal }) =>
       coordinate<Body>(
-        store,
-        { name, participants, timeoutMs },
+        site,
+        { name, participants, timeoutMs, callTimeoutMs },
         { id, body: payload as Body, since: intendedAt, signal },
       ),
   }

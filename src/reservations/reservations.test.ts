@@ -3,9 +3,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { PermanentError } from '../errors/index.ts'
 import { reservationFact } from '../facts/index.ts'
 import { sqliteStore } from '../stores/sqlite/index.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
 import { coordinate, type Reservation } from './coordinate.ts'
 import type { Participant, Step } from './participant.ts'
 import { participantIn } from './participant-in.ts'
+import { reservationEffect } from './reservation-effect.ts'
 
 type Body = { readonly count: number }
 type SqliteStore = ReturnType<typeof sqliteStore>
@@ -42,6 +44,33 @@ describe('a reservation', () => {
     expect((await world.state())?.participants).toEqual({ stock: 'reserved', credit: 'trying' })
     expect(await world.run({ timeoutMs: 0 })).toEqual({ outcome: 'cancelled', why: 'Time is up. credit: unreachable' })
     expect(await world.counts()).toMatchObject({ stock: { free: 10, held: 0 }, credit: { free: 10, held: 0 } })
+  })
+
+  test.for(['try', 'confirm'] as const)('is not held up by a participant whose %s hangs', async (hanging) => {
+    const world = await openWorld()
+    const { stock, credit } = world.participants
+    const others = Promise.withResolvers<void>()
+    const watched: Participant<Body> = {
+      ...stock,
+      async [hanging](call: Parameters<Participant<Body>['try']>[0]) {
+        await stock[hanging](call)
+        // What has ended has been noticed before the time is up.
+        setImmediate(others.resolve)
+      },
+    }
+    const hangs = { ...credit, [hanging]: () => new Promise(() => {}) }
+    const run = world.run({ participants: { stock: watched, credit: hangs }, timeoutMs: 0, callTimeoutMs: 50 })
+    run.catch(() => {})
+    await others.promise
+    await world.clock.advance(50)
+    if (hanging === 'confirm') {
+      await expect(run).rejects.toThrow('confirm of credit failed: no answer within 50 ms')
+      expect((await world.counts()).stock).toEqual({ free: 7, held: 0, taken: 3 })
+    } else {
+      const why = 'Time is up. credit: no answer within 50 ms'
+      expect(await run).toEqual({ outcome: 'cancelled', why })
+      expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
+    }
   })
 
   test('refuses a try that arrives after its cancel', async () => {
@@ -91,6 +120,13 @@ describe('a reservation', () => {
     await expect(world.participants.stock.cancel(world.callOf('stock', 'cancel'))).rejects.toThrow(
       'stock was confirmed before, so it cannot be cancelled.',
     )
+  })
+
+  test.for(['', ' stock', 'a/b', 'nul\0', 'x'.repeat(101)])('refuses %j as the name of a participant', async (name) => {
+    const { participants } = await openWorld()
+    const site = { facts: opened[0]?.facts as never, clock: fakeClock() }
+    const register = () => reservationEffect(site, 'order', { participants: { [name]: participants.stock } })
+    expect(register).toThrow('has a participant')
   })
 
   test('is not ended by an app that has lost one of its participants', async () => {
@@ -160,6 +196,8 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
   const stores = { stock: await openStore(free.stock), credit: await openStore(free.credit) }
   const participants = { stock: faulty(resource(stores.stock)), credit: faulty(resource(stores.credit)) }
   const since = new Date()
+  // No call takes long, unless a test says so.
+  const clock = fakeClock()
 
   function faulty(participant: Participant<Body>): Participant<Body> {
     const wrapped = (step: Step) => async (call: Parameters<Participant<Body>['try']>[0]) => {
@@ -174,6 +212,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
 
   const { facts } = coordinator
   const site = {
+    clock,
     facts: {
       ...{ read: facts.read, remove: facts.remove },
       async change(...change: Parameters<typeof facts.change>) {
@@ -188,6 +227,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
 
   return {
     participants,
+    clock,
     callOf: (participant: string, step: Step) => ({
       ...{ reservation: 'order', participant, id: 'r-1', body: { count: 3 } },
       idempotencyKey: `r-1/${participant}/${step}`,
@@ -196,7 +236,7 @@ async function openWorld({ free = { stock: 10, credit: 10 }, fault = () => false
     run: (change: Partial<Reservation<Body>> = {}) =>
       coordinate<Body>(
         site,
-        { name: 'order', participants, timeoutMs: 60_000, ...change },
+        { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000, ...change },
         { id: 'r-1', body: { count: 3 }, since, signal: new AbortController().signal },
       ),
     forget: () => coordinator.facts.remove(undefined, [reservationFact('r-1')]),

@@ -72,6 +72,14 @@ test('it waits in no transaction of a handler that fails, and leaves nothing beh
   expect(arrived).toBe(0)
 })
 
+test('an app cancels nothing of another app on the database that uses the same id', async () => {
+  const first = openApp({ to: { mails: memoryTransport() } })
+  await first.app.publish('note.reminded', {}, { id: 'r1', delayMs: hour })
+  const second = openApp({ database: first.database, clock: first.clock, to: { letters: memoryTransport() } })
+  expect(await second.app.cancel('r1')).toBe(false)
+  expect(await first.app.cancel('r1')).toBe(true)
+})
+
 test('another app on the database moves what the app that published it cannot, after a minute', async () => {
   const mails = memoryTransport()
   const first = openApp({ to: { mails } })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { systemClock } from '../../clock/index.ts'
 import type { Store } from '../../contracts/index.ts'
 import { PermanentError } from '../../errors/index.ts'
 import { coordinate } from '../../reservations/coordinate.ts'
@@ -61,6 +62,19 @@ export const reservationCases: readonly StoreCase[] = [
     },
   }),
   engineCase({
+    name: 'reservation: a participant stays as it has ended, although the decision was lost and is made again',
+    async run({ store, rival, effects }) {
+      await participant(store, effects).try(callOf('try'))
+      await participant(store, effects).confirm(callOf('confirm'))
+      assert.equal(await participant(rival, effects).try(callOf('try')), 'confirmed')
+      await assert.rejects(
+        async () => await participant(rival, effects).cancel(callOf('cancel')),
+        /was confirmed before/,
+      )
+      assert.deepEqual(await written(effects), { try: 1, confirm: 1, cancel: 0 })
+    },
+  }),
+  engineCase({
     name: 'reservation: if one participant refuses, the other one is cancelled, and a second process changes nothing',
     async run({ store, rival, effects }) {
       const participants = {
@@ -69,8 +83,8 @@ export const reservationCases: readonly StoreCase[] = [
       }
       const run = (self: Store) =>
         coordinate(
-          self,
-          { name: 'order', participants, timeoutMs: 60_000 },
+          { facts: self.facts, clock: systemClock },
+          { name: 'order', participants, timeoutMs: 60_000, callTimeoutMs: 10_000 },
           { id: 'r1', body: {}, since: new Date(), signal },
         )
       const expected = { outcome: 'cancelled', why: 'credit: none left' }

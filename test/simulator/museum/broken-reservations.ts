@@ -64,7 +64,7 @@ export const brokenReservations: readonly ReservationExhibit[] = [
   {
     name: 'decided-by-everybody',
     flaw: 'Nobody looks whether another process has decided meanwhile: one that was frozen confirms what the other has cancelled.',
-    caughtAs: 'MIXED',
+    caughtAs: 'TORN',
     isHaunted: true,
     participantOf: (store) => eachStepOnce(store, { cancel: ifTried(store) }),
     program: onFacts((facts) => ({

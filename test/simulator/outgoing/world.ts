@@ -56,7 +56,7 @@ export class OutgoingWorld {
       const { id, at, to, cancelAt } = publication
       scheduler.after(at, () => this.#ask(destinations[to], (running) => running.publish(publication)))
       for (const [attempt, when] of cancelAt.entries())
-        scheduler.after(when, () => this.#ask(this.#random.pick(plan.apps), (running) => running.cancel(id, attempt)))
+        scheduler.after(when, () => this.#ask(this.#canceller(to), (running) => running.cancel(id, attempt)))
     }
     for (const { at, kind, ms } of plan.disasters) scheduler.after(at, () => this.#strike(kind, ms))
     this.#planTheRest(plan)
@@ -84,6 +84,11 @@ export class OutgoingWorld {
       const putBack = database.backUp()
       scheduler.after(restore.at - restore.backUpAt, () => putBack(restore.ms))
     })
+  }
+
+  /** Mostly the app that has published it: the other one must not be able to. */
+  #canceller(to: Destination): string {
+    return this.#random.chance(0.8) ? destinations[to] : this.#random.pick(this.plan.apps)
   }
 
   /** Somebody's request reaches a process of the app, if one is alive. What becomes of it the database knows. */
