@@ -7,6 +7,7 @@ import type {
   Parking,
   RecordKey,
 } from '../../contracts/index.ts'
+import { JustonceError } from '../../errors/index.ts'
 import { conditionOf, editedColumns, listSql, tallySql } from '../sql/parked-letters.ts'
 import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
@@ -49,6 +50,7 @@ const rebookOne = `UPDATE main.justonce_parked SET revision = revision + 1, begu
 const selectHead = `SELECT handler, order_key, sequence FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectUnchanged = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ? AND revision = ?`
 const selectOfKey = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND order_key = ? AND state IN`
+const selectOne = `SELECT 1 FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const deleteOne = `DELETE FROM main.justonce_parked WHERE handler = ? AND key = ?`
 const changeOne = `UPDATE main.justonce_parked SET revision = revision + 1, begun = 0, state = ?, attempts = ?, reason = ?, shape = ?,
   errors = ?, step = coalesce(?, step), changed_at = ${now}, next_at = ${now} + ? WHERE handler = ? AND key = ?`
@@ -189,14 +191,24 @@ function insert(statements: Statements, message: NewParkedMessage): void {
 function apply(statements: Statements, change: ParkedChange): void {
   const { handler, key } = change
   if (change.kind === 'done') {
-    statements.run(deleteOne, handler, key)
+    refuseIfSwallowed(statements, statements.run(deleteOne, handler, key), change)
     return
   }
   const { attempts, reason, shape, errors } = change
   const state = change.kind === 'again' ? 'waiting' : 'dead'
   const delayMs = change.kind === 'again' ? Math.ceil(change.delayMs) : 0
   const step = (change.kind === 'dead' ? change.step : undefined) ?? null
-  statements.run(changeOne, state, attempts, reason, shape, errors, step, delayMs, handler, key)
+  const changed = statements.run(changeOne, state, attempts, reason, shape, errors, step, delayMs, handler, key)
+  refuseIfSwallowed(statements, changed, change)
+}
+
+/** A row that stays although its message was handled would be handled again, so everything done along with it is rolled back. */
+function refuseIfSwallowed(statements: Statements, changed: number, { handler, key }: ParkedChange): void {
+  if (changed > 0 || statements.get(selectOne, handler, key) === undefined) return
+  throw new JustonceError('STORE_DENIED', {
+    message:
+      'SQLite reported no error, but a parked message was not changed: a trigger on justonce_parked keeps the store from it.',
+  })
 }
 
 function isBlocked(statements: Statements, { handler, orderKey, pastDead }: OrderScope): boolean {
