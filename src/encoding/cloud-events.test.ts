@@ -112,3 +112,21 @@ test('what is no event in structured mode is left alone', () => {
   expect(structured(['m1'])).toBe(undefined)
   expect(readStructured({ 'content-type': 'application/cloudevents+json' }, Buffer.from('{'))).toBe(undefined)
 })
+
+test('an attribute in another case counts only where the right one is missing: it must not give two messages one id', () => {
+  const both = { 'cloudEvents:id': 'm1', 'CLOUDEVENTS:ID': 'customer', 'cloudEvents:Type': 't' }
+  expect(readCloudEvent(both, 'cloudEvents:')).toMatchObject({ id: 'm1', type: 't' })
+  const turned = { CE_ID: 'customer', ce_id: 'm1' }
+  expect(readCloudEvent(turned, 'ce_')).toMatchObject({ id: 'm1' })
+  const headers = { 'content-type': 'application/cloudevents+json' }
+  const read = (event: string) => readStructured(headers, Buffer.from(event))
+  expect(read('{"id":"m1","ID":"customer","type":"t","source":"/s"}')).toMatchObject({ id: 'm1' })
+  expect(read('{"ID":"customer","id":"m1","type":"t","source":"/s"}')).toMatchObject({ id: 'm1' })
+  expect(read('{"ID":"m1","Type":"t","source":"/s"}')).toMatchObject({ id: 'm1', type: 't' })
+})
+
+test('a number that JSON cannot hold exactly is no id: two ids could become one', () => {
+  const headers = { 'content-type': 'application/cloudevents+json' }
+  const idIn = (id: string) => readStructured(headers, Buffer.from(`{"id":${id},"type":"t","source":"/s"}`))?.id
+  expect([idIn('12345678901234567891'), idIn('1e400'), idIn('7')]).toEqual([undefined, undefined, '7'])
+})

@@ -42,16 +42,21 @@ export type EventAttributes = Pick<IncomingMessage, 'id' | 'type' | 'key' | 'sen
  * (`subject`, a foreign `source`, extensions) stay, as `ce-` headers. A missing one was not sent.
  */
 export function readCloudEvent(headers: Headers, prefix: AttributePrefix): EventAttributes {
+  const isAttribute = ([name]: readonly [string, string]): boolean =>
+    name.toLowerCase().startsWith(prefix.toLowerCase())
+  const all = Object.entries(headers)
+  const own = all.filter((header) => !isAttribute(header))
+  return eventOf(byName(all.filter(isAttribute), prefix), own)
+}
+
+/** Names are lower case. One in another case counts only where the right one is missing: it must not replace the id. */
+function byName(named: readonly (readonly [string, string])[], prefix = ''): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>()
-  const own: [string, string][] = []
-  for (const [name, value] of Object.entries(headers)) {
-    const attribute = name.toLowerCase().startsWith(prefix.toLowerCase())
-      ? name.slice(prefix.length).toLowerCase()
-      : undefined
-    if (attribute === undefined) own.push([name, value])
-    else attributes.set(attribute, value)
+  for (const [name, value] of named) {
+    const attribute = name.slice(prefix.length).toLowerCase()
+    if (name === `${prefix}${attribute}` || !attributes.has(attribute)) attributes.set(attribute, value)
   }
-  return eventOf(attributes, own)
+  return attributes
 }
 
 function eventOf(attributes: ReadonlyMap<string, string>, own: readonly [string, string][]): EventAttributes {
@@ -88,12 +93,17 @@ export function readStructured(
   const { data, data_base64: bytes, datacontenttype, ...attributes } = event
   const texts = Object.entries(attributes).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return text === undefined || value === null ? [] : [[name.toLowerCase(), text] as const]
+    return text === undefined || value === null || isInexact(value) ? [] : [[name, text] as const]
   })
   const own = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type')
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : 'application/json'
-  const read = eventOf(new Map(texts), [...own, ['content-type', contentType]])
+  const read = eventOf(byName(texts), [...own, ['content-type', contentType]])
   return { ...read, body: dataIn(data, bytes, contentType) }
+}
+
+/** It counts as missing, because two ids could become one. */
+function isInexact(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
