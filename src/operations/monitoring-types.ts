@@ -80,6 +80,18 @@ export interface Overview {
   readonly horizon: Date | undefined
 }
 
+/** A rule of `alerts` that is not quiet. */
+export interface AlertView {
+  readonly rule: string
+  readonly app: string | undefined
+  readonly when: string
+  readonly over: number
+  /** `pending`: not for long enough yet. `calming`: it has fired, and is no longer over its limit, but not for long enough. */
+  readonly phase: 'pending' | 'firing' | 'calming'
+  readonly value: number
+  readonly since: Date
+}
+
 /** A handler in all processes. */
 export interface HandlerView {
   readonly name: string

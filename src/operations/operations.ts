@@ -1,5 +1,6 @@
 import { systemClock } from '../clock/index.ts'
 import type { Store } from '../contracts/index.ts'
+import { listAlerts } from './alerts.ts'
 import { auditedActions } from './audit.ts'
 import { findMessages } from './find-messages.ts'
 import { forgetRecord } from './forget-record.ts'
@@ -45,6 +46,7 @@ export function operations<Tx>(store: Store<Tx>, app: Partial<Omit<Site<Tx>, 'st
     },
     processes: async () => await listProcesses(site),
     overview: async (options) => await overview(site, options),
+    alerts: async () => await listAlerts(store),
     reservations: reservationOperations(store as never),
     audit: (limit) => auditedActions(store, limit),
   }

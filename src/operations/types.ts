@@ -2,7 +2,7 @@ import type { Headers, InboxRecord, QueueCount, RecordKey } from '../contracts/i
 import type { ReservationState } from '../facts/index.ts'
 import type { IntentOperations } from './intent-types.ts'
 import type { MessageOperations } from './message-types.ts'
-import type { HandlerOperations, Overview, OverviewOptions, ProcessView } from './monitoring-types.ts'
+import type { AlertView, HandlerOperations, Overview, OverviewOptions, ProcessView } from './monitoring-types.ts'
 
 /** Identifies dead letters with the same cause. */
 export interface LetterGroup {
@@ -327,6 +327,8 @@ export interface Operations {
   processes(): Promise<readonly ProcessView[]>
   /** Everything that runs on the store, on one page. */
   overview(options?: OverviewOptions): Promise<Overview>
+  /** The alerts of all apps that are not quiet, as they were when somebody last looked, latest change first. */
+  alerts(): Promise<readonly AlertView[]>
   readonly reservations: ReservationOperations
   /** The actions of operators, latest first. */
   audit(limit?: number): Promise<readonly AuditedAction[]>

@@ -31,6 +31,7 @@ export const layers: readonly Layer[] = [
   { folder: 'outgoing', mayImport: [...looping, 'queues'] },
   { folder: 'maintenance', mayImport: looping },
   { folder: 'alerts', mayImport: [...looping, 'operations'] },
+  { folder: 'metrics', mayImport: [...inner, 'operations'] },
   { folder: 'heartbeat', mayImport: looping },
   { folder: 'schedules', mayImport: looping },
   { folder: 'leases', mayImport: inner },
@@ -39,7 +40,7 @@ export const layers: readonly Layer[] = [
   { folder: 'stores/*', mayImport: [...inner, 'stores/sql', 'stores/shared'] },
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
-  { folder: 'dashboard', mayImport: [...inner, 'operations'] },
+  { folder: 'dashboard', mayImport: [...inner, 'operations', 'metrics'] },
   {
     folder: 'cli',
     mayImport: [

@@ -1,4 +1,5 @@
 import { version } from '../../encoding/version.ts'
+import { prometheusContentType, prometheusText } from '../../metrics/index.ts'
 import { numberFrom } from '../input.ts'
 import type { Route } from '../route.ts'
 
@@ -19,6 +20,13 @@ export const monitoringRoutes: readonly Route[] = [
       const process = query.get('process') ?? undefined
       return await operations.overview({ ...(minutes !== undefined && { minutes }), process })
     },
+  },
+  {
+    method: 'GET',
+    path: 'metrics',
+    needs: 'read',
+    run: async ({ operations }) =>
+      new Response(await prometheusText({ operations }), { headers: { 'content-type': prometheusContentType } }),
   },
   {
     method: 'GET',

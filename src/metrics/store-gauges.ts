@@ -1,0 +1,43 @@
+import type { Operations } from '../operations/index.ts'
+import { type StoreMetric, storeMetrics } from './definitions.ts'
+import { Samples } from './samples.ts'
+
+/** What the store knows of all processes, as text. */
+export async function storeGauges({
+  overview,
+  handlers,
+  alerts,
+}: Pick<Operations, 'overview' | 'handlers' | 'alerts'>): Promise<string> {
+  const metrics = new Map(
+    Object.entries(storeMetrics).map(([name, definition]) => [name, new Samples(definition)] as const),
+  )
+  const set = (name: StoreMetric, value: number, ...labels: readonly string[]): void =>
+    metrics.get(name)?.add(labels, value)
+  const seen = await overview({ minutes: 0 })
+  set('justonce_processes', seen.processes)
+  set('justonce_delayed_messages', seen.delayed)
+  set('justonce_intents_waiting', seen.intents.waiting)
+  set('justonce_intents_unknown', seen.intents.dead)
+  for (const [name, { ready, hidden, oldestMs = 0 }] of Object.entries(seen.queues)) {
+    set('justonce_queue_messages', ready + hidden, name)
+    set('justonce_queue_oldest_seconds', oldestMs / 1_000, name)
+  }
+  for (const [name, { ready, hidden, oldestMs = 0 }] of Object.entries(seen.outgoing)) {
+    set('justonce_outgoing_messages', ready + hidden, name)
+    set('justonce_outgoing_oldest_seconds', oldestMs / 1_000, name)
+  }
+  for (const each of await handlers.list()) {
+    set('justonce_dead_letters', each.dead, each.name)
+    set('justonce_waiting_messages', each.waiting, each.name)
+    if (each.failureRate !== undefined) set('justonce_handler_failure_ratio', each.failureRate, each.name)
+    if (each.p50Ms !== undefined) set('justonce_handler_seconds', each.p50Ms / 1_000, each.name, '0.5')
+    if (each.p99Ms !== undefined) set('justonce_handler_seconds', each.p99Ms / 1_000, each.name, '0.99')
+    set('justonce_handler_paused', each.paused === undefined ? 0 : 1, each.name)
+    const open = each.processes.filter(({ breaker }) => breaker === 'open')
+    set('justonce_handler_breakers_open', open.length, each.name)
+  }
+  for (const { rule, phase } of await alerts()) if (phase !== 'pending') set('justonce_alerts_firing', 1, rule)
+  if (seen.horizon !== undefined)
+    set('justonce_horizon_seconds', Math.max(0, (Date.now() - seen.horizon.getTime()) / 1_000))
+  return [...metrics].map(([name, samples]) => samples.lines(name)).join('')
+}
