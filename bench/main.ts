@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { alignColumns } from './align-columns.ts'
 import { brokers } from './brokers.ts'
+import { dashboardSuite } from './dashboard.ts'
 import { failures } from './failures.ts'
 import { growth } from './growth.ts'
 import { heart } from './heart.ts'
@@ -27,6 +28,7 @@ const suites = [
   stores,
   brokers,
   peers,
+  dashboardSuite,
 ] as unknown as readonly Suite<Figures>[]
 
 const figures = [...new Set(suites.flatMap(({ defaults }) => Object.keys(defaults)))]

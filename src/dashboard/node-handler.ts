@@ -12,7 +12,7 @@ export function nodeHandler(handle: (request: Request) => Promise<Response>): No
     const answer = asked === undefined ? new Response(null, { status: 400 }) : await handle(asked)
     if (response.headersSent) return
     // What was not read of the request is not wanted: it must not be taken for the next one.
-    if (!request.complete) response.setHeader('connection', 'close')
+    if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
     response.end(request.method === 'HEAD' ? undefined : Buffer.from(await answer.arrayBuffer()))
   }
@@ -24,12 +24,15 @@ function requestFrom(request: IncomingMessage): Request | undefined {
     const { method = 'GET', url: target = '/' } = request
     if (!target.startsWith('/')) return undefined
     // Not relative to a base: `//evil/` would be another host.
-    const { host = 'localhost' } = request.headers
+    const { host = request.headers[':authority'] ?? 'localhost' } = request.headers
+    if (typeof host !== 'string') return undefined
     if (!/^[\w.:[\]-]+$/.test(host)) return undefined
     const url = new URL(`http://${host}${target}`)
     const headers = new Headers()
     for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
-      headers.append(request.rawHeaders[i] as string, request.rawHeaders[i + 1] as string)
+      // HTTP/2 sends the method and the path as pseudo-headers, which are not valid names.
+      if (!request.rawHeaders[i]?.startsWith(':'))
+        headers.append(request.rawHeaders[i] as string, request.rawHeaders[i + 1] as string)
     const hasBody = method !== 'GET' && method !== 'HEAD'
     return new Request(url, { method, headers, ...(hasBody && { body: bodyOf(request), duplex: 'half' }) })
   } catch {

@@ -17,6 +17,7 @@ import {
 import { keepAudit } from './audit.ts'
 import { checkText } from './letter-filter.ts'
 import type { HandlerOperations, HandlerPlace, HandlerView } from './monitoring-types.ts'
+import { parkedByHandler } from './parked-by-handler.ts'
 import { reportsOf } from './reports.ts'
 import { despiteRivals, RivalError } from './rivals.ts'
 import type { Site } from './site.ts'
@@ -46,7 +47,7 @@ async function listHandlers<Tx>(site: Site<Tx>): Promise<readonly HandlerView[]>
   const { store, clock } = site
   const reports = await reportsOf(site)
   const pauses = new Map((await listPauses(store)).map((pause) => [pause.handler, pause]))
-  const parked = await store.parking.tally({}, ['handler', 'state'])
+  const parked = await parkedByHandler(store)
   const counts = await recentCounts(store, reports, new Date(clock.now().getTime() - lookBackMs))
   const ofProcesses = reports.flatMap(({ handlers }) => handlers.map(({ name }) => name))
   const withRows = parked.map(({ handler }) => handler).filter((name) => !isOutgoing(name) && name !== unrouted)

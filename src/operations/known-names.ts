@@ -1,6 +1,7 @@
 import { isOutgoing } from '../encoding/outgoing-queue.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import { pinnedHandlers, type ReceivedReport } from '../facts/index.ts'
+import { parkedByHandler } from './parked-by-handler.ts'
 import type { Site } from './site.ts'
 
 /**
@@ -12,7 +13,7 @@ export async function knownNames<Tx>(
   reports: readonly ReceivedReport[],
 ): Promise<readonly string[]> {
   const running = reports.flatMap(({ handlers }) => handlers.flatMap(({ name, formerly }) => [name, ...formerly]))
-  const parked = (await store.parking.tally({}, ['handler'])).map(({ handler }) => handler)
+  const parked = (await parkedByHandler(store)).map(({ handler }) => handler)
   const names = new Set([...running, ...(await pinnedHandlers(store)), ...parked])
   return [...names].filter((name) => name !== unrouted && !isOutgoing(name)).toSorted()
 }

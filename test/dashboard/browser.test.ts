@@ -32,6 +32,11 @@ async function openPage(options: Parameters<Browser['newPage']>[0] = {}): Promis
   return page
 }
 
+/** It listens to keys before it asks for what its navigation counts. */
+async function listensToKeys(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /^Dead letters \d/ }).waitFor()
+}
+
 async function look(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
@@ -64,6 +69,7 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
   test('a message is found by its id, and its story is told as text, whatever is in it', async () => {
     const page = await openPage()
     await page.goto(scene.url)
+    await listensToKeys(page)
     await page.keyboard.press('/')
     const search = page.getByRole('textbox', { name: 'Message id or business id' })
     await search.waitFor()
@@ -177,7 +183,7 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
   test('by keyboard: g and a letter, and the keys themselves', async () => {
     const page = await openPage()
     await page.goto(scene.url)
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await listensToKeys(page)
     await page.keyboard.press('g')
     await page.keyboard.press('a')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()

@@ -41,7 +41,7 @@ function unsent({ outgoing, delayed }: Overview): number {
 
 export function Shell({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
   const { version, by, may } = useContext(SessionContext)
-  const { data: overview } = useAsked<Overview>('overview', { minutes: 0 }, 5_000)
+  const { data: overview } = useAsked<Overview>('overview', { minutes: 0 }, 10_000)
   const [showsKeys, setShowsKeys] = useState(false)
   useKeys(() => setShowsKeys((shows) => !shows))
   return (
@@ -98,7 +98,7 @@ function useKeys(toggleHelp: () => void): void {
       const entry = wasGoing ? entries.find(({ key }) => key === event.key) : undefined
       if (entry !== undefined) go(entry.path)
       else if (event.key === '?') toggleHelp()
-      else if (event.key === '/') focusSearch()
+      else if (event.key === '/') search()
       else return
       event.preventDefault()
     }
@@ -107,10 +107,16 @@ function useKeys(toggleHelp: () => void): void {
   }, [toggleHelp])
 }
 
-function focusSearch(): void {
-  const find = (): HTMLInputElement | null => document.querySelector('search input')
-  if (find() === null) go('messages')
-  setTimeout(() => find()?.focus())
+function search(): void {
+  if (document.querySelector('search input') === null) go('messages')
+  focusSearch()
+}
+
+/** The page with the search may have to be drawn first. */
+function focusSearch(tries = 40): void {
+  const input: HTMLInputElement | null = document.querySelector('search input')
+  if (input !== null) input.focus()
+  else if (tries > 0) setTimeout(() => focusSearch(tries - 1), 25)
 }
 
 function show(element: HTMLDialogElement | null): void {

@@ -19,7 +19,7 @@ export function RedriveDialog({ selection, close }: { readonly selection: Select
     <Dialog
       title={preview === undefined ? 'Redrive' : `Redrive ${counted(preview.letters, 'dead letter')}`}
       action="Redrive"
-      isDisabled={preview === undefined || preview.letters === 0}
+      isDisabled={error !== undefined || preview?.letters === 0 || (preview === undefined && isOne)}
       close={close}
       run={async (signed, form) => {
         const settings = {
@@ -36,7 +36,9 @@ export function RedriveDialog({ selection, close }: { readonly selection: Select
       }}
     >
       <Trouble error={error} />
-      {preview === undefined && error === undefined && <p class="muted">Counting what would run …</p>}
+      {preview === undefined && error === undefined && (
+        <p class="muted">Counting what would run … Among very many this takes a while; you need not wait for it.</p>
+      )}
       {preview && <PreviewList preview={preview} />}
       {!isOne && (
         <div class="fields">
