@@ -96,7 +96,7 @@ export class Running {
         ...options.schedules,
       })
     if (retention !== undefined && duties.includes('maintenance'))
-      this.#maintainer = maintainer({ ...store, retention }, { clock, events }, options.maintenance)
+      this.#maintainer = maintainer({ ...store, retention }, { clock, events, gate: shared.gate }, options.maintenance)
     if (options.alerts !== undefined && duties.includes('maintenance'))
       this.#alerter = new Alerter({ ...options.alerts, gate: shared.gate })
     const relayed = queue === undefined || !duties.includes('relay') ? [] : destinations.relayed

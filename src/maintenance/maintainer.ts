@@ -1,7 +1,7 @@
 import type { Clock, Events, Retention, Store } from '../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../errors/index.ts'
 import { leasesOf } from '../facts/index.ts'
-import { Loop } from '../loops/loop.ts'
+import { type Gate, Loop } from '../loops/loop.ts'
 
 export interface MaintainerOptions {
   /** Records of ids with a time are removed when their message is older than this. If not given, never. */
@@ -24,7 +24,7 @@ const aheadMs = 14 * 86_400_000
 const graceMs = 3_600_000
 
 type Maintained = Pick<Store, 'facts'> & { readonly retention: Retention }
-type Surroundings = { readonly clock: Clock; readonly events: Events }
+type Surroundings = { readonly clock: Clock; readonly events: Events; readonly gate?: Gate }
 
 /** Keeps the store tidy. Every process runs one, and a lease decides which one works. */
 export function maintainer(store: Maintained, surroundings: Surroundings, options: MaintainerOptions): Loop {
