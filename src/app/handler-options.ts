@@ -7,7 +7,7 @@ export interface HandlerOptions<Body = unknown> {
   readonly name: string
   /**
    * - `exactly-once` (default): its record commits with its effects.
-   * - `at-least-once`: for naturally idempotent handlers; has tx and publish, but no record and no cost.
+   * - `at-least-once`: for naturally idempotent handlers; has tx and publish, but no record and no cost. Not for calls to the outside: `intend` them.
    * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses the message.
    */
   readonly delivery?: DeliveryMode

@@ -36,6 +36,27 @@ describe('on SQLite', () => {
     expectProven(proof, ['claim', 'query', 'publish', 'publish', 'bookkeeping', 'commit', 'ack'])
   })
 
+  test('node:sqlite, with intended calls, which are not made', async () => {
+    let calls = 0
+    const proof = await prove({
+      setup: (db) => db.exec('CREATE TABLE payments (id TEXT)'),
+      register(app) {
+        app.effect('email.receipt', { keyed: true, run: () => void calls++ })
+        app.effect('card.charge', { elsewhere: true })
+        app.on('payment.received', 'book-payment', async ({ id }, { tx, intend }) => {
+          tx.prepare('INSERT INTO payments VALUES (?)').run(id)
+          await intend('email.receipt', { payment: id })
+          await intend('card.charge', { payment: id }, { key: `charge ${id}`, delayMs: 60_000 })
+        })
+      },
+      messages: payments,
+    })
+    // The key of the user is claimed beside the record of the message.
+    expectProven(proof, ['claim', 'query', 'intend', 'intend', 'claim', 'bookkeeping', 'commit', 'ack'])
+    expect(proof.table[0]?.rows.map(({ step }) => step.text)).toContain('store the intended calls')
+    expect(calls).toBe(0)
+  })
+
   test('node:sqlite, with a number that the database counts and a time that it knows', async () => {
     const proof = await prove({
       setup: (db) =>

@@ -25,13 +25,13 @@ export const explanations: Readonly<Record<FailureName, Explanation>> = {
     title: 'The handler writes outside its transaction',
     why: `${comesAgain} Writes made through tx are then rolled back, so they take effect once. Other writes stay, and are repeated at the next attempt.`,
     change:
-      'Write through the tx that the handler is given, in helpers and repositories too: pass tx on instead of using a pool, another connection or an object in memory. For anything that is not in this database (an email, a file, another service), publish() a message, and do the work in a separate handler.',
+      'Write through the tx that the handler is given, in helpers and repositories too: pass tx on instead of using a pool, another connection or an object in memory. For anything that is not in this database (an email, a file, another service), intend() the call and register how it is made with app.effect().',
   },
   'calls-out': {
     title: 'The handler calls something outside the database',
     why: `${comesAgain} The transaction can be rolled back, but the call cannot: it is repeated at every attempt, and it is made even if the message then fails. The transaction also holds its locks while the handler waits for the response.`,
     change:
-      "Publish a message instead: await publish('charge.wanted', …), and make the call in a separate handler with delivery: 'at-least-once' that passes message.id to the service as the idempotency key. If the call may be lost (refreshing a cache), use afterCommit().",
+      "Intend the call instead: await intend('card.charge', …). It commits with the handler, and is made after that as app.effect('card.charge', { run, … }) says: with an idempotency key (keyed), with a probe, or with a person who decides when nobody knows whether it happened. If the call may be lost (refreshing a cache), use afterCommit().",
   },
   'not-awaited': {
     title: 'The handler does not await a query',

@@ -14,6 +14,8 @@ export interface GateOptions {
 export interface Passing<T> {
   readonly step: Step
   readonly values?: unknown
+  /** What a handler has published or intended. */
+  readonly content?: unknown
   run(): T
   /** Fails as the database does when two transactions conflict. */
   fail(): T
@@ -28,7 +30,7 @@ export class Gate {
   }
 
   /** For calls that can be awaited. */
-  async pass<T>({ step, values, run, fail }: Passing<T | Promise<T>>): Promise<T> {
+  async pass<T>({ step, values, content, run, fail }: Passing<T | Promise<T>>): Promise<T> {
     const { life, journal } = this.#options
     if (life.isOver) return life.silence()
     const strike = this.#options.strikeAt(step)
@@ -44,7 +46,7 @@ export class Gate {
       throw error
     }
     if (life.isOver) return life.silence()
-    journal.answered(step, values, answer)
+    journal.answered(step, content ?? values, answer)
     if (strike?.kind === 'crash-after') return this.dieAfter()
     return answer
   }

@@ -1,4 +1,5 @@
 import type { Parking, Queue, Store, TransactionOptions } from '../../contracts/index.ts'
+import { isIntent } from '../../encoding/intent-name.ts'
 import { isDelayed } from '../../encoding/outgoing-queue.ts'
 import { JustonceError } from '../../errors/index.ts'
 import { overriding } from '../overriding.ts'
@@ -166,8 +167,9 @@ function gatedQueue(inner: Queue<unknown>, { gate, journal }: GateParts, native:
 }
 
 const storing: Step = { kind: 'bookkeeping', text: 'store the published messages' }
+const storingIntents: Step = { kind: 'bookkeeping', text: 'store the intended calls' }
 
-/** Skips the backoff of retries, so that a proof does not wait for it. Messages that are published with a delay are parked, too. */
+/** Skips the backoff of retries, so that a proof does not wait for it. Messages that are published with a delay, and intended calls, are parked, too. */
 function gatedParking(
   inner: Parking<unknown>,
   { gate, journal }: GateParts,
@@ -178,6 +180,10 @@ function gatedParking(
       if (messages.every(({ handler }) => isDelayed(handler))) {
         journal.used.publishing = true
         return gate.pass({ step: storing, run: () => inner.park(native(tx), messages), fail: failing })
+      }
+      if (messages.every(({ handler }) => isIntent(handler))) {
+        journal.used.intending = true
+        return gate.pass({ step: storingIntents, run: () => inner.park(native(tx), messages), fail: failing })
       }
       journal.used.parking = true
       return inner.park(

@@ -18,7 +18,7 @@ export interface TimelineEntry {
   readonly step?: Step
 }
 
-/** One query with its parameters and its result. Two runs of a handler are compared by these. */
+/** One query with its parameters and its result, or what was published or intended. Two runs of a handler are compared by these. */
 export interface TracedQuery {
   readonly question: string
   readonly answer: string
@@ -65,8 +65,8 @@ export class Journal {
   readonly reads = { clock: 0, random: 0 }
   /** How often a transaction was rolled back because an earlier error in it prevented the commit. */
   undone = 0
-  /** Whether anything was published or parked. Otherwise those tables need not be read. */
-  readonly used = { publishing: false, parking: false }
+  /** Whether anything was published, intended or parked. Otherwise those tables need not be read. */
+  readonly used = { publishing: false, intending: false, parking: false }
   readonly #isTracing: boolean
 
   constructor({ isTracing }: { readonly isTracing: boolean }) {
@@ -83,8 +83,11 @@ export class Journal {
   }
 
   answered(step: Step, values: unknown, answer: unknown): void {
-    if (!this.#isTracing || step.kind !== 'query') return
-    this.trace.push({ question: `${step.text} ${sortedJson(values)}`, answer: sortedJson(rowsIn(answer)) })
+    if (!this.#isTracing) return
+    const question = `${step.text} ${sortedJson(values)}`
+    // The answer to a handler that publishes or intends is an id, which differs every time.
+    if (step.kind === 'publish' || step.kind === 'intend') this.trace.push({ question, answer: '' })
+    if (step.kind === 'query') this.trace.push({ question, answer: sortedJson(rowsIn(answer)) })
   }
 }
 

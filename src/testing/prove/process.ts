@@ -9,6 +9,7 @@ import type { Feed } from '../../engine/feed.ts'
 import { reserveDue, retryMessages } from '../../engine/retries/retry-due.ts'
 import { outgoingNames } from '../../engine/retries/wanted.ts'
 import { isJustonceError } from '../../errors/index.ts'
+import { Effects } from '../../intents/effects.ts'
 import { Destinations } from '../../outgoing/destinations.ts'
 import type { Broker } from './broker.ts'
 import { Gate } from './gate.ts'
@@ -56,9 +57,10 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
   const opened = await copy.openStore()
   const gated = gatedStore(opened.store, { process: number, gate, life, journal })
   const handlers = new Handlers()
-  await options.register(provingApp({ ...parts, gate, life, gated, handlers }), copy.place)
+  const effects = new Effects((type) => handlers.countOf(type) > 0)
+  await options.register(provingApp({ ...parts, gate, life, gated, handlers, effects }), copy.place)
   const clock = hastyClock()
-  const engine = engineOf(parts, gated.store, { handlers, clock, life })
+  const engine = engineOf(parts, gated.store, { handlers, effects, clock, life })
   const feed = feedOf(parts, gate)
   return {
     number,
@@ -92,7 +94,12 @@ export async function startProcess<S extends Store>(parts: ProcessParts<S>): Pro
 function engineOf<S extends Store>(
   { options, journal }: ProcessParts<S>,
   store: S,
-  { handlers, clock, life }: { readonly handlers: Handlers; readonly clock: Clock; readonly life: Life },
+  {
+    handlers,
+    effects,
+    clock,
+    life,
+  }: { readonly handlers: Handlers; readonly effects: Effects; readonly clock: Clock; readonly life: Life },
 ): Engine<unknown> {
   const events = eventHub()
   events.listen((event) => {
@@ -106,7 +113,7 @@ function engineOf<S extends Store>(
   const appOptions = { ...options.app, store, batch: { budgetMs: 600_000 } } as AppOptions<S, Record<string, unknown>>
   // A published message counts as an effect once it is stored. Nothing is sent, so the destination does not matter.
   const outlet = new Destinations({ store, publishers: { prove: bareTransport }, clock, checkReturn() {} })
-  return buildEngine(appOptions, { handlers, clock, events, outlet, wake() {} })
+  return buildEngine(appOptions, { handlers, effects, clock, events, outlet, wake() {} })
 }
 
 /** The database refused to commit because an error in the transaction had been ignored. */

@@ -7,6 +7,7 @@ import type { Message, Store, Transport } from '../../contracts/index.ts'
 import type { Handler, RunContext } from '../../engine/handler.ts'
 import { publishEach } from '../../engine/publishing/publish-each.ts'
 import { JustonceError, PermanentError } from '../../errors/index.ts'
+import type { Effects } from '../../intents/effects.ts'
 import type { Execution } from './execution.ts'
 import type { Gate } from './gate.ts'
 import type { GatedStore } from './gated-store.ts'
@@ -22,13 +23,14 @@ export interface AppParts<S extends Store> extends ProcessParts<S> {
   readonly life: Life
   readonly gated: GatedStore<S>
   readonly handlers: Handlers
+  readonly effects: Effects
 }
 
 type Call = Handler['call']
 
 /** The app that `register` is given. It accepts handlers as the real app does, and wraps each of them. */
 export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<string, unknown>> {
-  const { handlers, gated, options } = parts
+  const { handlers, effects, gated, options } = parts
   const real = justonce<S, Record<string, unknown>>({ ...options.app, store: gated.store, transport: bareTransport })
   const add = (type: string, given: string | HandlerOptions, call: Call): void => {
     const named = typeof given === 'string' ? { name: given } : given
@@ -50,6 +52,11 @@ export function provingApp<S extends Store>(parts: AppParts<S>): App<S, Record<s
     onBatch(type, given, run) {
       real.onBatch(type, given, run)
       add(type, given as string | HandlerOptions, { kind: 'batch', run: run as never })
+    },
+    effect(name, given) {
+      real.effect(name, given)
+      // What a handler intends is its effect. The call itself is not made: it belongs to no handler, and cannot be undone.
+      effects.addElsewhere(name)
     },
     start: refused,
     stop: refused,
@@ -129,7 +136,12 @@ function watchedContext(
     // The id and the time of a published message come from the engine and are not an effect of the handler.
     const run = (): Promise<string> => runOutside(() => context.publish(type, body, options))
     execution?.prepares(`publish('${type}', …)`)
-    return gate.pass<string>({ step: { kind: 'publish', text: type, handler }, run, fail: run })
+    return gate.pass<string>({
+      step: { kind: 'publish', text: type, handler },
+      content: [body, options],
+      run,
+      fail: run,
+    })
   }
   return {
     tx: context.tx,
@@ -142,7 +154,12 @@ function watchedContext(
     intend(effect, payload, options) {
       const run = (): Promise<string> => runOutside(() => context.intend(effect, payload, options))
       execution?.prepares(`intend('${effect}', …)`)
-      return gate.pass<string>({ step: { kind: 'publish', text: effect, handler }, run, fail: run })
+      return gate.pass<string>({
+        step: { kind: 'intend', text: effect, handler },
+        content: [payload, options],
+        run,
+        fail: run,
+      })
     },
     afterCommit(work) {
       execution?.prepares('afterCommit(…)')

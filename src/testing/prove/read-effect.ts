@@ -1,4 +1,5 @@
 import type { PackedMessage, Store } from '../../contracts/index.ts'
+import { effectOf } from '../../encoding/intent-name.ts'
 import { unpackMessage } from '../../encoding/packed-message.ts'
 import type { Journal } from './journal.ts'
 import { isNeighbour } from './neighbour.ts'
@@ -6,7 +7,7 @@ import type { UntypedOptions } from './options.ts'
 import type { ScratchCopy } from './scratch.ts'
 import { asRow, asTables, type Row, type Tables } from './tables.ts'
 
-/** The result of a run: the user's tables, or what `observe` returns, and the published messages. */
+/** The result of a run: the user's tables, or what `observe` returns, the published messages and the intended calls. */
 export async function readEffect<S extends Store>(
   { observe }: UntypedOptions<S>,
   copy: ScratchCopy<S>,
@@ -17,6 +18,7 @@ export async function readEffect<S extends Store>(
   return new Map([
     ...tables,
     ['published messages', used.publishing ? await publishedMessages(store) : []],
+    ['intended calls', used.intending ? await intendedCalls(store) : []],
     ['parked messages', used.parking ? await parkedMessages(store) : []],
   ])
 }
@@ -39,6 +41,15 @@ async function publishedMessages(store: Store): Promise<readonly Row[]> {
 function rowOf(message: PackedMessage): Row {
   const { type, key, headers, body } = unpackMessage(message)
   return asRow({ type, ...(key !== undefined && { key }), headers, body: decoder.decode(body) })
+}
+
+/** Without the idempotency keys, which differ in every attempt like the ids of messages. */
+async function intendedCalls(store: Store): Promise<readonly Row[]> {
+  const intents = await store.parking.list({ kind: 'intent' }, { limit: 10_000 })
+  return intents.map(({ handler, message }) => {
+    const { key, body } = unpackMessage(message)
+    return asRow({ effect: effectOf(handler), ...(key !== undefined && { key }), payload: decoder.decode(body) })
+  })
 }
 
 /** After all retries, nothing should be left here except the neighbours, which always fail. */

@@ -28,7 +28,7 @@ export function checkSteady<S extends Store>(prover: Prover<S>, { effect, journa
   throw new NotSteady()
 }
 
-/** Whether the first difference between two runs is in a query of the handler, not in an answer of the database. */
+/** Whether the first difference between two runs is in what the handler asks, publishes or intends, not in an answer of the database. */
 function comesFromHandler(one: Journal, other: Journal): boolean {
   for (const [index, query] of one.trace.entries()) {
     const twin = other.trace[index]

@@ -1,7 +1,7 @@
 /** Something that a process does with one message, as seen from outside. */
 export interface Step {
-  readonly kind: 'claim' | 'query' | 'publish' | 'bookkeeping' | 'commit' | 'ack'
-  /** The statement, or the type of a published message. */
+  readonly kind: 'claim' | 'query' | 'publish' | 'intend' | 'bookkeeping' | 'commit' | 'ack'
+  /** The statement, the type of a published message, or the effect of an intended call. */
   readonly text: string
   /** The handler that made the query. */
   readonly handler?: string | undefined
@@ -33,8 +33,9 @@ export type Strike =
 const faultsOf: Readonly<Record<Step['kind'], readonly StepFault[]>> = {
   claim: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
   query: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
-  // Publishing only records the message at this point, so nothing can fail.
+  // Publishing and intending only record something at this point, so nothing can fail.
   publish: ['crash-before', 'crash-after', 'copy-elsewhere'],
+  intend: ['crash-before', 'crash-after', 'copy-elsewhere'],
   bookkeeping: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],
   commit: ['crash-before', 'crash-after', 'error', 'copy-elsewhere', 'answer-lost'],
   ack: ['crash-before', 'crash-after', 'error', 'copy-elsewhere'],

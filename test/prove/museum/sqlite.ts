@@ -39,6 +39,46 @@ export const sqliteExhibits: readonly Exhibit[] = [
     },
   },
   {
+    title: 'intends another call in each run',
+    expected: 'keeps-state',
+    options: {
+      ...proofOf(() => {}),
+      register(app) {
+        app.effect('email.receipt', { keyed: true, run() {} })
+        app.on('payment.received', 'book-payment', async (message, context) => {
+          await context.intend('email.receipt', { to: message.id, number: handled++ })
+        })
+      },
+    },
+  },
+  {
+    title: 'intends with a key made of chance',
+    expected: 'reads-randomness',
+    options: {
+      ...proofOf(() => {}),
+      register(app) {
+        app.effect('email.receipt', { keyed: true, run() {} })
+        app.on('payment.received', 'book-payment', async (message, context) => {
+          await context.intend('email.receipt', { to: message.id }, { key: String(Math.random()) })
+        })
+      },
+    },
+  },
+  {
+    title: 'does not await an intent',
+    expected: 'not-awaited',
+    options: {
+      ...proofOf(() => {}),
+      register(app) {
+        app.effect('email.receipt', { keyed: true, run() {} })
+        app.on('payment.received', 'book-payment', (message, context) => {
+          insertPayment(context, message as never)
+          setTimeout(() => void context.intend('email.receipt', { to: message.id }).catch(() => {}), 1)
+        })
+      },
+    },
+  },
+  {
     title: 'goes on after a database error',
     expected: 'swallows-error',
     options: proofOf((message, context) => {
