@@ -3,6 +3,7 @@ import { startPostgres } from '../test/servers/postgres.ts'
 import { speedLines } from './failures/lines.ts'
 import { installTables } from './failures/parked-rows.ts'
 import { freshMessages } from './failures/traffic.ts'
+import { measureIntents } from './outgoing/intents.ts'
 import { measureHandlers, measureIdle, measureLatency, measureRelay, type Setup } from './outgoing/measure.ts'
 import { interleaved, type Way } from './rounds.ts'
 import type { BenchOptions, Suite } from './suite.ts'
@@ -11,10 +12,12 @@ import { createTables } from './transfers/tables.ts'
 const concurrency = 4
 const light = { perSecond: 50, messages: 300 }
 const idleMs = 8_000
+const mostCalls = 3_000
 
 export const outgoing: Suite<BenchOptions> = {
   name: 'outgoing',
-  about: 'transfers through Postgres whose handlers publish a message each, and the relay that sends them',
+  about:
+    'transfers through Postgres whose handlers publish a message each, the relay that sends them, and intended calls over HTTP',
   defaults: { rounds: 3, messages: 15_000 },
   quick: { rounds: 1, messages: 1_000 },
 
@@ -78,5 +81,11 @@ function waysOf(setup: Setup): readonly Way[] {
       measure: () => measureHandlers(setup, { publishes: true, isSent: true }),
     },
     { name: 'a relay alone', against: publishing, goal: { atLeast: 3 }, measure: () => measureRelay(setup) },
+    {
+      name: 'intended calls over HTTP, eight at once',
+      against: 500,
+      goal: { atLeast: 1 },
+      measure: () => measureIntents(setup, Math.min(setup.workload.messages, mostCalls)),
+    },
   ]
 }
