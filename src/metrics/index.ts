@@ -3,8 +3,6 @@ import { type Operations, operations } from '../operations/index.ts'
 import { ProcessCounters } from './process-counters.ts'
 import { storeGauges } from './store-gauges.ts'
 
-export { type MetricDefinition, processMetrics, storeMetrics } from './definitions.ts'
-
 /** An app, or what operators have of a store. */
 export interface Measured {
   readonly operations: Operations

@@ -3,13 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { dashboard } from '../../src/dashboard/index.ts'
 import { justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
-import {
-  countEvents,
-  processMetrics,
-  prometheusContentType,
-  prometheusText,
-  storeMetrics,
-} from '../../src/metrics/index.ts'
+import { processMetrics, storeMetrics } from '../../src/metrics/definitions.ts'
+import { countEvents, prometheusContentType, prometheusText } from '../../src/metrics/index.ts'
 import { ProcessCounters } from '../../src/metrics/process-counters.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 
