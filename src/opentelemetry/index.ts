@@ -1,0 +1,2 @@
+export type { ApiShape } from './api-shape.ts'
+export { type OpenTelemetry, openTelemetry } from './open-telemetry.ts'

@@ -1,0 +1,169 @@
+import type { Events, JustonceEvent, Message, OutgoingMessage, Publisher } from '../contracts/index.ts'
+import { version } from '../encoding/version.ts'
+import type { ApiShape, SpanOptionsShape, SpanShape } from './api-shape.ts'
+import { RecentSpans } from './recent-spans.ts'
+
+/** The kinds and the status of spans, as `@opentelemetry/api` numbers them. */
+const kinds = { client: 2, producer: 3, consumer: 4 } as const
+const failed = 2
+
+interface Call {
+  readonly handler: string
+  readonly messages: readonly Message[]
+  readonly attempt: number
+}
+
+/** What is given to an app, and around its destinations and effects. */
+export interface OpenTelemetry {
+  /** For `justonce({ around })`: a span around every call of a handler, in the trace of its message. */
+  readonly around: (message: Message, next: () => Promise<unknown>, call: Call) => Promise<unknown>
+  /** For `justonce({ traceHeaders })`: what a handler publishes belongs to its span, through the outbox. */
+  readonly traceHeaders: () => Record<string, string>
+  /** Adds spans for batches and for duplicates, with links to the span that did the work if this process did it. */
+  watch(app: { readonly events: Pick<Events, 'listen'> }): void
+  /** A destination with a span for each message that is sent. */
+  publisher(publisher: Publisher): Publisher
+  /** An effect with a span around each call. */
+  effect<E extends { readonly run: (...given: never[]) => unknown }>(effect: E): E
+}
+
+/**
+ * Spans by the messaging conventions of OpenTelemetry.
+ *
+ * ```ts
+ * import * as api from '@opentelemetry/api'
+ * const telemetry = openTelemetry(api)
+ * const app = justonce({ store, transport, around: telemetry.around, traceHeaders: telemetry.traceHeaders })
+ * telemetry.watch(app)
+ * ```
+ */
+export function openTelemetry(api: ApiShape): OpenTelemetry {
+  const { trace, context, propagation } = api
+  const tracer = trace.getTracer('justonce', version)
+  const done = new RecentSpans()
+  const start = (name: string, options: SpanOptionsShape, parent: unknown = context.active()): SpanShape =>
+    tracer.startSpan(name, options, parent as never)
+  const received = ({ headers }: Pick<Message, 'headers'>): unknown =>
+    propagation.extract(context.active() as never, headers)
+
+  async function within<T>(span: SpanShape, work: () => Promise<T>): Promise<T> {
+    try {
+      return (await context.with(trace.setSpan(context.active() as never, span as never) as never, work)) as T
+    } catch (error) {
+      fail(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+
+  return {
+    async around(message, next, { handler, messages, attempt }) {
+      const isBatch = messages.length > 1
+      const links = isBatch ? messages.flatMap((each) => linkTo(trace.getSpanContext(received(each) as never))) : []
+      const attributes = {
+        ...messaging('process', message.source),
+        'justonce.handler': handler,
+        'justonce.attempt': attempt,
+        ...(isBatch
+          ? { 'messaging.batch.message_count': messages.length }
+          : { 'messaging.message.id': message.id, 'justonce.message.type': message.type }),
+      }
+      const span = start(
+        `process ${handler}`,
+        { kind: kinds.consumer, attributes, links },
+        isBatch ? undefined : received(message),
+      )
+      const result = await within(span, next)
+      for (const { id } of messages) done.add(handler, id, span.spanContext())
+      return result
+    },
+    traceHeaders() {
+      const carrier: Record<string, string> = {}
+      propagation.inject(context.active() as never, carrier)
+      return carrier
+    },
+    watch({ events }) {
+      events.listen((event) => heard(event, start, done), { replacesLog: false })
+    },
+    publisher: (publisher) => ({
+      destination: publisher.destination,
+      dedup: publisher.dedup,
+      queue: publisher.queue,
+      close: () => publisher.close(),
+      async publish(messages: readonly OutgoingMessage[]) {
+        const sent = messages.map((message) => {
+          const attributes = { ...messaging('send', publisher.destination), 'messaging.message.id': message.id }
+          const span = start(`send ${publisher.destination}`, { kind: kinds.producer, attributes }, received(message))
+          const carrier: Record<string, string> = {}
+          propagation.inject(trace.setSpan(context.active() as never, span as never) as never, carrier)
+          return { span, message: { ...message, headers: { ...message.headers, ...carrier } } }
+        })
+        try {
+          const results = await publisher.publish(sent.map(({ message }) => message))
+          for (const [place, { span }] of sent.entries()) {
+            const result = results[place]
+            if (result !== undefined && result.kind !== 'sent')
+              fail(span, 'error' in result ? result.error : result.kind)
+          }
+          return results
+        } catch (error) {
+          for (const { span } of sent) fail(span, error)
+          throw error
+        } finally {
+          for (const { span } of sent) span.end()
+        }
+      },
+    }),
+    effect: (effect) => ({
+      ...effect,
+      run: (...given: never[]) => {
+        const [intent] = given as unknown as [{ readonly effect: string; readonly key: string }]
+        const attributes = { 'justonce.effect': intent.effect, 'justonce.intent.key': intent.key }
+        const span = start(`call ${intent.effect}`, { kind: kinds.client, attributes })
+        return within(span, async () => await effect.run(...given))
+      },
+    }),
+  }
+}
+
+function heard(
+  event: JustonceEvent,
+  start: (name: string, options: SpanOptionsShape) => SpanShape,
+  done: RecentSpans,
+): void {
+  if (event.kind === 'batch') {
+    const now = Date.now()
+    const attributes = { ...messaging('receive'), 'messaging.batch.message_count': event.messages }
+    start('receive', { kind: kinds.consumer, attributes, startTime: now - event.ms }).end(now)
+  } else if (event.kind === 'duplicate') {
+    const attributes = {
+      ...messaging('process', event.source),
+      'messaging.message.id': event.messageId,
+      'justonce.handler': event.handler,
+      'justonce.outcome': 'duplicate',
+      'justonce.redelivered': event.redelivered,
+    }
+    const links = linkTo(done.of(event.handler, event.messageId))
+    start(`duplicate ${event.handler}`, { kind: kinds.consumer, attributes, links }).end()
+  }
+}
+
+function messaging(operation: 'receive' | 'process' | 'send', destination?: string) {
+  return {
+    'messaging.system': 'justonce',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    ...(destination !== undefined && { 'messaging.destination.name': destination }),
+  }
+}
+
+function linkTo(span: ReturnType<RecentSpans['of']>) {
+  return span === undefined ? [] : [{ context: span }]
+}
+
+function fail(span: SpanShape, error: unknown): void {
+  const shown = error instanceof Error ? error : String(error)
+  span.recordException(shown)
+  span.setStatus({ code: failed, message: error instanceof Error ? error.message : String(error) })
+}

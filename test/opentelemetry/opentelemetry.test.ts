@@ -1,0 +1,101 @@
+import * as api from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { OutgoingMessage, Publisher } from '../../src/driver.ts'
+import { justonce } from '../../src/index.ts'
+import { memoryStore } from '../../src/memory.ts'
+import { openTelemetry } from '../../src/opentelemetry/index.ts'
+import { memoryTransport } from '../../src/transports/memory/index.ts'
+
+const exporter = new InMemorySpanExporter()
+beforeAll(() => {
+  api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  api.propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  api.trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+})
+afterAll(() => api.trace.disable())
+beforeEach(() => exporter.reset())
+
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` }
+
+function open() {
+  const telemetry = openTelemetry(api)
+  const from = memoryTransport()
+  const sent = Promise.withResolvers<readonly OutgoingMessage[]>()
+  const publisher: Publisher = {
+    destination: 'events',
+    async publish(messages) {
+      sent.resolve(messages)
+      return messages.map(() => ({ kind: 'sent' }))
+    },
+    async close() {},
+  }
+  const { around, traceHeaders } = telemetry
+  const to = { events: telemetry.publisher(publisher) }
+  const app = justonce({ store: memoryStore(), from, to, around, traceHeaders, log: false, pollMs: 10 })
+  telemetry.watch(app)
+  onTestFinished(() => app.stop())
+  const spans = (name: string) => exporter.getFinishedSpans().filter((span) => span.name.startsWith(name))
+  const handle = async (...ids: readonly string[]) => {
+    from.send(ids.map((id) => ({ id, type: 'note.created', body: {}, headers })))
+    await from.idle()
+  }
+  return { app, telemetry, sent, spans, handle }
+}
+
+test('one trace goes from the message through its handler and the outbox to what is sent', async () => {
+  const { app, sent, spans, handle } = open()
+  const inside: (string | undefined)[] = []
+  app.on('note.created', 'tag-note', async (_, { publish }) => {
+    inside.push(api.trace.getActiveSpan()?.spanContext().traceId)
+    await publish('note.tagged', {})
+  })
+  await app.start()
+  await handle('m1')
+  const [arrived] = await sent.promise
+  await app.stop()
+  const [process] = spans('process tag-note')
+  const [send] = spans('send events')
+  expect(inside).toEqual([traceId])
+  expect(process?.spanContext().traceId).toBe(traceId)
+  expect(process?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
+  expect(send?.parentSpanContext?.spanId).toBe(process?.spanContext().spanId)
+  expect(arrived?.headers.traceparent).toBe(`00-${traceId}-${send?.spanContext().spanId}-01`)
+  expect(process?.attributes).toMatchObject({
+    'messaging.operation.type': 'process',
+    'messaging.message.id': 'm1',
+    'justonce.attempt': 1,
+  })
+  expect(spans('receive')[0]?.attributes).toMatchObject({ 'messaging.batch.message_count': 1 })
+})
+
+test('a duplicate links to the span that did the work, and a failure is an error of its span', async () => {
+  const { app, spans, handle } = open()
+  app.on('note.created', { name: 'tag-note', retry: { attempts: 1 } }, ({ id }) => {
+    if (id === 'bad') throw new Error('no luck')
+  })
+  await app.start()
+  await handle('m1')
+  await handle('m1')
+  await handle('bad')
+  const worked = spans('process tag-note').find(({ attributes }) => attributes['messaging.message.id'] === 'm1')
+  const [duplicate] = spans('duplicate tag-note')
+  expect(duplicate?.links.map(({ context }) => context.spanId)).toEqual([worked?.spanContext().spanId])
+  const failed = spans('process tag-note').find(({ attributes }) => attributes['messaging.message.id'] === 'bad')
+  expect(failed?.status).toEqual({ code: api.SpanStatusCode.ERROR, message: 'no luck' })
+})
+
+test('an effect has a span around each call', async () => {
+  const { app, telemetry, spans, handle } = open()
+  const called = Promise.withResolvers<void>()
+  app.effect('email.welcome', telemetry.effect({ run: () => called.resolve() }))
+  app.on('note.created', 'tag-note', async (_, { intend }) => void (await intend('email.welcome', {})))
+  await app.start()
+  await handle('m1')
+  await called.promise
+  await app.stop()
+  expect(spans('call email.welcome')[0]?.attributes).toMatchObject({ 'justonce.effect': 'email.welcome' })
+})
