@@ -6,6 +6,7 @@ export type { ExpiryOptions, HandlerOptions, OrderOptions, RetryOptions } from '
 export type { Health, Lag, Trouble } from './app/health.ts'
 export type { HeartbeatOptions } from './app/heartbeat-options.ts'
 export { justonce } from './app/justonce.ts'
+export { type Logger, logEvents } from './app/log-events.ts'
 export { type Messages, messages } from './app/messages.ts'
 export type { IdScheme, RetentionOptions } from './app/retention-options.ts'
 export type {
