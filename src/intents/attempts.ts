@@ -67,7 +67,9 @@ export class Attempts<Tx> {
       }
     } catch (error) {
       for (let left = started; left < tasks.length; left++) lane.leave()
-      await giveBack(this.#engine, reservations.slice(started)).catch((failure) => this.#options.failed(failure))
+      // What got no answer when it began is left as it is. If it says "begun", another process may have begun it and made the call.
+      const known = reservations.slice(started).filter(({ isUnsure }) => !isUnsure)
+      await giveBack(this.#engine, known).catch((failure) => this.#options.failed(failure))
       throw error
     }
   }

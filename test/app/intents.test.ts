@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { DidNotHappen, type EffectOptions, fixed, PermanentError } from '../../src/index.ts'
+import { MemoryDatabase, memoryStore } from '../../src/memory.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { note, openApp, write } from './open-app.ts'
 
 const mail = 'email.welcome'
@@ -386,4 +388,24 @@ test('a result that JSON cannot hold is not kept, and the call is done', async (
   expect(calls).toHaveLength(1)
   expect(await intents()).toEqual([])
   expect(eventsOf('warning')).toMatchObject([{ code: 'INTENT_RESULT_NOT_KEPT' }])
+})
+
+test('an attempt whose beginning got no answer counts as begun: another process may have made the call meanwhile', async () => {
+  const clock = fakeClock()
+  const database = new MemoryDatabase({ clock })
+  const inner = memoryStore({ database })
+  let isLost = true
+  const rebook: typeof inner.parking.rebook = async (bookings, forMs) => {
+    const answers = await inner.parking.rebook(bookings, forMs)
+    if (!isLost || bookings.every(({ begun }) => begun === 0)) return answers
+    isLost = false
+    throw new Error('The connection was lost.')
+  }
+  const store = { ...inner, parking: { ...inner.parking, rebook } }
+  const { handle, calls, intents } = openIntending({}, { app: { store, database, clock, log: false } })
+  await handle(note('m1'))
+  await clock.advance(3_600_000)
+  expect(isLost).toBe(false)
+  expect(calls).toEqual([])
+  expect(await intents()).toMatchObject([{ state: 'unknown', needsPerson: true, attempts: 1 }])
 })
