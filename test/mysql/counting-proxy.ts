@@ -32,8 +32,9 @@ export async function countingProxy(original: string, handlers: readonly string[
         }
         return bytes
       },
-      answered() {
+      answered(bytes) {
         hasAnswered = true
+        return bytes
       },
     }
   })

@@ -11,8 +11,8 @@ export interface ByteProxy {
 export interface Watcher {
   /** What the client sends; the server gets what is returned. */
   sent(bytes: Buffer): Buffer
-  /** What the server answers. */
-  answered?(bytes: Buffer): void
+  /** What the server answers; the client gets what is returned. */
+  answered?(bytes: Buffer): Buffer
 }
 
 /** Lets a test see and change what a client sends, piece by piece. */
@@ -32,10 +32,7 @@ export async function byteProxy(original: string, watch: () => Watcher): Promise
       from.on('close', () => to.destroy())
     }
     client.on('data', (bytes) => server.write(watcher.sent(bytes as Buffer)))
-    server.on('data', (bytes) => {
-      watcher.answered?.(bytes as Buffer)
-      client.write(bytes)
-    })
+    server.on('data', (bytes) => client.write(watcher.answered?.(bytes as Buffer) ?? bytes))
   })
   listener.listen(port, localhost)
   await once(listener, 'listening')

@@ -10,6 +10,9 @@ export interface CountingProxy extends ByteProxy {
  * Counts round trips where they happen. What a client sends after it has heard from the server, with nothing left to be
  * answered, is a new one; what it sends before, in however many pieces, belongs to the one under way. A transaction of ours is known by its seal, and counts if
  * it names one of the handlers.
+ *
+ * Inside a transaction the client hears nothing until everything that it has sent is answered. Otherwise a busy machine would decide how
+ * many answers it hears at once, and so how many trips its next statements take.
  */
 export async function countingProxy(original: string, handlers: readonly string[]): Promise<CountingProxy> {
   let counted: number[] = []
@@ -19,6 +22,7 @@ export async function countingProxy(original: string, handlers: readonly string[
     let hasAnswered = true
     // Queries and Syncs that the server has not reported to be ready after.
     let unanswered = 0
+    let held: Buffer[] = []
     const asked = wireFrames(
       (type) => {
         if (type === 'Q' || type === 'S') unanswered++
@@ -51,7 +55,12 @@ export async function countingProxy(original: string, handlers: readonly string[
       },
       answered(bytes) {
         said(bytes)
+        held.push(bytes)
+        if (open !== undefined && unanswered > 0) return Buffer.alloc(0)
         hasAnswered = true
+        const answers = Buffer.concat(held)
+        held = []
+        return answers
       },
     }
   })
