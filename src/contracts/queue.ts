@@ -54,6 +54,9 @@ export interface Queue<Tx> {
    * sequence from the oldest on is taken. A long sequence behind a hidden message must not keep other messages from
    * being found.
    * Takes no more than `maxBytes` of bodies, but always one message: a sequence of large ones must not fill the memory.
+   * A message that is hidden for much longer than `visibilityMs` was hidden while the database's clock was ahead, perhaps by somebody
+   * who is dead. You must: at the latest when it is the oldest of its queue, let it stay hidden for no longer than ten minutes from
+   * now, or twice `visibilityMs` if that is more. Do not take it at once: whoever is alive renews it in time.
    */
   take(
     queue: string,

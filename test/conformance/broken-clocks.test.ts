@@ -1,10 +1,11 @@
-import type { Raised } from '../../src/contracts/index.ts'
-import { bindBrokenStores, leases, retention } from './break-store.ts'
+import type { QueuedMessage, Raised } from '../../src/contracts/index.ts'
+import { bindBrokenStores, leases, queue, retention } from './break-store.ts'
 
 const jumped = 'clock: one that jumps ahead does not raise the horizon, and nothing has changed when it is right again'
 const repaired = 'horizon: a repair lowers it to the point up to which records were removed, and not below'
 /** What a store that does not ask its database might remember. */
 let isTaken = false
+let heldByOthers: readonly QueuedMessage[] = []
 const believing = ({ doubt, ...raised }: Raised): Raised => raised
 
 bindBrokenStores([
@@ -60,6 +61,29 @@ bindBrokenStores([
         const lease = isTaken ? undefined : await acquire(name, leaseMs)
         isTaken ||= lease !== undefined
         return lease
+      },
+    })),
+  },
+  {
+    name: 'hides what was taken until the time that a wrong clock has named',
+    caught: 'clock: what was taken while it was ahead is not hidden for much longer than that once it is right again',
+    break: queue(({ take, hide }) => ({
+      // As if nothing could ever be hidden for too long.
+      async take(name, options) {
+        const taken = await take(name, { ...options, visibilityMs: 1e12 })
+        await hide(name, taken, options.visibilityMs)
+        return taken
+      },
+    })),
+  },
+  {
+    name: 'takes from a holder what a wrong clock has hidden',
+    caught: 'clock: whoever is alive keeps what was taken while it was ahead',
+    break: queue(({ take, hide }) => ({
+      async take(name, options) {
+        await hide(name, heldByOthers, 0)
+        heldByOthers = await take(name, options)
+        return heldByOthers
       },
     })),
   },

@@ -53,6 +53,21 @@ describe.skipIf(!redis.available)('a queue in Redis', () => {
     expect(letters.map(({ key, reason }) => [key, reason])).toEqual([['m2', 'PARTLY_APPLIED']])
   })
 
+  test('hides nothing for long that was taken while the clock of the server was ahead, and takes it from nobody', async () => {
+    const tag = freshTag()
+    const { queue } = leaseStore(client, tag)
+    const takeAll = () => queue.take('notes', { limit: 10, visibilityMs: 60_000 })
+    await queue.send(undefined, 'notes', [message])
+    expect(await takeAll()).toHaveLength(1)
+    const [hiddenKey = ''] = await client.keys(`*${tag}*queue-later:notes`)
+    const [row] = await client.zRangeWithScores(hiddenKey, 0, 0)
+    await client.zAdd(hiddenKey, { value: row?.value ?? '', score: (row?.score ?? 0) + 40 * 86_400_000 })
+    expect(await takeAll()).toEqual([])
+    const left = ((await client.zScore(hiddenKey, row?.value ?? '')) ?? 0) - (row?.score ?? 0)
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(3_600_000)
+  })
+
   test('gives no ticket twice, also when everything was flushed: a late holder cannot remove another message', async () => {
     const tag = freshTag()
     const { queue } = leaseStore(client, tag)

@@ -10,7 +10,7 @@ export const starvesAfterMs = 30_000
  */
 export function crowded(scenario: Scenario): Scenario {
   const random = new Random(scenario.seed * 40_503 + 7)
-  const { mendedAt: _, retention: __, deliveryLimit: ___, deployAt: ____, ...rest } = scenario
+  const { mendedAt: _, retention: __, deliveryLimit: ___, deployAt: ____, clock: _____, ...rest } = scenario
   const sickFirst = random.chance(0.3)
   const message = (index: number): ScenarioMessage => {
     const isSick = sickFirst ? index < 20 : random.chance(0.5)

@@ -1,3 +1,4 @@
+import { inside } from './inside.ts'
 import { Random } from './random.ts'
 import { dayMs, endOf, retained } from './retained.ts'
 import type { Scenario } from './scenario.ts'
@@ -37,5 +38,34 @@ export function jumping(scenario: Scenario): Scenario {
       aheadMs: random.pick([2, 40, 400]) * dayMs,
       lastsMs: random.between(1_000, 20_000),
     },
+  }
+}
+
+/**
+ * A world with the database as the queue, whose clock is ahead by days while processes that hold messages of it die. Nobody is frozen in
+ * it, nobody's locks outlive him and no handler fails: what is parked meanwhile waits for as long as the clock was ahead.
+ */
+export function jumpingInside(scenario: Scenario): Scenario {
+  const { mendedAt, deployAt, sickUntil, delays, meddling, ...calm } = inside(scenario)
+  const random = new Random(scenario.seed * 48_271 + 13)
+  const at = random.between(100, 2_500)
+  const lastsMs = random.between(500, 8_000)
+  const kills = Array.from({ length: random.pick([1, 2, 3]) }, () => ({
+    at: at + random.below(lastsMs),
+    kind: 'kill' as const,
+    ms: 0,
+  }))
+  return {
+    ...calm,
+    skewMs: calm.skewMs.map(() => 0),
+    messages: calm.messages.map(({ large, ...message }) => ({
+      ...message,
+      behaviour: 'good' as const,
+      // Just before somebody dies, so that he holds it.
+      sentAt: random.chance(0.5) ? [Math.max(0, random.pick(kills).at - random.below(60))] : message.sentAt,
+    })),
+    faults: calm.faults.filter(({ fault }) => fault.startsWith('die')),
+    disasters: kills,
+    clock: { at, aheadMs: random.pick([1 / 24, 2, 40, 400]) * dayMs, lastsMs },
   }
 }

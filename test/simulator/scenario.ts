@@ -3,7 +3,7 @@ import { crowded } from './crowded.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
 import { inside, restoredInside } from './inside.ts'
 import { intending } from './intending.ts'
-import { type ClockPlan, jumping } from './jumping.ts'
+import { type ClockPlan, jumping, jumpingInside } from './jumping.ts'
 import { type Meddling, meddled } from './meddled.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
@@ -95,7 +95,7 @@ export interface Scenario {
 /**
  * A scenario from a seed: from quiet ones with one fault to wild ones with dozens. In every seventh records are removed, in
  * some of the others a backup is restored, messages bring what a store cannot hold, one handler is sick among many good
- * ones, or the database's clock jumps. In every eighth the server refuses to open some transactions, and in every ninth handlers
+ * ones, or the database's clock jumps, with a broker or as the queue. In every eighth the server refuses to open some transactions, and in every ninth handlers
  * publish with delays. In two of thirteen the database itself is the queue, and in half of these it is restored. In two of nineteen
  * connections are kept in a pool that others use, too. In some there is a schedule,
  * and in some handlers intend calls to the outside.
@@ -116,6 +116,7 @@ export function scenarioOf(
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)
   if (seed % 17 === 2) return jumping(timeless)
+  if (seed % 17 === 7) return jumpingInside(plain)
   if (seed % 10 === 9 && !isInside) return intending(scenario)
   return seed % 10 === 7 && !isInside ? { ...scenario, ticks: true } : scenario
 }

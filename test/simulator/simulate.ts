@@ -1,7 +1,7 @@
 import { crowded } from './crowded.ts'
 import { intending } from './intending.ts'
 import { violations } from './invariants.ts'
-import { jumping } from './jumping.ts'
+import { jumping, jumpingInside } from './jumping.ts'
 import { meddled } from './meddled.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
@@ -52,7 +52,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
   const base = isMeddled ? meddled(refused) : refused
   const { deployAt: _, mendedAt, ...scenario }: Scenario = isCrowded ? { ...crowded(base), processes: 1 } : base
   if (isRestored && shape.startsWith('log')) return restoredLog(scenarioOf(seed, false, false), shape)
-  if (isJumping) return jumping(scenario)
+  if (isJumping) return shape === 'database' ? jumpingInside(timelessScenario(seed)) : jumping(scenario)
   const messages = scenario.messages.map((message, index): ScenarioMessage => {
     if (isOneLine) return { ...message, type: 'ordered', key: 'k0', behaviour: 'good' }
     if (plain) return { ...message, type: 'single', behaviour: 'good' }

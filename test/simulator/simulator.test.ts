@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
 import { intending, intendingAhead } from './intending.ts'
-import { jumping } from './jumping.ts'
+import { jumping, jumpingInside } from './jumping.ts'
 import { meddled } from './meddled.ts'
 import { museum } from './museum/index.ts'
 import { restored, restoredLog } from './restored.ts'
@@ -123,12 +123,15 @@ describe('the real engine in the simulator', () => {
     busyMs,
   )
 
-  test(
-    'a clock of the database that is ahead for a while does no lasting damage',
-    async () => {
+  test.each<{ world: string; scenario: (seed: number) => Scenario }>([
+    { world: 'while records are removed', scenario: (seed) => jumping(scenarioOf(seed, false, false)) },
+    { world: 'while holders of its queue die', scenario: (seed) => jumpingInside(timelessScenario(seed)) },
+  ])(
+    'a clock of the database that is ahead for a while $world does no lasting damage',
+    async ({ scenario }) => {
       const failed: string[] = []
       for (let seed = 0; seed < 150; seed++) {
-        const { violations } = await simulate(jumping(scenarioOf(seed, false, false)))
+        const { violations } = await simulate(scenario(seed))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
       expect(failed).toEqual([])

@@ -1,5 +1,6 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
+import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { copyOfMessage } from './copies.ts'
 import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'
@@ -22,6 +23,9 @@ export function memoryQueue(transactions: Transactions): Queue<MemoryTx> {
       transactions.short(({ database }) => {
         const now = database.now()
         const rows = database.queue.values().filter((row) => row.queue === queue)
+        const longest = now + longestHiddenMs(visibilityMs)
+        for (const row of rows)
+          if (row.visibleAt > longest) database.queue.set(String(row.sequence), { ...row, visibleAt: longest })
         return fitting(takeable(rows.sort(bySequence), now).slice(0, limit), maxBytes).map((row) => {
           const ticket = String(row.sequence)
           const deliveries = row.deliveries + 1

@@ -1,5 +1,6 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
+import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -39,6 +40,10 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
               WHERE hidden.queue = ${keyValue(queue)} AND hidden.lane = visible.lane AND hidden.sequence < visible.sequence
                 AND hidden.visible_at > ${nowMs}))
      ORDER BY sequence LIMIT ${integer(limit)}`
+  // Only the oldest is asked, so that it costs one lookup: in the end, any that stays hidden is the oldest.
+  const oldestIfStuck = (queue: string, longest: string) =>
+    `SELECT NULL, NULL, 0 FROM (SELECT visible_at FROM ${table} FORCE INDEX (queue_order)
+       WHERE queue = ${keyValue(queue)} ORDER BY sequence LIMIT 1) AS oldest WHERE visible_at > ${longest}`
 
   return {
     async send(tx, queue, messages) {
@@ -55,7 +60,11 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
       })
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.POSITIVE_INFINITY }) {
-      if (limit <= 0 || (await short.read(due(queue, 1))).length === 0) return []
+      if (limit <= 0) return []
+      const longest = laterMs(longestHiddenMs(visibilityMs))
+      const looked = await short.read(`(${due(queue, 1)}) UNION ALL (${oldestIfStuck(queue, longest)})`)
+      if (looked.some(([sequence]) => sequence === null)) await shorten(queue, longest)
+      if (looked.every(([sequence]) => sequence === null)) return []
       return await short.run(async (runner) => {
         const { rows } = await runner.run(`${due(queue, limit)} FOR UPDATE SKIP LOCKED`)
         const unbroken = await withoutBroken(
@@ -140,6 +149,19 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
          SET ${changes}`,
       ),
     )
+  }
+
+  /** Never waits: what somebody else has locked is renewed or removed by that. */
+  function shorten(queue: string, longest: string): Promise<unknown> {
+    return short.run(async (runner) => {
+      const { rows } = await runner.run(
+        `SELECT sequence FROM ${table} FORCE INDEX (queue_order)
+         WHERE queue = ${keyValue(queue)} AND visible_at > ${longest} FOR UPDATE SKIP LOCKED`,
+      )
+      const list = rows.map(([sequence]) => String(numberIn(sequence)))
+      if (list.length > 0)
+        await runner.run(`UPDATE ${foundByValue(table, 'sequence', list)} SET known.visible_at = ${longest}`)
+    })
   }
 
   /** Leaves out messages behind one that another process is taking: that one was skipped, or has changed since. */

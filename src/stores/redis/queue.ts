@@ -1,4 +1,5 @@
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
+import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { text, texts } from './connection.ts'
 import { checkSizes } from './message-limit.ts'
 import { countScript, hideScript, takeScript } from './scripts/queue.ts'
@@ -26,7 +27,8 @@ export function redisQueue<Tx extends object>(transactions: Transactions<Tx>): Q
       )
     },
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
-      const rows = (await connection.run(takeScript, queue, limit, Math.ceil(visibilityMs), maxBytes)) as unknown[][]
+      const times = [Math.ceil(visibilityMs), longestHiddenMs(visibilityMs)] as const
+      const rows = (await connection.run(takeScript, queue, limit, ...times, maxBytes)) as unknown[][]
       return rows.map(([row, deliveries, envelope, body]) => ({
         ticket: text(row),
         deliveries: Number(deliveries),

@@ -1,5 +1,6 @@
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
+import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, queueTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'
@@ -19,6 +20,10 @@ const fitting = `SELECT sequence FROM (SELECT sequence, sum(size) OVER (ORDER BY
   row_number() OVER (ORDER BY sequence) AS place FROM (${visible})) WHERE total <= ? OR place = 1`
 const takeVisible = `UPDATE main.justonce_queue SET deliveries = deliveries + 1, visible_at = ${now} + ?
   WHERE sequence IN (${fitting}) RETURNING sequence, sent_at, envelope, body, deliveries`
+// Only the oldest is asked, so that it costs one lookup: in the end, any that stays hidden is the oldest.
+const isOldestStuck = `SELECT 1 FROM (SELECT visible_at FROM main.justonce_queue WHERE queue = ? ORDER BY sequence LIMIT 1)
+  WHERE visible_at > ${now} + ?`
+const shortenStuck = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHERE queue = ? AND visible_at > ${now} + ?`
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
 const deleteTaken = `${deleteMessage} AND deliveries = ?`
 const isQueued = `SELECT 1 FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
@@ -56,8 +61,14 @@ export function sqliteQueue<Database extends SqliteDatabase>(
   return {
     send: (tx, queue, messages) => inside(tx, (statements) => insertAll(statements, queue, messages)),
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
+      const longestMs = longestHiddenMs(visibilityMs)
       // Mostly there is nothing to take, and then nobody should wait for the write lock.
-      if (!(await reader.read((statements) => hasVisible(statements, queue)))) return []
+      const { isStuck, isReady } = await reader.read((statements) => ({
+        isStuck: statements.get(isOldestStuck, queue, longestMs) !== undefined,
+        isReady: statements.get(visible, queue, 1) !== undefined,
+      }))
+      if (isStuck) await transactions.short((statements) => statements.run(shortenStuck, longestMs, queue, longestMs))
+      if (!isReady) return []
       const rows = await transactions.short((statements) =>
         statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes)),
       )
@@ -94,10 +105,6 @@ export function sqliteQueue<Database extends SqliteDatabase>(
     // Listeners detect commits of other connections without an announcement.
     announce: async (queue, tx) => (tx === undefined ? watch.announce(queue) : undefined),
   }
-}
-
-export function hasVisible(statements: Statements, queue: string): boolean {
-  return statements.get(visible, queue, 1) !== undefined
 }
 
 function insertAll(statements: Statements, queue: string, messages: readonly MessageToQueue[]): void {

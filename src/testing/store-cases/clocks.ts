@@ -3,7 +3,7 @@ import { leasesOf } from '../../facts/index.ts'
 import { present } from '../sample-records.ts'
 import type { StoreCase } from '../store-case.ts'
 import { eventually } from '../waiting.ts'
-import { countsOf, queueOf, send, take, textsOf } from './queue-steps.ts'
+import { aMinute, countsOf, queueOf, send, sendKeyed, take, textsOf } from './queue-steps.ts'
 import { aDay, born, claimAll, removeAll, retentionOf, verdicts } from './retention-steps.ts'
 
 const keepMs = 10 * aDay
@@ -130,6 +130,36 @@ export const clockCases: readonly StoreCase[] = [
       await moveClock?.(-aDay)
       assert.deepEqual(await countsOf(rival), { ready: 2, hidden: 0 })
       assert.deepEqual(textsOf(await take(rival, 10)), ['q1', 'q2'])
+    },
+  },
+  {
+    name: 'clock: what was taken while it was ahead is not hidden for much longer than that once it is right again',
+    needs: ['queue', 'clock'],
+    async run({ store, rival, moveClock }) {
+      await sendKeyed(store, 'a1', 'a2', 'b1')
+      await moveClock?.(40 * aDay)
+      const held = await take(store, 1)
+      await moveClock?.(-40 * aDay)
+      assert.deepEqual(textsOf(await take(rival, 10)), ['b1'], 'it was taken from somebody who may be alive')
+      await moveClock?.(aDay / 24)
+      assert.deepEqual(textsOf(await take(rival, 10, 2 * aDay)), ['a1', 'a2', 'b1'], 'it is hidden for days')
+      await queueOf(store).hide('notes', held, aMinute)
+      await moveClock?.(aDay)
+      assert.deepEqual(await take(store, 10, 2 * aDay), [], 'what somebody has asked for is cut short')
+    },
+  },
+  {
+    name: 'clock: whoever is alive keeps what was taken while it was ahead',
+    needs: ['queue', 'clock'],
+    async run({ store, rival, moveClock }) {
+      await send(store, 'q1', 'q2')
+      await moveClock?.(aDay)
+      const held = await take(store, 2)
+      await moveClock?.(-aDay)
+      assert.deepEqual(await take(rival, 10), [])
+      await queueOf(store).hide('notes', held.slice(0, 1), aDay / 24)
+      await moveClock?.(aDay / 48)
+      assert.deepEqual(textsOf(await take(rival, 10, aDay / 24)), ['q2'])
     },
   },
 ]

@@ -40,6 +40,24 @@ export const brokenQueues: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'hidden-by-a-clock-that-jumps',
+    flaw: 'What was taken while the clock was ahead is hidden until then: if its holder dies, it comes days late.',
+    caughtAs: 'STUCK',
+    isJumping: true,
+    shape: 'database',
+    program: onStore((store) => ({
+      ...store,
+      queue: changed(store, (real) => ({
+        // As if nothing could ever be hidden for too long.
+        async take(queue, options) {
+          const taken = await real.take(queue, { ...options, visibilityMs: 1e12 })
+          await real.hide(queue, taken, options.visibilityMs)
+          return taken
+        },
+      })),
+    })),
+  },
+  {
     name: 'tickets-that-come-back',
     flaw: 'Tickets are the numbers of rows, which a restored database gives again: the wrong message is removed.',
     caughtAs: 'LOST',

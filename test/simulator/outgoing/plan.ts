@@ -79,10 +79,7 @@ function restored(plan: OutgoingPlan, random: Random): OutgoingPlan {
   return { ...plan, restore: { backUpAt, at, ms: random.between(100, 6_000) } }
 }
 
-/**
- * What was stored while a clock was days ahead waits for days: a delay, and what a process that has died was sending. So far ahead
- * nothing is delayed, and nothing else goes wrong.
- */
+/** A delay that was stored while a clock was days ahead waits for days. So far ahead nothing is delayed, and only deaths go wrong. */
 function jumping(plan: OutgoingPlan, random: Random): OutgoingPlan {
   const aheadMs = random.pick([30_000, 20 * minuteMs, 3 * 1_440 * minuteMs, 366 * 1_440 * minuteMs])
   const clock = { at: random.between(500, 8_000), aheadMs, lastsMs: random.between(1_000, 30_000) }
@@ -94,7 +91,13 @@ function jumping(plan: OutgoingPlan, random: Random): OutgoingPlan {
     cancelAt: [],
     refusals: neverRefused,
   }))
-  return { ...calm, clock, publications, faults: [], disasters: [] }
+  const kills = Array.from({ length: random.pick([0, 1, 3]) }, () => ({
+    at: clock.at + random.below(clock.lastsMs),
+    kind: 'kill' as const,
+    ms: 0,
+  }))
+  const faults = calm.faults.filter(({ fault }) => fault.startsWith('die'))
+  return { ...calm, clock, publications, faults, disasters: kills }
 }
 
 function publicationOf(random: Random, index: number): Publication {

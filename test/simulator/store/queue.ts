@@ -1,6 +1,7 @@
 import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
 import { isOutgoing } from '../../../src/encoding/outgoing-queue.ts'
 import { goneFrom, takenByAnother } from '../../../src/errors/index.ts'
+import { longestHiddenMs } from '../../../src/stores/shared/longest-hidden.ts'
 import type { Session } from '../database/connection.ts'
 import type { Row, SimDatabase, Visible } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
@@ -108,6 +109,10 @@ function take(
     'take-queued',
     inTransaction(async (tx, session) => {
       const now = nowOf(session)
+      const longest = now + longestHiddenMs(visibilityMs)
+      const isStuck = (row: Row) => row.queue === queue && (row.visibleAt as number) > longest
+      for (const { key, row } of await takeSkippingLocked(session, tx, queueTable, limit, isStuck, bySequence))
+        await update(session, tx, queueTable, key, () => ({ ...row, visibleAt: longest }))
       const isHidden = (row: Row) => (row.visibleAt as number) > now
       const canBeTaken = (row: Row, all: readonly Visible[]) =>
         row.queue === queue && !isHidden(row) && !all.some((other) => isBefore(other.row, row) && isHidden(other.row))

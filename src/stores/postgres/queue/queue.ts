@@ -1,5 +1,6 @@
 import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
+import { longestHiddenMs } from '../../shared/longest-hidden.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../../sql/queue-ticket.ts'
 import type { Call, Connections, Runner } from '../connection.ts'
@@ -85,9 +86,9 @@ export function postgresQueue<Tx>(
     async take(queue, { limit, visibilityMs, maxBytes = Number.MAX_SAFE_INTEGER }) {
       const bounds = [String(limit), String(visibilityMs), String(Math.floor(maxBytes))]
       const takeWithin = async (head: string | null) =>
-        (await connections.runAlone(take, [queue, ...bounds, head])).rows.toSorted(
-          (a, b) => Number(a[0]) - Number(b[0]),
-        )
+        (
+          await connections.runAlone(take, [queue, ...bounds, head, String(longestHiddenMs(visibilityMs))])
+        ).rows.toSorted((a, b) => Number(a[0]) - Number(b[0]))
       const rows = await takeWithin(String(Math.max(leastHead, limit * headPerTaken)))
       return (isBlocked(rows) ? await takeWithin(null) : rows).filter(([sequence]) => sequence !== null).map(queuedIn)
     },

@@ -3,7 +3,8 @@ import type { Cell } from '../values-as-text.ts'
 import { eachOf, isGiven, later, sent } from './queue-parts.ts'
 
 /**
- * $1 queue, $2 limit, $3 how long to hide, $4 bytes, $5 how many messages make the head of the queue (null: all of them).
+ * $1 queue, $2 limit, $3 how long to hide, $4 bytes, $5 how many messages make the head of the queue (null: all of them),
+ * $6 for how long a message can be hidden: one of the head that is hidden for longer has met a clock that was ahead.
  *
  * `due` skips what waits behind a hidden message of the head, so that a long row does not use up the limit. `unbroken` skips what
  * is behind a message that is not in `due`, whatever the reason: it is hidden further back, or another process is taking it.
@@ -15,12 +16,18 @@ import { eachOf, isGiven, later, sent } from './queue-parts.ts'
 export function takeStatement(table: string): Statement {
   return statement(
     `WITH head AS MATERIALIZED (
-       SELECT sequence, lane, visible_at > statement_timestamp() AS is_hidden FROM ${table}
+       SELECT sequence, lane, visible_at > statement_timestamp() AS is_hidden, visible_at > ${later('$6')} AS is_stuck FROM ${table}
        WHERE queue = $1::text ORDER BY sequence LIMIT (SELECT $5::bigint)),
      hidden AS MATERIALIZED (
        SELECT lane, min(sequence) AS sequence FROM head WHERE is_hidden AND lane IS NOT NULL GROUP BY lane),
      ahead AS MATERIALIZED (
        SELECT head.sequence FROM head JOIN hidden ON hidden.lane = head.lane WHERE head.sequence < hidden.sequence),
+     stuck AS MATERIALIZED (
+       SELECT known.sequence FROM ${eachOf('sequence', 'unnest(ARRAY(SELECT sequence FROM head WHERE is_stuck))')}
+         JOIN ${table} AS known ON ${isGiven} FOR UPDATE OF known SKIP LOCKED),
+     shortened AS (
+       UPDATE ${table} AS known SET visible_at = ${later('$6')}
+       FROM ${eachOf('sequence', 'unnest(ARRAY(SELECT sequence FROM stuck))')} WHERE ${isGiven}),
      due AS MATERIALIZED (
        SELECT sequence, lane, octet_length(body) AS size FROM ${table}
        WHERE queue = $1::text AND visible_at <= statement_timestamp()

@@ -3,7 +3,7 @@ import { repeatingLua } from '../question.ts'
 import { queueLua } from './queue-rows.ts'
 import { preludeLua } from './shared.ts'
 
-/** Arguments: queue, limit, for how long, the most bytes of bodies. Returns row, deliveries, envelope and body of each. */
+/** Arguments: queue, limit, for how long, how long is too long, the most bytes of bodies. Returns row, deliveries, envelope and body of each. */
 export const takeScript = script(
   preludeLua,
   queueLua,
@@ -20,10 +20,14 @@ local function contentsOf(taken)
 end
 local before = answeredBefore()
 if before then return contentsOf(before) end
-local queue, limit, hideMs, maxBytes = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local queue, limit, hideMs, longestMs, maxBytes = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local ready, later = listOf('ready', queue), listOf('later', queue)
 -- So many that nobody waits long for this script; the others are found by the next.
 for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '-inf', now, 'LIMIT', 0, 10000)) do unhide(queue, row) end
+-- Hidden while the server's clock was ahead.
+for _, row in ipairs(redis.call('ZRANGEBYSCORE', later, '(' .. (now + longestMs), '+inf', 'LIMIT', 0, 10000)) do
+  redis.call('ZADD', later, now + longestMs, row)
+end
 
 local taken, followers, bytes = {}, {}, 0
 while #taken < limit do
