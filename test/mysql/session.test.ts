@@ -95,7 +95,7 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     expect(rows[0]?.a).toBe(0)
   })
 
-  test('a transaction with a claim takes seven statements, and asks who the server is only now and then', async () => {
+  test('a transaction with a claim takes six statements, and asks who the server is only now and then', async () => {
     const { pool } = open()
     const sent: string[] = []
     const counting = {
@@ -115,9 +115,10 @@ describe.skipIf(!mariadb.available)('the session of a pooled connection', () => 
     sent.length = 0
     for (const key of ['counted 1', 'counted 2']) await store.transaction((tx) => store.inbox.claim(tx, [request(key)]))
     await store.ping()
-    expect(sent.slice(0, 14).map((sql) => sql.trim().split(' ')[0])).toEqual([
-      ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
-      ...['SET', 'SAVEPOINT', 'SELECT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
+    const others = sent.filter((sql) => !sql.includes('UPTIME'))
+    expect(others.slice(0, 12).map((sql) => sql.trim().split(' ')[0])).toEqual([
+      ...['SET', 'SAVEPOINT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
+      ...['SET', 'SAVEPOINT', 'INSERT', 'RELEASE', 'COMMIT', 'SET'],
     ])
     // Once a second, however slow the machine is; the first time was before these.
     const seconds = Math.floor((performance.now() - begunAt) / 1_000)

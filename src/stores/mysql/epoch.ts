@@ -1,17 +1,31 @@
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import type { MysqlConnection } from './connection.ts'
 import { classify, isBadSession } from './errors.ts'
-import { optionalTextIn, textIn } from './literals-and-cells.ts'
-import type { Answer } from './runner.ts'
+import { bytes, integer, optionalNumberIn, optionalTextIn, textIn } from './literals-and-cells.ts'
+import type { Answer, Runner } from './runner.ts'
 import type { Server } from './server.ts'
 import type { Tables } from './tables.ts'
 
 /** How long caches may rely on an epoch without asking again; see `RecentCommits`. */
 const askEveryMs = 1_000
 
+/** What a session was told last, and when it was asked for its identity. */
 interface Known {
-  readonly text: string
+  readonly identity: string | undefined
   readonly at: number
+  readonly told: Told
+}
+
+/** What our table says of the whole store. */
+export interface Told {
+  /** As it is in the row. */
+  readonly rowEpoch: string
+  readonly horizonMs: number | undefined
+}
+
+export interface Seen extends Told {
+  /** With the identity of the database: what caches compare. */
+  readonly epoch: string
 }
 
 /**
@@ -32,32 +46,59 @@ export class Identities {
     this.#tables = tables
   }
 
-  /** Returns the epoch and the horizon. */
-  async read(
-    connection: MysqlConnection<MysqlConnectionShape>,
-  ): Promise<{ readonly epoch: string; readonly row: Answer['rows'][number] }> {
-    const { server, session } = connection
+  /**
+   * What this session was told less than a second ago. It may have changed since, so whoever relies on it makes the statement
+   * prove it (see `stillSays`), which saves a trip to read it.
+   */
+  recall({ session }: MysqlConnection<MysqlConnectionShape>): Seen | undefined {
     const known = this.#known.get(session)
-    const isDue = known === undefined || performance.now() - known.at > askEveryMs
-    if (!isDue || this.#isRefused) return this.#answer(await connection.run(epochAndHorizon(this.#tables)), known)
+    return known === undefined || isOld(known) ? undefined : seen(known)
+  }
+
+  async read(connection: MysqlConnection<MysqlConnectionShape>): Promise<Seen> {
+    const { server, session } = connection
+    const before = this.#known.get(session)
+    const at = performance.now()
+    if (this.#isRefused)
+      return this.#keep(session, { identity: undefined, at, told: await ask(connection, this.#tables) })
+    if (before !== undefined && !isOld(before))
+      return this.#keep(session, { ...before, told: await ask(connection, this.#tables) })
     try {
-      const at = performance.now()
-      const answer = await connection.run(epochAndHorizon(this.#tables, identityText(this.#tables, server)))
-      const fresh = { text: optionalTextIn(answer.rows[0]?.[2]) ?? '', at }
-      this.#known.set(session, fresh)
-      return this.#answer(answer, fresh)
+      const { rows } = await connection.run(epochAndHorizon(this.#tables, identityText(this.#tables, server)))
+      return this.#keep(session, { identity: optionalTextIn(rows[0]?.[2]) ?? '', at, told: toldIn(rows) })
     } catch (error) {
       if (connection.lost() !== undefined || (classify(error) !== 'none' && !isBadSession(error))) throw error
-      const answer = await connection.run(epochAndHorizon(this.#tables))
+      const told = await ask(connection, this.#tables)
       this.#isRefused = true
-      return this.#answer(answer, undefined)
+      return this.#keep(session, { identity: undefined, at, told })
     }
   }
 
-  #answer({ rows }: Answer, known: Known | undefined) {
-    const row = rows[0] ?? []
-    return { epoch: [textIn(row[0]), known?.text].filter((part) => part !== undefined).join('.'), row }
+  #keep(session: object, known: Known): Seen {
+    this.#known.set(session, known)
+    return seen(known)
   }
+}
+
+function isOld({ at }: Known): boolean {
+  return performance.now() - at > askEveryMs
+}
+
+function seen({ identity, told }: Known): Seen {
+  return { ...told, epoch: [told.rowEpoch, identity].filter((part) => part !== undefined).join('.') }
+}
+
+async function ask(runner: Runner, tables: Tables): Promise<Told> {
+  return toldIn((await runner.run(epochAndHorizon(tables))).rows)
+}
+
+export function toldIn([row]: Answer['rows']): Told {
+  return { rowEpoch: textIn(row?.[0]), horizonMs: optionalNumberIn(row?.[1]) }
+}
+
+/** A condition on the row of our table: it says what it said. */
+export function stillSays({ rowEpoch, horizonMs }: Told): string {
+  return `epoch = ${bytes(rowEpoch)} AND horizon <=> ${integer(horizonMs)}`
 }
 
 export function epochAndHorizon({ meta }: Tables, also?: string): string {

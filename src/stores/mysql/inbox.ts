@@ -1,13 +1,13 @@
-import type { ClaimAnswer, ClaimRequest, Inbox } from '../../contracts/index.ts'
+import type { ClaimAnswer, Inbox, RecordKey } from '../../contracts/index.ts'
 import { splitChanges } from '../../encoding/split-changes.ts'
 import { type ClaimHabit, type ClaimOptions, claimAll, look, nameOf } from './claim.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
-import { epochAndHorizon, Identities } from './epoch.ts'
+import { epochAndHorizon, Identities, type Seen, toldIn } from './epoch.ts'
 import { deadlock, errorNumber } from './errors.ts'
-import { bytes, nowMs, optionalNumberIn, textIn } from './literals-and-cells.ts'
+import { bytes, nowMs } from './literals-and-cells.ts'
 import { newEpoch } from './migrations/index.ts'
 import { mark, type OpenTransactions } from './open-transaction.ts'
-import type { Runner } from './runner.ts'
+import type { Answer, Runner } from './runner.ts'
 import type { ShortTransactions } from './short-transactions.ts'
 import { foundByKey, givenRows, handlerValue, inChunks, inGroups, isOneOf, keyValue } from './statement-parts.ts'
 import type { Tables } from './tables.ts'
@@ -31,26 +31,15 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
       const transaction = transactions.find(tx)
       if (transaction === undefined) {
         const joined = transactions.joined(tx)
-        const { rows } = await joined.run(epochAndHorizon(tables))
-        const seen = { epoch: textIn(rows[0]?.[0]), horizonMs: optionalNumberIn(rows[0]?.[1]) }
-        const { answer, token } = await claimOn(joined, tables, { requests, ...seen, habit, before: joined.claims })
-        joined.claimed(token, ours(requests, answer))
-        return answer
+        const read = async () => joinedEpoch((await joined.run(epochAndHorizon(tables))).rows)
+        return await claimOn(joined, { requests, read, before: joined.claims })
       }
       const { connection } = transaction
       for (let turn = 1; ; turn++) {
         try {
-          // Read before the claim, because an epoch and a horizon that are too old are better than too new.
-          const { epoch, row } = await identities.read(connection)
-          const seen = { epoch, horizonMs: optionalNumberIn(row[1]) }
-          const { answer, token } = await claimOn(connection, tables, {
-            requests,
-            ...seen,
-            habit,
-            before: transaction.claims,
-          })
-          transaction.claimed(token, ours(requests, answer))
-          return answer
+          const recalled = identities.recall(connection)
+          const read = () => identities.read(connection)
+          return await claimOn(transaction, { requests, recalled, read, before: transaction.claims }, connection)
         } catch (error) {
           // If several transactions wait for one that is rolled back, InnoDB makes all but one of them deadlock victims. The
           // transaction is gone, but so far nothing else was in it.
@@ -93,22 +82,34 @@ export function mysqlInbox<Native extends MysqlConnectionShape>(parts: InboxPart
     },
   }
 
+  /** By default on itself; a claim of our own transaction does not count as something done in it. */
+  async function claimOn(
+    into: Runner & { claimed(token: string, keys: readonly RecordKey[]): void },
+    options: Omit<ClaimOptions, 'habit'>,
+    runner: Runner = into,
+  ): Promise<ClaimAnswer> {
+    const { requests } = options
+    if (requests.length === 0) {
+      const { epoch } = await options.read()
+      into.claimed('', [])
+      return { epoch, existing: [] }
+    }
+    const { epoch, existing, tooOld, token } = await claimAll(runner, tables, { ...options, habit })
+    into.claimed(
+      token,
+      requests.filter((_, place) => existing[place] === undefined && !tooOld.has(place)),
+    )
+    return { epoch, existing, ...(tooOld.size > 0 && { tooOld }) }
+  }
+
   async function onceRead(sql: string) {
     const rows = await short.read(sql)
     return { rows, count: rows.length, status: 0 }
   }
 }
 
-async function claimOn(
-  runner: Runner,
-  tables: Tables,
-  { epoch, ...options }: ClaimOptions & { readonly epoch: string },
-): Promise<{ readonly answer: ClaimAnswer; readonly token: string }> {
-  if (options.requests.length === 0) return { answer: { epoch, existing: [] }, token: '' }
-  const { existing, tooOld, token } = await claimAll(runner, tables, options)
-  return { answer: { epoch, existing, ...(tooOld.size > 0 && { tooOld }) }, token }
-}
-
-function ours(requests: readonly ClaimRequest[], { existing, tooOld }: ClaimAnswer): readonly ClaimRequest[] {
-  return requests.filter((_, place) => existing[place] === undefined && !tooOld?.has(place))
+/** Without the identity of the database: nothing is cached of a transaction of the caller. */
+function joinedEpoch(rows: Answer['rows']): Seen {
+  const told = toldIn(rows)
+  return { ...told, epoch: told.rowEpoch }
 }
