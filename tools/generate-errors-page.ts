@@ -14,7 +14,7 @@ export function renderErrorsPage(catalog: Catalog): string {
   )
   return [
     '# Errors\n',
-    `<!-- Generated from ${catalogPath} by tools/generate-errors-page.ts; edit the catalogue, not this page. -->\n`,
+    `<!-- Generated from src/errors/*-catalog.ts by tools/generate-errors-page.ts; edit those, not this page. -->\n`,
     'Every error is a `JustonceError`; its `code` is one of these.\n',
     ...sections,
   ].join('\n')

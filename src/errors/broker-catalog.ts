@@ -49,6 +49,14 @@ export const brokerCatalog = {
     title: 'The broker has put a message into its own dead-letter queue',
     fix: 'Check the reason in its headers and the delivery limit of the queue, then redrive the dead letter.',
   },
+  BROKER_MAY_LOSE: {
+    title: 'The broker may lose messages that it has accepted when one of its nodes fails',
+    fix: 'RabbitMQ: use durable quorum queues. Kafka: three replicas, min.insync.replicas 2 and unclean.leader.election.enable false for each topic.',
+  },
+  BROKER_NOT_CHECKED: {
+    title: 'The broker does not say whether it may lose messages',
+    fix: 'RabbitMQ: give the transport declare, or look at the output of rabbitmqctl list_queues name type durable arguments policy.',
+  },
   BROKER_SETUP: {
     title: 'Something that the transport needs does not exist on the broker, or is set up differently',
     fix: "Create it, let the transport declare it, or change the option; the transport's page says what it needs.",

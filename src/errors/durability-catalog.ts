@@ -1,4 +1,4 @@
-/** Codes for what may lose commits or make a database slow. An app warns of the first when it starts; the doctor looks for all of them. */
+/** Codes for what may lose commits, or make a database slow or refuse work. An app warns of the first when it starts; the doctor looks for all of them. */
 export const durabilityCatalog = {
   COMMITS_NOT_DURABLE: {
     title: 'The server may lose commits when it crashes, and with them records whose messages were acknowledged',
@@ -11,5 +11,9 @@ export const durabilityCatalog = {
   INDEX_MISSING: {
     title: 'An index of the tables of the store is missing or invalid, so what should be a lookup reads whole tables',
     fix: 'Create it as npx justonce migrate --print shows it. Nothing is wrong but slow.',
+  },
+  ISOLATION_DEFAULT_STRICT: {
+    title: 'Transactions of your own code are stricter than READ COMMITTED unless they say otherwise',
+    fix: 'Nothing for handlers: their transactions say it themselves. Open those that you pass to once(), publish() or intend() as READ COMMITTED, or be ready to retry them.',
   },
 } as const satisfies Record<string, { title: string; fix: string }>
