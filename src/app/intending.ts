@@ -2,6 +2,7 @@ import type { Engine } from '../engine/engine.ts'
 import { intentsCommitted } from '../engine/intending/intents-committed.ts'
 import { type IntendOptions, newIntent } from '../engine/intending/new-intent.ts'
 import { claimIntents, writeIntents } from '../engine/intending/store-intents.ts'
+import { traceNow } from '../engine/publishing/with-trace.ts'
 import { JustonceError } from '../errors/index.ts'
 
 /** `app.intend`: stores an intent in a transaction of the caller. Resolves to its key. */
@@ -20,6 +21,7 @@ export async function intendWithin(
   const announced = engine.effects.announced(effect)
   const intent = newIntent({
     ...{ effect, payload, options, announced, now: clock.now(), maxBytes: limits.maxBodyBytes },
+    trace: traceNow(engine.traceHeaders, undefined),
   })
   const joined = store.within(tx)
   // Every store refuses a savepoint outside of a transaction, where the intent would be stored immediately.

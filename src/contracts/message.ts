@@ -23,6 +23,9 @@ export interface IncomingMessage {
 
 export type Headers = Readonly<Record<string, string>>
 
+/** The W3C trace context: which trace something belongs to, and which span of it has caused it. */
+export type TraceContext = { readonly traceparent?: string; readonly tracestate?: string }
+
 /** A decoded and validated message, as handlers see it. */
 export interface Message<Body = unknown> {
   readonly id: string

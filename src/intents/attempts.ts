@@ -92,14 +92,14 @@ export class Attempts<Tx> {
     else this.#track(lane, this.#call(effect, task, task.read))
   }
 
-  async #call(effect: Effect, task: Task, { intent, idempotencyKey }: ReadIntent): Promise<void> {
+  async #call(effect: Effect, task: Task, { intent, idempotencyKey, trace }: ReadIntent): Promise<void> {
     const { clock } = this.#engine
     const { letter } = task.reservation
     const attempt = attemptsOf(letter) + 1
     this.#reportDeath(effect, letter)
     const what = `Attempt ${attempt} of the effect ${effect.name} for ${intent.key}`
     const { outcome, late } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, (signal, assertInTime) =>
-      effect.run(intent, { idempotencyKey, attempt, signal, assertInTime }),
+      effect.run(intent, { idempotencyKey, attempt, trace, signal, assertInTime }),
     )
     const end = (ended: CallOutcome): void => this.#finisher.add(this.#endingOf(effect, task, attempt, ended))
     end(outcome)

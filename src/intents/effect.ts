@@ -1,4 +1,4 @@
-import type { AfterJson } from '../contracts/index.ts'
+import type { AfterJson, TraceContext } from '../contracts/index.ts'
 import type { Backoff, BreakerPolicy, RetryPolicy } from '../engine/handler.ts'
 
 /** A decided call, as an effect gets it. */
@@ -16,6 +16,8 @@ export interface EffectContext {
   readonly idempotencyKey: string
   /** 1 is the first attempt. */
   readonly attempt: number
+  /** The trace of whatever has intended it, if there was one. */
+  readonly trace: TraceContext
   /** Aborted when the time of the call is up. Pass it on: otherwise the call goes on although nobody waits for it. */
   readonly signal: AbortSignal
   /**
@@ -46,7 +48,7 @@ export interface EffectOptions<Payload = unknown, Result = unknown> {
    */
   readonly probe?: (
     intent: Intent<Payload>,
-    context: Pick<EffectContext, 'idempotencyKey' | 'signal'>,
+    context: Pick<EffectContext, 'idempotencyKey' | 'trace' | 'signal'>,
   ) => Promise<ProbeAnswer<Result>> | ProbeAnswer<Result>
   /** How often a call that failed is repeated, and when. Default: 10 attempts, 1 s to 5 minutes apart. */
   readonly retry?: {
@@ -88,7 +90,9 @@ export type Remedy = 'repeat' | 'probe' | 'wait' | 'discard'
 export interface Effect {
   readonly name: string
   readonly run: (intent: Intent, context: EffectContext) => unknown
-  readonly probe: ((intent: Intent, context: Pick<EffectContext, 'idempotencyKey' | 'signal'>) => unknown) | undefined
+  readonly probe:
+    | ((intent: Intent, context: Pick<EffectContext, 'idempotencyKey' | 'trace' | 'signal'>) => unknown)
+    | undefined
   readonly remedy: Remedy
   /** What is done if the provider cannot say. */
   readonly lastRemedy: Exclude<Remedy, 'probe'>

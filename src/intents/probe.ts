@@ -18,11 +18,11 @@ export async function askProvider(
   clock: Clock,
   effect: Effect,
   { attempts, errors: history }: StoredParkedMessage,
-  { intent, idempotencyKey }: ReadIntent,
+  { intent, idempotencyKey, trace }: ReadIntent,
 ): Promise<Answered> {
   const what = `The probe of the effect ${effect.name} for ${intent.key}`
   const { outcome } = await callWithin(clock, { what, timeoutMs: effect.timeoutMs }, (signal) =>
-    effect.probe?.(intent, { idempotencyKey, signal }),
+    effect.probe?.(intent, { idempotencyKey, trace, signal }),
   )
   const at = clock.now()
   const answer = outcome.kind === 'returned' ? answerIn(outcome.value) : undefined

@@ -1,4 +1,4 @@
-import type { Events, JustonceEvent, Message, OutgoingMessage, Publisher } from '../contracts/index.ts'
+import type { Events, JustonceEvent, Message, OutgoingMessage, Publisher, TraceContext } from '../contracts/index.ts'
 import { version } from '../encoding/version.ts'
 import type { ApiShape, SpanOptionsShape, SpanShape } from './api-shape.ts'
 import { RecentSpans } from './recent-spans.ts'
@@ -13,6 +13,8 @@ interface Call {
   readonly attempt: number
 }
 
+type Outside = (...given: never[]) => unknown
+
 /** What is given to an app, and around its destinations and effects. */
 export interface OpenTelemetry {
   /** For `justonce({ around })`: a span around every call of a handler, in the trace of its message. */
@@ -23,8 +25,8 @@ export interface OpenTelemetry {
   watch(app: { readonly events: Pick<Events, 'listen'> }): void
   /** A destination with a span for each message that is sent. */
   publisher(publisher: Publisher): Publisher
-  /** An effect with a span around each call. */
-  effect<E extends { readonly run: (...given: never[]) => unknown }>(effect: E): E
+  /** An effect with a span around each call and each question to the provider, as children of the handler that intended it. */
+  effect<E extends { readonly run: Outside; readonly probe?: Outside }>(effect: E): E
 }
 
 /**
@@ -57,6 +59,19 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
     }
   }
 
+  /** A call outside belongs to the trace of the handler that intended it, whichever process makes it. */
+  const outside = (name: 'call' | 'probe', work: Outside) => {
+    return (...given: never[]): Promise<unknown> => {
+      const [{ effect, key }, { trace, attempt }] = given as unknown as Parameters<typeof describeCall>
+      const span = start(
+        `${name} ${effect}`,
+        { kind: kinds.client, attributes: describeCall({ effect, key }, { trace, attempt }) },
+        received({ headers: trace as Message['headers'] }),
+      )
+      return within(span, async () => await work(...given))
+    }
+  }
+
   return {
     async around(message, next, { handler, messages, attempt }) {
       const isBatch = messages.length > 1
@@ -84,7 +99,7 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
       return carrier
     },
     watch({ events }) {
-      events.listen((event) => heard(event, start, done), { replacesLog: false })
+      events.listen((event) => heard(event, { start, received, done }), { replacesLog: false })
     },
     publisher: (publisher) => ({
       destination: publisher.destination,
@@ -117,21 +132,19 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
     }),
     effect: (effect) => ({
       ...effect,
-      run: (...given: never[]) => {
-        const [intent] = given as unknown as [{ readonly effect: string; readonly key: string }]
-        const attributes = { 'justonce.effect': intent.effect, 'justonce.intent.key': intent.key }
-        const span = start(`call ${intent.effect}`, { kind: kinds.client, attributes })
-        return within(span, async () => await effect.run(...given))
-      },
+      run: outside('call', effect.run),
+      ...(effect.probe !== undefined && { probe: outside('probe', effect.probe) }),
     }),
   }
 }
 
-function heard(
-  event: JustonceEvent,
-  start: (name: string, options: SpanOptionsShape) => SpanShape,
-  done: RecentSpans,
-): void {
+interface Site {
+  start(name: string, options: SpanOptionsShape, parent?: unknown): SpanShape
+  received(message: Pick<Message, 'headers'>): unknown
+  readonly done: RecentSpans
+}
+
+function heard(event: JustonceEvent, { start, received, done }: Site): void {
   if (event.kind === 'batch') {
     const now = Date.now()
     const attributes = { ...messaging('receive'), 'messaging.batch.message_count': event.messages }
@@ -145,7 +158,20 @@ function heard(
       'justonce.redelivered': event.redelivered,
     }
     const links = linkTo(done.of(event.handler, event.messageId))
-    start(`duplicate ${event.handler}`, { kind: kinds.consumer, attributes, links }).end()
+    // A copy has the trace context of the message that was handled: they are in one trace, whichever process did the work.
+    const parent = received({ headers: (event.trace ?? {}) as Message['headers'] })
+    start(`duplicate ${event.handler}`, { kind: kinds.consumer, attributes, links }, parent).end()
+  }
+}
+
+function describeCall(
+  { effect, key }: { readonly effect: string; readonly key: string },
+  { attempt }: { readonly trace: TraceContext; readonly attempt?: number },
+) {
+  return {
+    'justonce.effect': effect,
+    'justonce.intent.key': key,
+    ...(attempt !== undefined && { 'justonce.attempt': attempt }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock, NewParkedMessage, StoredParkedMessage } from '../contracts/
 import { fittedText } from '../encoding/fit-text.ts'
 import { doneType, effectOf, failedType } from '../encoding/intent-name.ts'
 import { packMessage } from '../encoding/packed-message.ts'
+import { traceIn } from '../encoding/trace-context.ts'
 import { unpackLetter } from '../encoding/unpack-letter.ts'
 import { unrouted } from '../encoding/unrouted.ts'
 import { uuidv7 } from '../ids/index.ts'
@@ -38,7 +39,7 @@ export function outcomeMessage(
   { clock, encode }: { readonly clock: Clock; encode(value: unknown, type: string): Uint8Array | undefined },
 ): NewParkedMessage | undefined {
   const effect = effectOf(row.handler)
-  const { id: idempotencyKey = '', body } = unpackLetter(row.message)
+  const { id: idempotencyKey = '', body, headers } = unpackLetter(row.message)
   const about = { effect, key: row.key, idempotencyKey, payload: parsed(body), attempts: row.attempts }
   const type = outcome.kind === 'done' ? doneType(effect) : failedType(effect)
   const content: IntentDone | IntentFailed =
@@ -56,7 +57,7 @@ export function outcomeMessage(
     messageId: id,
     type: fittedText(type),
     source,
-    message: packMessage({ id, type, source, sentAt: clock.now(), headers: {}, body: encoded }),
+    message: packMessage({ id, type, source, sentAt: clock.now(), headers: { ...traceIn(headers) }, body: encoded }),
     state: 'waiting',
     attempts: 0,
     reason: 'INTENT_RESULT',

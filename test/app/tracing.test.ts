@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { DidNotHappen } from '../../src/index.ts'
 import { note, openApp } from './open-app.ts'
 
 const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' }
@@ -52,4 +53,59 @@ test('whoever knows the trace that runs now is asked where it is published, and 
   await handle(note('m2', { headers: trace }))
   await quiet()
   expect(seen).toContain(trace.traceparent)
+})
+
+test('what a handler intends belongs to the trace of its message, in every attempt, when the provider is asked and in the message about its outcome', async () => {
+  const { app, handle, clock, quiet } = openApp()
+  const seen: unknown[] = []
+  app.effect('email.welcome', {
+    retry: { backoff: () => 1 },
+    settleMs: 0,
+    run(_, { attempt, trace }) {
+      seen.push(['run', attempt, trace])
+      if (attempt === 1) throw new DidNotHappen('not yet')
+      throw new Error('nobody knows')
+    },
+    probe(_, { trace }) {
+      seen.push(['probe', trace])
+      return { status: 'happened' }
+    },
+  })
+  app.on('note.created', 'welcome', async (_, { intend }) => void (await intend('email.welcome', {})))
+  app.on('intent.done:email.welcome', 'note-receipt', ({ headers }) => void seen.push(['done', headers]))
+  await handle(note('m1', { headers: trace }))
+  await clock.advance(60_000)
+  await quiet()
+  expect(seen).toEqual([
+    ['run', 1, trace],
+    ['run', 2, trace],
+    ['probe', trace],
+    ['done', trace],
+  ])
+})
+
+test('a trace that is malformed or too long is not passed on: whoever sends a message may put anything there', async () => {
+  const { app, handle, quiet } = openApp()
+  const seen: unknown[] = []
+  app.effect('email.welcome', { run: (_, given) => void seen.push(given.trace) })
+  app.on('note.created', 'welcome', async (_, { intend, publish }) => {
+    await intend('email.welcome', {})
+    await publish('note.tagged', {})
+  })
+  app.on('note.tagged', 'count', ({ headers }) => void seen.push(headers))
+  await handle(note('m1', { headers: { traceparent: 'x'.repeat(50_000) } }))
+  await quiet()
+  expect(seen).toEqual([{}, {}])
+  seen.length = 0
+  await handle(note('m2', { headers: { ...trace, tracestate: 'a='.repeat(5_000) } }))
+  await quiet()
+  expect(seen).toEqual([{ traceparent: trace.traceparent }, { traceparent: trace.traceparent }])
+})
+
+test('a duplicate says which trace its copy came with', async () => {
+  const { app, handle, eventsOf } = openApp()
+  app.on('note.created', 'tag', () => {})
+  await handle(note('m1', { headers: trace }))
+  await handle(note('m1', { headers: trace }))
+  expect(eventsOf('duplicate')).toMatchObject([{ trace }])
 })

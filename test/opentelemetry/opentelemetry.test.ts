@@ -21,7 +21,7 @@ beforeEach(() => exporter.reset())
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` }
 
-function open() {
+function open({ store = memoryStore() } = {}) {
   const telemetry = openTelemetry(api)
   const from = memoryTransport()
   const sent = Promise.withResolvers<readonly OutgoingMessage[]>()
@@ -35,7 +35,7 @@ function open() {
   }
   const { around, traceHeaders } = telemetry
   const to = { events: telemetry.publisher(publisher) }
-  const app = justonce({ store: memoryStore(), from, to, around, traceHeaders, log: false, pollMs: 10 })
+  const app = justonce({ store, from, to, around, traceHeaders, log: false, pollMs: 10 })
   telemetry.watch(app)
   onTestFinished(() => app.stop())
   const spans = (name: string) => exporter.getFinishedSpans().filter((span) => span.name.startsWith(name))
@@ -88,14 +88,50 @@ test('a duplicate links to the span that did the work, and a failure is an error
   expect(failed?.status).toEqual({ code: api.SpanStatusCode.ERROR, message: 'no luck' })
 })
 
-test('an effect has a span around each call', async () => {
-  const { app, telemetry, spans, handle } = open()
-  const called = Promise.withResolvers<void>()
-  app.effect('email.welcome', telemetry.effect({ run: () => called.resolve() }))
-  app.on('note.created', 'tag-note', async (_, { intend }) => void (await intend('email.welcome', {})))
-  await app.start()
-  await handle('m1')
-  await called.promise
-  await app.stop()
-  expect(spans('call email.welcome')[0]?.attributes).toMatchObject({ 'justonce.effect': 'email.welcome' })
+test('calls and probes of an effect are in the trace of the handler that intended it, in another process, too', async () => {
+  const store = memoryStore()
+  const intending = open({ store })
+  intending.app.effect('email.welcome', { elsewhere: true })
+  intending.app.on('note.created', 'tag-note', async (_, { intend }) => void (await intend('email.welcome', {})))
+  await intending.app.start()
+  await intending.handle('m1')
+  await intending.app.stop()
+  const calling = open({ store })
+  const asked = Promise.withResolvers<void>()
+  const run = (): never => {
+    throw new Error('no answer')
+  }
+  const probe = () => {
+    asked.resolve()
+    return { status: 'happened' as const }
+  }
+  calling.app.effect('email.welcome', calling.telemetry.effect({ run, probe, settleMs: 0 }))
+  calling.app.on('note.created', 'tag-note', () => {})
+  await calling.app.start()
+  await asked.promise
+  await calling.app.stop()
+  const [intended] = calling.spans('process tag-note')
+  const [call] = calling.spans('call email.welcome')
+  const [question] = calling.spans('probe email.welcome')
+  expect(call?.attributes).toMatchObject({ 'justonce.effect': 'email.welcome', 'justonce.attempt': 1 })
+  expect(call?.status).toEqual({ code: api.SpanStatusCode.ERROR, message: 'no answer' })
+  for (const span of [call, question]) {
+    expect(span?.spanContext().traceId).toBe(traceId)
+    expect(span?.parentSpanContext?.spanId).toBe(intended?.spanContext().spanId)
+  }
+})
+
+test('a duplicate that another process recognises is in the trace of the span that did the work', async () => {
+  const store = memoryStore()
+  const spans = []
+  for (const process of [open({ store }), open({ store })]) {
+    process.app.on('note.created', 'tag-note', () => {})
+    await process.app.start()
+    await process.handle('m1')
+    await process.app.stop()
+    spans.push(...process.spans('duplicate tag-note'))
+  }
+  expect(spans).toHaveLength(1)
+  expect(spans[0]?.spanContext().traceId).toBe(traceId)
+  expect(spans[0]?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
 })

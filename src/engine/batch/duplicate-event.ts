@@ -1,4 +1,5 @@
 import type { JustonceEvent } from '../../contracts/index.ts'
+import { traceIn } from '../../encoding/trace-context.ts'
 import type { Run } from '../items.ts'
 
 /** Says of a duplicate what the transport knows about why it came. */
@@ -19,5 +20,6 @@ export function duplicateEvent<Tx>(
     redelivered: redelivered === true || (count ?? 1) > 1,
     deliveries: count,
     processedAt,
+    trace: traceIn(message.headers),
   }
 }

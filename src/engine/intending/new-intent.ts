@@ -1,4 +1,4 @@
-import type { Headers, NewParkedMessage } from '../../contracts/index.ts'
+import type { Headers, NewParkedMessage, TraceContext } from '../../contracts/index.ts'
 import { fittedText } from '../../encoding/fit-text.ts'
 import { announcedHeader, intentHandler } from '../../encoding/intent-name.ts'
 import { packMessage } from '../../encoding/packed-message.ts'
@@ -38,6 +38,8 @@ export interface IntentRequest {
   readonly maxBytes: number
   /** The types of messages about its outcome that somebody wants. */
   readonly announced?: readonly string[] | undefined
+  /** The trace that it belongs to. */
+  readonly trace?: TraceContext | undefined
 }
 
 const encoder = new TextEncoder()
@@ -48,7 +50,7 @@ const longestDelayMs = 365 * 24 * 3_600_000
  * user's, or the same id.
  */
 export function newIntent(request: IntentRequest): NewIntent {
-  const { effect, options = {}, now, weak = false, announced = [] } = request
+  const { effect, options = {}, now, weak = false, announced = [], trace } = request
   checkOptions(options, ['key', 'delayMs'], 'intend()')
   const { delayMs = 0 } = options
   checkNumber(delayMs, 'delayMs of intend()', 0, longestDelayMs)
@@ -56,7 +58,7 @@ export function newIntent(request: IntentRequest): NewIntent {
   const body = encodePayload(request)
   const id = intentId(request)
   const handler = intentHandler(effect)
-  const headers: Headers = announced.length === 0 ? {} : { [announcedHeader]: announced.join('\n') }
+  const headers: Headers = { ...trace, ...(announced.length > 0 && { [announcedHeader]: announced.join('\n') }) }
   const message = { id, type: effect, source: handler, key: options.key, sentAt: now, headers, body }
   return {
     isClaimed: options.key !== undefined || (weak && request.cause !== undefined),
