@@ -16,6 +16,7 @@ import { reservationEffect } from '../reservations/reservation-effect.ts'
 import { alertParts, webhookEffects } from './alerting.ts'
 import { type AppOptions, checkAppOptions, type Duty, decideConcurrency, dutiesOf } from './app-options.ts'
 import { whenBrokersAreThere } from './await-brokers.ts'
+import { BrokerWatch } from './broker-watch.ts'
 import { buildEngine, decideBatch } from './build-engine.ts'
 import { cancelPublished } from './cancel-published.ts'
 import { checkWhatHandlersNeed } from './check-transport.ts'
@@ -182,12 +183,15 @@ export function justonce<
       for (const subscriber of from) checkWhatHandlersNeed(handlers.all, store, subscriber)
       const concurrency = decideConcurrency(store, options.concurrency, from.length)
       const batch = decideBatch(options)
+      const brokers = new BrokerWatch(driversOf(ways), { clock, events })
       const reporting = heartbeatOf(
         engine,
         {
           ...{ app: options.name, duties, handlers },
           sources: from.map(({ name }) => name),
           destinations: destinations.all.map(({ name }) => name),
+          pool: { connections: store.capabilities.connections, batches: concurrency * from.length },
+          brokers: () => brokers.known,
         },
         options.heartbeat,
       )
@@ -228,6 +232,7 @@ export function justonce<
           isTimeless: !handlers.isEmpty && handlers.all.every(({ born }) => born.name === 'none'),
         },
         heartbeat,
+        brokers: heartbeat === undefined ? undefined : brokers,
         alerts: rules.length === 0 ? undefined : alertParts(engine, operated, options.name, rules),
         schedules: schedules.parts,
       })

@@ -1,7 +1,7 @@
 import { version } from '../encoding/version.ts'
 import type { CallInProgress } from '../engine/calls/calls-in-progress.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { ReportedHandler } from '../facts/index.ts'
+import type { ReportedBroker, ReportedHandler } from '../facts/index.ts'
 import { type CallNow, Heartbeat } from '../heartbeat/heartbeat.ts'
 import type { Handlers } from './handlers.ts'
 import { decideHeartbeat, type HeartbeatOptions } from './heartbeat-options.ts'
@@ -12,19 +12,21 @@ export interface Reporting {
   readonly sources: readonly string[]
   readonly destinations: readonly string[]
   readonly handlers: Handlers
+  readonly pool: { readonly connections: number; readonly batches: number }
+  brokers(): readonly ReportedBroker[]
 }
 
 /** The heartbeat of an app, which also obeys what operators have paused; `undefined` if it is turned off. */
 export function heartbeatOf(
   engine: Engine<unknown>,
-  { handlers, ...about }: Reporting,
+  { handlers, brokers, ...about }: Reporting,
   given: boolean | HeartbeatOptions | undefined,
 ): Heartbeat | undefined {
   const options = decideHeartbeat(given)
   if (options === undefined) return undefined
   const { store, clock, events, breakers, calls } = engine
   const reported = {
-    about: () => ({ ...about, version, handlers: reportedHandlers(engine, handlers) }),
+    about: () => ({ ...about, version, handlers: reportedHandlers(engine, handlers), brokers: brokers() }),
     running: (limit: number) => ({ count: calls.size, calls: calls.longest(limit).map(callNow) }),
     obey(pauses: readonly { readonly handler: string }[]) {
       // A pause of a former name is one of the handler that has that name now.
@@ -32,9 +34,7 @@ export function heartbeatOf(
       if (breakers.obeyOperators(paused)) engine.wake('retries')
     },
   }
-  const heartbeat = new Heartbeat({ store, clock, events }, reported, options)
-  calls.onEnd = (handler, ms) => heartbeat.called(handler, ms)
-  return heartbeat
+  return new Heartbeat({ store, clock, events }, reported, options)
 }
 
 function reportedHandlers({ breakers }: Engine<unknown>, handlers: Handlers): readonly ReportedHandler[] {

@@ -20,6 +20,7 @@ import { Relay } from '../outgoing/relay.ts'
 import { Scheduler, type SchedulerParts } from '../schedules/scheduler.ts'
 import type { Duty } from './app-options.ts'
 import type { Connection } from './await-brokers.ts'
+import type { BrokerWatch } from './broker-watch.ts'
 import { Deadline } from './deadline.ts'
 import { limitsFor } from './in-flight-options.ts'
 import { insideOf } from './ways.ts'
@@ -33,6 +34,7 @@ export interface RunningOptions {
   readonly pollMs: number
   readonly maintenance: MaintainerOptions
   readonly heartbeat?: Heartbeat | undefined
+  readonly brokers?: BrokerWatch | undefined
   readonly alerts?: Omit<AlerterParts, 'gate'> | undefined
   readonly schedules: Pick<SchedulerParts, 'schedules' | 'messageOf'>
 }
@@ -111,6 +113,7 @@ export class Running {
 
   start(): void {
     this.#options.heartbeat?.start(this.#gate)
+    this.#options.brokers?.start()
     for (const consumer of this.#consumers) consumer.start()
     this.#retrier?.start()
     this.#housekeeper?.start()
@@ -162,6 +165,7 @@ export class Running {
       ])
       await finishing.wait('hooks', this.#engine.hooks.end(hooksEndWithinMs))
       await finishing.wait('outgoing messages', Promise.all(this.#relays.map((relay) => relay.stop())))
+      this.#options.brokers?.stop()
       await Promise.all([
         closeAll(this.#options.drivers, closing),
         // If a handler holds the only connection of the store, that handler is what has not ended.

@@ -1,3 +1,5 @@
+import type { TraceContext } from './message.ts'
+
 /** What happens, as it happens; for logs, metrics, tests. A listener that throws is ignored. */
 export type JustonceEvent =
   | {
@@ -22,6 +24,8 @@ export type JustonceEvent =
       readonly deliveries?: number | undefined
       /** When the message was processed, if the database recognised it. */
       readonly processedAt?: Date | undefined
+      /** The W3C trace context that this copy came with, if it has one. */
+      readonly trace?: TraceContext | undefined
     }
   | {
       readonly kind: 'parked'
@@ -68,6 +72,17 @@ export type JustonceEvent =
     }
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
+  /**
+   * A call of a handler has ended: for one message, or for many if it takes batches. What it did is not committed yet, and may be rolled
+   * back with its neighbours and run again.
+   */
+  | {
+      readonly kind: 'called'
+      readonly handler: string
+      readonly messages: number
+      readonly ms: number
+      readonly failed: boolean
+    }
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
   /** The transaction of a batch was rolled back. What is done about it depends on the reason; nothing is lost by it. */
   | {

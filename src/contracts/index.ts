@@ -14,7 +14,15 @@ export type {
   RecordKey,
   RecordState,
 } from './inbox.ts'
-export type { Due, Headers, IncomingMessage, Message, OutgoingMessage, PublishedMessage } from './message.ts'
+export type {
+  Due,
+  Headers,
+  IncomingMessage,
+  Message,
+  OutgoingMessage,
+  PublishedMessage,
+  TraceContext,
+} from './message.ts'
 export type {
   BehindOptions,
   DueOptions,
@@ -55,6 +63,7 @@ export type {
 } from './store.ts'
 export type {
   Appetite,
+  BrokerState,
   Delivery,
   InsideTransaction,
   PublishDedup,

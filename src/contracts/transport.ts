@@ -68,6 +68,14 @@ export interface TransportNotice {
   readonly message: string
 }
 
+/** What a broker says when it is asked, as far as it can tell. */
+export interface BrokerState {
+  /** How many messages wait there for this subscriber; those that were delivered and are not settled need not be counted. */
+  readonly waiting?: number | undefined
+  /** What about its setup may lose messages, as it is now. */
+  readonly warnings: readonly TransportNotice[]
+}
+
 export type PublishResult =
   | { readonly kind: 'sent' }
   /**
@@ -125,6 +133,8 @@ export interface Publisher {
   /** If not given, the broker passes on every copy. Consumers of justonce recognise copies in any case. */
   readonly dedup?: PublishDedup | undefined
   readonly queue?: QueueInStore | undefined
+  /** As that of a subscriber. A driver that is both has one for both. */
+  inspect?(): Promise<BrokerState>
   close(): Promise<void>
 }
 
@@ -143,6 +153,11 @@ export interface Subscriber {
    * nothing is known.
    */
   redeliversForMs?(): Promise<number | undefined>
+  /**
+   * Asks the broker about its state, for operators. Called every few seconds while the app runs, one call at a time.
+   * You must: change nothing at the broker, and reject if it does not answer. Without this method nothing is known.
+   */
+  inspect?(): Promise<BrokerState>
   /**
    * Yields deliveries in bulk as they arrive, as many at a time as there are; never waits for more. At most `maxInFlight`
    * are unsettled at any time. Ends when the signal is aborted.

@@ -27,6 +27,7 @@ export {
   type ProcessReport,
   packReport,
   type ReceivedReport,
+  type ReportedBroker,
   type ReportedHandler,
   type RunningCall,
   receivedReport,

@@ -1,4 +1,4 @@
-import type { Facts } from '../contracts/index.ts'
+import type { BrokerState, Facts, TransportNotice } from '../contracts/index.ts'
 import { timeOfRevision } from './database-now.ts'
 import { type Counts, type PackedCounts, packCounts, unpackCounts } from './statistics.ts'
 
@@ -12,6 +12,11 @@ export interface ReportedHandler {
   readonly breaker: 'closed' | 'open'
   /** Paused by the code of the process (`app`), or by an operator. */
   readonly paused: 'app' | 'operator' | undefined
+}
+
+/** A broker as a process sees it. */
+export interface ReportedBroker extends BrokerState {
+  readonly name: string
 }
 
 /** A call of a handler that has not ended. */
@@ -43,6 +48,12 @@ export interface ProcessReport {
   readonly sources: readonly string[]
   readonly destinations: readonly string[]
   readonly handlers: readonly ReportedHandler[]
+  /** What it knows of its brokers; absent before it has asked, and in reports of earlier versions. */
+  readonly brokers?: readonly ReportedBroker[] | undefined
+  /** What it was warned of since it started. */
+  readonly warnings?: readonly TransportNotice[] | undefined
+  /** How many connections its store has, and how many batches may need one at once. */
+  readonly pool?: { readonly connections: number; readonly batches: number } | undefined
   /** The calls that have been running longest, and how many there are in all. */
   readonly running: readonly RunningCall[]
   readonly runningCount: number

@@ -24,7 +24,7 @@ test('every end of a message is counted once, and waiting for a turn is no failu
     { kind: 'store-up' },
   ]
   for (const event of events) counter.heard(event)
-  counter.called('tag-note', 1)
+  counter.heard({ kind: 'called', handler: 'tag-note', messages: 1, ms: 1, failed: false })
   counter.look(1_000)
   const { minute } = counter
   expect(minute.handlers.get('tag-note')).toEqual({

@@ -45,6 +45,9 @@ export class Counter {
       case 'expired':
         countsOf(counts, event.handler).expired++
         return
+      case 'called':
+        countDuration(countsOf(counts, event.handler).durations, event.ms)
+        return
       case 'batch': {
         const { batches } = counts
         batches.count++
@@ -62,10 +65,6 @@ export class Counter {
         destination.failed += event.failed
       }
     }
-  }
-
-  called(handler: string, ms: number): void {
-    countDuration(countsOf(this.#sinceLook, handler).durations, ms)
   }
 
   /** What was counted in the minute that is running, up to the last look. */

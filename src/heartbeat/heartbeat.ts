@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import process from 'node:process'
-import type { Clock, Events, Facts, JustonceEvent } from '../contracts/index.ts'
+import type { Clock, Events, Facts, JustonceEvent, TransportNotice } from '../contracts/index.ts'
 import {
   listPauses,
   minuteFact,
@@ -26,7 +26,10 @@ export type CallNow = Omit<ProcessReport['running'][number], 'since'> & { readon
 
 /** What a heartbeat tells of, and whom it tells what operators want. */
 export interface Reported {
-  about(): Pick<ProcessReport, 'app' | 'version' | 'duties' | 'sources' | 'destinations' | 'handlers'>
+  about(): Pick<
+    ProcessReport,
+    'app' | 'version' | 'duties' | 'sources' | 'destinations' | 'handlers' | 'brokers' | 'pool'
+  >
   running(limit: number): { readonly count: number; readonly calls: readonly CallNow[] }
   obey(pauses: readonly Pause[]): void
 }
@@ -44,6 +47,8 @@ interface Surroundings {
 }
 
 const mostRunning = 50
+/** More would make every beat larger; the first ones are those of the start. */
+const mostWarnings = 20
 /** A process that has missed this many beats is taken for dead. */
 const beatsToLive = 6
 const sweepEveryMs = 600_000
@@ -61,6 +66,7 @@ export class Heartbeat {
   readonly #minutes: MinutesToSave
   readonly #duplicates: RecentDuplicates
   readonly #own: OwnFacts
+  readonly #warnings = new Map<string, TransportNotice>()
   readonly #startedAt: Date
   /** How far the database's clock is ahead of ours. */
   #databaseAheadMs = 0
@@ -113,11 +119,9 @@ export class Heartbeat {
 
   heard(event: JustonceEvent): void {
     this.#counter.heard(event)
+    if (event.kind === 'warning' && this.#warnings.size < mostWarnings)
+      this.#warnings.set(event.message, { code: event.code, message: event.message })
     if (event.kind === 'duplicate') this.#duplicates.saw(event, this.#databaseNow())
-  }
-
-  called(handler: string, ms: number): void {
-    this.#counter.called(handler, ms)
   }
 
   /** What the next beat would say. A handler may have the only connection of the store, so that the beat has to wait for it. */
@@ -154,6 +158,7 @@ export class Heartbeat {
     return {
       id: this.id,
       ...this.#reported.about(),
+      warnings: [...this.#warnings.values()],
       host: hostname(),
       pid: process.pid,
       node: process.version,

@@ -69,6 +69,8 @@ export interface Overview {
   readonly history: readonly MinuteView[]
   /** The messages that wait in queues of the store, by queue. */
   readonly queues: Readonly<Record<string, QueueCount>>
+  /** The messages that wait at brokers, by source, as far as brokers tell; the processes that read them ask every 15 s. */
+  readonly brokers: Readonly<Record<string, number>>
   /** Published but not sent yet, by destination. */
   readonly outgoing: Readonly<Record<string, QueueCount>>
   /** Published messages whose time to leave has not come. */

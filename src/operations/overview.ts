@@ -45,6 +45,7 @@ export async function overview<Tx>(
     ),
     history,
     queues,
+    brokers: brokersOf(reports),
     outgoing,
     delayed: await countParked(store, { kind: 'delayed' }),
     parked: {
@@ -82,6 +83,16 @@ async function historyOf<Tx>(
     const number = first + index
     return minuteView(new Date(number * minuteMs), byMinute.get(number) ?? noCounts())
   })
+}
+
+/** The latest that any process was told. All that read a source are told the same, a few seconds apart. */
+function brokersOf(reports: readonly ReceivedReport[]): Record<string, number> {
+  const latestLast = reports.toSorted((a, b) => a.reportedAt.getTime() - b.reportedAt.getTime())
+  return Object.fromEntries(
+    latestLast.flatMap(({ brokers = [] }) =>
+      brokers.flatMap(({ name, waiting }) => (waiting === undefined ? [] : [[name, waiting]])),
+    ),
+  )
 }
 
 async function queuesOf<Tx>({ queue }: Pick<Store<Tx>, 'queue'>): Promise<Pick<Overview, 'queues' | 'outgoing'>> {

@@ -22,15 +22,17 @@ test('every end of a message can be seen, on the app and on the diagnostics chan
   await handle(note('unknown', { type: 'no.such.type' }))
   const told = events.map((event) => {
     const { kind, ...rest } = event as JustonceEvent & Record<string, unknown>
-    return [kind, rest.reason ?? rest.from ?? rest.key ?? rest.handled]
+    return [kind, rest.reason ?? rest.from ?? rest.key ?? rest.handled ?? rest.failed]
   })
   expect(told).toEqual([
+    ['called', false],
     ['processed', 'm1'],
     ['batch', 1],
     ['duplicate', 'cache'],
     ['batch', 1],
     ['duplicate', 'store'],
     ['batch', 1],
+    ['called', true],
     ['rolled-back', 'failure'],
     ['parked', 'HANDLER_FAILED'],
     ['batch', 1],
@@ -51,7 +53,7 @@ test('a listener that throws is ignored, others hear all, and one that has left 
   leave()
   app.on('note.created', 'tag-note', ({ id }, { tx }) => write(tx, id))
   await handle(note('m1'))
-  expect(heard).toEqual(['processed', 'batch'])
+  expect(heard).toEqual(['called', 'processed', 'batch'])
   expect(effects()).toEqual({ m1: 1 })
 })
 

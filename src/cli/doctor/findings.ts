@@ -1,4 +1,4 @@
-import type { Store } from '../../contracts/index.ts'
+import type { Store, TransportNotice } from '../../contracts/index.ts'
 import { catalog, type ErrorCode } from '../../errors/index.ts'
 import type { HandlerView, Operations, ProcessView } from '../../operations/index.ts'
 import { problemOf } from '../migrate/index.ts'
@@ -29,16 +29,62 @@ export async function schemaFindings(store: Store): Promise<Finding[]> {
   ]
 }
 
+/** A finding from a code of the catalogue, whose message ends with the fix. */
+function findingOf({ code, message }: TransportNotice): Finding {
+  const { fix } = catalog[code as ErrorCode] ?? { fix: undefined }
+  const found = fix === undefined ? message : message.replace(fix, '').trim()
+  return {
+    level: harmless.has(code) ? 'notice' : 'problem',
+    check: code,
+    found,
+    fix: fix ?? 'See what the message says.',
+  }
+}
+
+/** Nothing is wrong yet: it depends on what else is done with the database, or cannot be found out. */
+const harmless: ReadonlySet<string> = new Set(['ISOLATION_DEFAULT_STRICT', 'SERVER_NOT_CHECKED', 'BROKER_NOT_CHECKED'])
+
 /** What the store knows of its database: settings that lose what was committed, tables without transactions, missing rights. */
 export async function databaseFindings(store: Store): Promise<Finding[]> {
   const warnings = (await store.warnings?.({ thorough: true })) ?? []
   if (warnings.length === 0)
     return [{ level: 'ok', check: 'database', found: 'nothing that the store can see is wrong' }]
-  return warnings.map(({ code, message }) => {
-    const { fix } = catalog[code as ErrorCode] ?? { fix: undefined }
-    const found = fix === undefined ? message : message.replace(fix, '').trim()
-    return { level: 'problem', check: code, found, fix }
+  return warnings.map(findingOf)
+}
+
+/** What running processes were told by their brokers, or have warned of: each thing once, whoever says it. */
+export function reportedFindings(processes: readonly ProcessView[], known: readonly Finding[]): Finding[] {
+  const told = processes.flatMap(({ brokers = [], warnings = [] }) => [
+    ...brokers.flatMap((broker) => broker.warnings),
+    ...warnings,
+  ])
+  const seen = new Set(known.map(({ check, found }) => `${check} ${found}`))
+  const findings = told.map(findingOf).filter(({ check, found }) => {
+    const isNew = !seen.has(`${check} ${found}`)
+    seen.add(`${check} ${found}`)
+    return isNew
   })
+  const asked = [...new Set(processes.flatMap(({ brokers = [] }) => brokers.map(({ name }) => name)))]
+  const isBroker = (check: string): boolean => check.startsWith('BROKER_') || check === 'MESSAGES_MAY_BE_DROPPED'
+  if (asked.length > 0 && !findings.some(({ check }) => isBroker(check)))
+    findings.push({ level: 'ok', check: 'brokers', found: `nothing is wrong with ${asked.join(', ')}` })
+  return findings
+}
+
+/** Retries, relay, heartbeat and maintenance need connections beside the batches. */
+const forOthers = 2
+
+export function poolFindings(processes: readonly ProcessView[]): Finding[] {
+  const tight = processes.flatMap(({ host, pid, pool }) => {
+    if (pool === undefined || pool.connections === 1 || pool.connections - pool.batches >= forOthers) return []
+    return [`${host}/${pid} has ${pool.connections} connections for ${pool.batches} batches at once`]
+  })
+  return tight.map((found) => ({
+    level: 'problem',
+    check: 'pool',
+    found: `${found}: retries, relay and heartbeats have to wait for them`,
+    fix: 'Give the pool more connections, or lower concurrency.',
+  }))
 }
 
 export function processFindings(processes: readonly ProcessView[]): Finding[] {
@@ -83,9 +129,18 @@ export function processFindings(processes: readonly ProcessView[]): Finding[] {
   return findings
 }
 
-export function handlerFindings(handlers: readonly HandlerView[]): Finding[] {
+export function handlerFindings(handlers: readonly HandlerView[], alive: readonly ProcessView[]): Finding[] {
   const findings: Finding[] = []
+  const appOf = new Map(alive.map(({ id, app }) => [id, app]))
   for (const { name, types, paused, processes, waiting } of handlers) {
+    const apps = new Set(processes.flatMap(({ process }) => appOf.get(process) ?? []))
+    if (apps.size > 1)
+      findings.push({
+        level: 'problem',
+        check: 'handler names',
+        found: `${name} is a handler of ${[...apps].join(' and ')}: what one of them has processed is a duplicate for the other`,
+        fix: 'Rename one of them, with formerly, or give each app a prefix of its own.',
+      })
     if (types.length > 1)
       findings.push({
         level: 'problem',

@@ -5,7 +5,9 @@ import {
   databaseFindings,
   type Finding,
   handlerFindings,
+  poolFindings,
   processFindings,
+  reportedFindings,
   schemaFindings,
 } from './findings.ts'
 
@@ -14,9 +16,9 @@ export const doctorCommand = operatorCommand(
   {
     name: '',
     summary: 'looks for what may lose or delay messages, and says how to fix it',
-    about: `Checks the tables, the settings of the database that decide whether a commit survives, indexes and rights, the clocks of the
-processes, handler names that clash, and what waits. The exit code is 1 if there is a problem. What brokers may lose is checked by
-an app when it starts, because only the app is connected to them.`,
+    about: `Checks the tables, the settings of the database and its replication that decide whether a commit survives, isolation, indexes and
+rights, and what waits. Running processes tell of their clocks, pools, handler names that clash, how long records are kept, and
+whether their brokers may lose messages: only they are connected to them. The exit code is 1 if there is a problem.`,
     anySchema: true,
     async run({ store, operations, show }) {
       const findings = await schemaFindings(store)
@@ -24,7 +26,11 @@ an app when it starts, because only the app is connected to them.`,
       if (findings.every(({ level }) => level === 'ok')) {
         const processes = await operations.processes()
         findings.push(...(await databaseFindings(store)), ...processFindings(processes))
-        findings.push(...handlerFindings(await operations.handlers.list()), ...(await backlogFindings(operations)))
+        findings.push(...poolFindings(processes), ...reportedFindings(processes, findings))
+        findings.push(
+          ...handlerFindings(await operations.handlers.list(), processes),
+          ...(await backlogFindings(operations)),
+        )
       }
       const isWell = findings.every(({ level }) => level !== 'problem')
       show({ ok: isWell, findings }, () => findings.map(lineOf).join(''))

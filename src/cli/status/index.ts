@@ -36,6 +36,7 @@ function overviewText({
   intents,
   delayed,
   queues,
+  brokers,
   outgoing,
   horizon,
 }: Overview): string {
@@ -51,6 +52,7 @@ function overviewText({
     lines.push(
       `queue ${name}: ${ready} ready, ${hidden} taken${oldestMs === undefined ? '' : `, oldest ${spanOf(oldestMs)}`}`,
     )
+  for (const [name, waiting] of Object.entries(brokers)) lines.push(`${name}: ${counted(waiting, 'message')} waiting`)
   for (const [name, { ready, hidden, oldestMs }] of Object.entries(outgoing))
     lines.push(
       `to ${name}: ${ready + hidden} not sent yet${oldestMs === undefined ? '' : `, oldest ${spanOf(oldestMs)}`}`,

@@ -10,8 +10,6 @@ export interface CallInProgress {
 /** What the handlers of this process are running, so that operators can see it: a claim that has not committed is visible to nobody else. */
 export class CallsInProgress {
   readonly #calls = new Set<CallInProgress>()
-  /** Called with each call that has ended. */
-  onEnd: ((handler: string, ms: number) => void) | undefined
 
   begin<Tx>(execution: Execution<Tx>, since: number): CallInProgress {
     const call = { execution: execution as unknown as Execution<never>, since }
@@ -19,9 +17,8 @@ export class CallsInProgress {
     return call
   }
 
-  end(call: CallInProgress, now: number): void {
+  end(call: CallInProgress): void {
     this.#calls.delete(call)
-    this.onEnd?.(call.execution.handler.name, now - call.since)
   }
 
   get size(): number {

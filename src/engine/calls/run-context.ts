@@ -119,7 +119,9 @@ export class CallProducts {
     const now = this.#site.clock.now()
     const announced = this.#site.effects.announced(effect)
     const cause = this.#call
-    const intent = newIntent({ effect, payload, options, cause, ids: this.#ids, weak, now, maxBytes, announced })
+    const trace = traceNow(this.#site.traceHeaders, cause.headers)
+    const about = { effect, payload, options, announced, trace }
+    const intent = newIntent({ ...about, cause, ids: this.#ids, weak, now, maxBytes })
     this.#intents ??= []
     this.#intents.push(intent)
     return intent.row.key

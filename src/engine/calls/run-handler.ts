@@ -39,6 +39,7 @@ export async function runHandler<Tx>(
   const headers = runs.length === 1 ? first.message.headers : undefined
   const isWeak = isRepeatable(engine, first)
   const products = new CallProducts(engine, { handler, key: first.key, isRepeatable: isWeak, headers })
+  let failed = false
   try {
     const called = call(engine, execution, products.contextFor({ tx: loan.tx, attempt: attemptOf(runs) }, time))
     const value = await (isThenable(called) ? time.within(called) : called)
@@ -54,6 +55,7 @@ export async function runHandler<Tx>(
     const { outgoing, intents, afterCommit } = products
     return { result: handler.keepResult ? encodeResult(value) : undefined, outgoing, intents, afterCommit }
   } catch (thrown) {
+    failed = true
     const error = asHandlersOwn(thrown)
     const { trouble, broken, openCalls, tidied } = loan.end()
     // After a failure everything is rolled back anyway.
@@ -67,7 +69,9 @@ export async function runHandler<Tx>(
   } finally {
     products.end()
     time.stop()
-    engine.calls.end(inProgress, clock.monotonicMs())
+    engine.calls.end(inProgress)
+    const ms = clock.monotonicMs() - time.beganAt
+    events.emit({ kind: 'called', handler: handler.name, messages: runs.length, ms, failed })
   }
 }
 

@@ -91,7 +91,7 @@ export function mysqlStore<Connection extends MysqlConnectionShape>(
     positions: mysqlPositions(short, transactions, tables),
     queue: mysqlQueue(short, transactions, tables),
     schema: mysqlSchema(connections, short, tables),
-    warnings: () => mysqlWarnings(short),
+    warnings: (options) => mysqlWarnings(short, tables, options),
     limits: async () => ({ messageBytes: largestMessage((await connections.server()).maxPacket) }),
     classify,
     ping: () => ping({ read: (sql) => short.read(sql) }, tables),

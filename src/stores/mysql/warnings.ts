@@ -3,6 +3,8 @@ import { JustonceError } from '../../errors/index.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
 import { textIn } from './literals-and-cells.ts'
 import type { ShortTransactions } from './short-transactions.ts'
+import type { Tables } from './tables.ts'
+import { thoroughWarnings } from './thorough-warnings.ts'
 
 /** How many tables a warning names. */
 const mostNames = 10
@@ -13,9 +15,11 @@ const mostNames = 10
  */
 export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   short: ShortTransactions<Native>,
+  tables: Tables,
+  { thorough = false }: { readonly thorough?: boolean } = {},
 ): Promise<StoreWarning[]> {
   const engines = `SELECT engine FROM information_schema.engines WHERE transactions = 'YES'`
-  const tables = await short.read(
+  const simple = await short.read(
     `SELECT CONCAT(table_name, ' (', engine, ')') FROM information_schema.tables
      WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND engine IS NOT NULL AND engine NOT IN (${engines})
      ORDER BY table_name LIMIT ${mostNames + 1}`,
@@ -23,7 +27,7 @@ export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   const [defaults] = await short.read(
     `SELECT @@SESSION.default_storage_engine, @@SESSION.default_storage_engine IN (${engines})`,
   )
-  const names = tables.map(([name]) => textIn(name))
+  const names = simple.map(([name]) => textIn(name))
   const found: string[] = []
   if (names.length > 0) {
     const more = names.length > mostNames ? ', …' : ''
@@ -31,7 +35,11 @@ export async function mysqlWarnings<Native extends MysqlConnectionShape>(
   }
   if (defaults !== undefined && textIn(defaults[1]) !== '1')
     found.push(`default_storage_engine is ${textIn(defaults[0])}, which knows no transactions.`)
-  return [...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)), ...(await commitWarnings(short))]
+  return [
+    ...found.map((message) => warningOf('TABLES_NOT_TRANSACTIONAL', message)),
+    ...(await commitWarnings(short)),
+    ...(thorough ? await thoroughWarnings(short, tables) : []),
+  ]
 }
 
 /** Settings with which a crash of the server may lose commits. */

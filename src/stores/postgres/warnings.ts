@@ -10,13 +10,18 @@ const secured = statement(
 )
 
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit']
-const settings = ['server_encoding', 'synchronous_standby_names', ...durable]
+const settings = ['server_encoding', 'synchronous_standby_names', 'default_transaction_isolation', ...durable]
 const settingsNow = statement('SELECT name, current_setting(name, true) FROM unnest($1::text[]) AS given (name)')
 const standbys = statement('SELECT count(*)::int FROM pg_stat_replication')
 const indexes = statement(
   `SELECT index_of.relname, held.indisvalid FROM pg_index AS held
    JOIN pg_class AS index_of ON index_of.oid = held.indexrelid
    WHERE held.indrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS given (name))`,
+)
+const rights = statement(
+  `SELECT wanted, string_agg(name, ', ') FROM unnest($1::text[]) AS given (name),
+     unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS asked (wanted)
+   WHERE NOT has_table_privilege(to_regclass(name), wanted) GROUP BY wanted ORDER BY wanted`,
 )
 
 type Settings = ReadonlyMap<string, string>
@@ -48,20 +53,32 @@ export async function postgresWarnings<Tx>(
     const message = `Row-level security applies to the role of the store on ${hidden.join(', ')}.`
     found.push(new JustonceError('ROWS_MAY_BE_HIDDEN', { message }))
   }
-  if (thorough) found.push(...(await serverFindings(connections, tables, values)))
+  if (thorough) {
+    found.push(...(await serverFindings(connections, tables, values)))
+    const denied = (await connections.runAlone(rights, [textArray(names)])).rows.map(
+      ([right, on]) => `${right} on ${on}`,
+    )
+    if (denied.length > 0)
+      found.push(new JustonceError('STORE_DENIED', { message: `The role of the store lacks ${denied.join('; ')}.` }))
+  }
   return found.map(({ code, message }) => ({ code, message }))
 }
 
 /** How many indexes each table has, its primary key included: a name may be changed, an index may not be dropped. */
 const indexesExpected = { parked: 7, queue: 2, facts: 2 } as const
 
-/** What takes longer to find out: that a failover may lose commits, or that an index is gone. */
+/** What takes longer to find out, or is no reason to warn at every start. */
 async function serverFindings<Tx>(
   connections: Pick<Connections<Tx>, 'runAlone'>,
   { parked, queue, facts }: Tables,
   values: Settings,
 ): Promise<JustonceError[]> {
   const found: JustonceError[] = []
+  const isolation = values.get('default_transaction_isolation') ?? ''
+  if (['serializable', 'repeatable read'].includes(isolation))
+    found.push(
+      new JustonceError('ISOLATION_DEFAULT_STRICT', { message: `default_transaction_isolation is ${isolation}.` }),
+    )
   const replicas = Number((await connections.runAlone(standbys, [])).rows[0]?.[0] ?? 0)
   if (replicas > 0 && values.get('synchronous_standby_names') === '')
     found.push(

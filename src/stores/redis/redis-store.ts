@@ -68,7 +68,7 @@ function store<Tx extends object, G extends 'isolated' | 'lease' = 'lease'>(
     facts: redisFacts(transactions),
     queue: redisQueue(transactions),
     schema: redisSchema(connection, { hasCommands: guarantee === 'isolated', onWarning }),
-    warnings: () => serverWarnings(connection),
+    warnings: (options) => serverWarnings(connection, options),
     limits: async () => ({ messageBytes: await largestMessage(connection) }),
     classify,
     // A real write, because a server whose memory is full, or that has become a replica, still answers to PING.

@@ -5,7 +5,12 @@ import { rightsScript } from './scripts/rights.ts'
 import { serverSetting } from './server-setting.ts'
 
 export interface RedisWarning extends StoreWarning {
-  readonly code: 'RECORDS_MAY_BE_EVICTED' | 'RECORDS_NOT_DURABLE' | 'COMMITS_NOT_DURABLE' | 'SERVER_NOT_CHECKED'
+  readonly code:
+    | 'RECORDS_MAY_BE_EVICTED'
+    | 'RECORDS_NOT_DURABLE'
+    | 'COMMITS_NOT_DURABLE'
+    | 'FAILOVER_MAY_LOSE'
+    | 'SERVER_NOT_CHECKED'
 }
 
 /** Increased when keys change their meaning. */
@@ -48,14 +53,19 @@ export function redisSchema(connection: Connection, { hasCommands, onWarning }: 
 }
 
 /** Empty if records are safe on this server, as far as it says. */
-export async function serverWarnings(connection: Connection): Promise<RedisWarning[]> {
+export async function serverWarnings(
+  connection: Connection,
+  { thorough = false }: { readonly thorough?: boolean } = {},
+): Promise<RedisWarning[]> {
   let policy: string | undefined
   let appendonly: string | undefined
   let appendfsync: string | undefined
+  let replicas = 0
   try {
     policy = await serverSetting(connection, 'maxmemory-policy')
     appendonly = await serverSetting(connection, 'appendonly')
     appendfsync = await serverSetting(connection, 'appendfsync')
+    if (thorough) replicas = await replicasNotWaitedFor(connection)
   } catch (error) {
     if (error instanceof JustonceError && error.code !== 'STORE_DENIED') throw error
     const said = error instanceof JustonceError ? error.cause : error
@@ -69,7 +79,17 @@ export async function serverWarnings(connection: Connection): Promise<RedisWarni
     warnings.push(warningOf('RECORDS_NOT_DURABLE', `appendonly is ${appendonly}.`))
   if (appendonly === 'yes' && appendfsync === 'no')
     warnings.push(warningOf('COMMITS_NOT_DURABLE', 'appendfsync is no.'))
+  if (replicas > 0)
+    warnings.push(warningOf('FAILOVER_MAY_LOSE', `${replicas} replicas follow, and min-replicas-to-write is 0.`))
   return warnings
+}
+
+/** Replicas that may take over although the primary does not care whether they keep up. */
+async function replicasNotWaitedFor(connection: Connection): Promise<number> {
+  const least = await serverSetting(connection, 'min-replicas-to-write')
+  if (least === undefined || Number(least) > 0) return 0
+  const [, connected = '0'] = /^connected_slaves:(\d+)/m.exec(text(await connection.send('INFO', 'replication'))) ?? []
+  return Number(connected)
 }
 
 function warningOf(code: RedisWarning['code'], message: string): RedisWarning {

@@ -28,6 +28,7 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { classify, closedError } from './sqlite-errors.ts'
 import { now } from './statements.ts'
 import { Transactions } from './transactions.ts'
+import { sqliteWarnings } from './warnings.ts'
 import { joinedStore } from './within.ts'
 
 export interface SqliteStore<Database> extends Store<Database> {
@@ -79,6 +80,7 @@ export function sqliteStore(
     positions: sqlitePositions(reader),
     queue: sqliteQueue(transactions, reader, watch),
     schema: sqliteSchema(transactions, reader),
+    warnings: (options) => sqliteWarnings(reader, options),
     classify,
     // A real write, because on a full or read-only disk a transaction can begin but not commit.
     ping: () =>

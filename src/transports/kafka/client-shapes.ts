@@ -7,7 +7,7 @@ export interface KafkaModule {
   readonly Producer: new (options: KafkaClientOptions) => KafkaProducer
   /** Names the client method that looks up a protocol request. Without it, positions cannot be kept in a store. */
   readonly kGetApi?: symbol | undefined
-  /** Used to read `retention.ms` of the topics. Without it, their retention is unknown. */
+  /** Used to read the settings of the topics. Without it, their retention, durability and lag are unknown. */
   readonly Admin?: (new (options: KafkaClientOptions) => KafkaAdmin) | undefined
   /** Maps keys to partitions as the Java client does. The client's own default differs for half of the keys. */
   readonly compatibilityPartitioner?: ((message: never, key: Buffer | undefined) => number) | undefined
@@ -39,6 +39,18 @@ export interface KafkaAdmin {
   describeConfigs(options: {
     resources: { resourceType: 2; resourceName: string; configurationKeys: string[] }[]
   }): Promise<{ resourceName: string; configs: { name: string; value?: string | null }[] }[]>
+  metadata?(options: { topics: string[]; forceUpdate?: boolean }): Promise<{
+    readonly topics: ReadonlyMap<
+      string,
+      { readonly partitions: readonly { readonly replicas: readonly number[] }[] } | undefined
+    >
+  }>
+  listOffsets?(options: {
+    topics: { name: string; partitions: { partitionIndex: number; timestamp: bigint }[] }[]
+  }): Promise<{ name: string; partitions: { partitionIndex: number; offset: bigint }[] }[]>
+  listConsumerGroupOffsets?(options: {
+    groups: string[]
+  }): Promise<{ topics: { name: string; partitions: { partitionIndex: number; committedOffset: bigint }[] }[] }[]>
   close(): Promise<unknown>
 }
 

@@ -1,6 +1,7 @@
 import { systemClock } from '../../clock/index.ts'
 import type { OutgoingMessage, Publisher } from '../../contracts/index.ts'
 import { checkFunction, checkOptions, JustonceError, quiet } from '../../errors/index.ts'
+import { inspectTopics } from './inspect-topics.ts'
 import { bootstrapList, checkClientSettings, isTopic, type KafkaClientSettings } from './kafka-options.ts'
 import { Publisher as Sending } from './publishing.ts'
 
@@ -32,6 +33,7 @@ export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
     destination,
     dedup: { by: 'producer' },
     publish: async (messages) => (messages.length === 0 ? [] : sending.publish(messages)),
+    ...(typeof topic === 'string' && { inspect: () => inspectTopics({ ...settings, topics: [topic] }) }),
     close: () => sending.close(),
   }
 }

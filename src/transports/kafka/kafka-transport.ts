@@ -1,6 +1,7 @@
 import { inTime, systemClock } from '../../clock/index.ts'
 import type { Delivery, Transport, TransportCapabilities } from '../../contracts/index.ts'
 import { quiet } from '../../errors/index.ts'
+import { inspectTopics } from './inspect-topics.ts'
 import { bootstrapList, checkKafkaOptions, type KafkaTransportOptions } from './kafka-options.ts'
 import { Publisher } from './publishing.ts'
 import { Session } from './session.ts'
@@ -46,6 +47,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       asking ??= knownRetentionMs(settings, closing.signal)
       return asking
     },
+    inspect: () => inspectTopics({ ...settings, topics: [...new Set([...settings.topics, settings.publishTo])] }),
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, connected, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return

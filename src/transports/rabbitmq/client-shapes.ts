@@ -21,7 +21,7 @@ export interface AmqpChannel {
   cancel(consumerTag: string): PromiseLike<unknown>
   ack(message: AmqpMessage, allUpTo: boolean): void
   nack(message: AmqpMessage, allUpTo: boolean, requeue: boolean): void
-  checkQueue(queue: string): PromiseLike<unknown>
+  checkQueue(queue: string): PromiseLike<{ readonly messageCount?: number }>
   assertQueue(queue: string, options: AmqpQueueOptions): PromiseLike<unknown>
   bindQueue(queue: string, exchange: string, routingKey: string): PromiseLike<unknown>
   on(event: string, listener: (value?: unknown) => void): unknown

@@ -5,13 +5,13 @@ import { brokerError } from './broker-errors.ts'
 import { ChannelLife, type Receipt, type Subscription } from './channel-life.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
-import { newLink } from './link.ts'
+import { type Link, newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
 import { subscribeWhenThere } from './subscribe-when-there.ts'
 import { toDeadDelivery, toDelivery } from './to-delivery.ts'
-import { declareTopology, dropsAtItsLimit, readsStream } from './topology.ts'
+import { declareTopology, dropsAtItsLimit, readsStream, setupWarnings } from './topology.ts'
 
 /** AMQP has 16 bits for the number of unsettled messages. 0 would mean no limit. */
 const largestPrefetch = 65_535
@@ -154,6 +154,10 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       }
     },
     publish: (messages) => publisher.publish(messages),
+    async inspect() {
+      const { messageCount } = await checkedQueue(incoming, queue)
+      return { waiting: messageCount, warnings: setupWarnings(options).map(({ code, message }) => ({ code, message })) }
+    },
     async close() {
       closing.abort()
       closing = new AbortController()
@@ -161,5 +165,17 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       lives.clear()
       await Promise.all([reading.then(() => incoming.close()), publisher.close().then(() => outgoing.close())])
     },
+  }
+}
+
+/** On a channel of its own, which the broker closes if there is no such queue. */
+async function checkedQueue(link: Link, queue: string): Promise<{ readonly messageCount?: number }> {
+  const { channel } = await link.open((connection) => connection.createChannel())
+  channel.on('error', () => {})
+  try {
+    return await channel.checkQueue(queue)
+  } finally {
+    // The client throws if the broker has closed it already.
+    await (async () => channel.close())().catch(() => {})
   }
 }

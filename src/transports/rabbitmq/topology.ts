@@ -47,6 +47,24 @@ export function dropsAtItsLimit(options: RabbitmqTransportOptions): JustonceErro
   })
 }
 
+/** What may lose messages, by what is declared: RabbitMQ refuses a declaration that differs from the queue. */
+export function setupWarnings(options: RabbitmqTransportOptions): readonly JustonceError[] {
+  const { queue, declare } = options
+  const name = JSON.stringify(queue)
+  if (declare === undefined) {
+    const message = `The queue ${name} is not declared here, and AMQP does not tell how it was.`
+    return [new JustonceError('BROKER_NOT_CHECKED', { message })]
+  }
+  const { type = 'quorum', durable = true } = declare
+  const dropping = dropsAtItsLimit(options)
+  const mayLose = (message: string): JustonceError => new JustonceError('BROKER_MAY_LOSE', { message })
+  return [
+    ...(durable ? [] : [mayLose(`The queue ${name} is not durable: a restart of the broker empties it.`)]),
+    ...(type === 'classic' ? [mayLose(`The queue ${name} is classic: it lives on one node only.`)] : []),
+    ...(dropping === undefined ? [] : [dropping]),
+  ]
+}
+
 /** A stream delivers only messages that arrive while it is being read, unless it is given a place to begin. */
 export function readsStream({ properties }: AmqpMessage, queue: string): JustonceError | undefined {
   if (properties.headers?.['x-stream-offset'] === undefined) return undefined

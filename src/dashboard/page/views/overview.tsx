@@ -87,7 +87,7 @@ function Now({ overview }: { readonly overview: Overview | undefined }) {
 
 function Waits({ overview }: { readonly overview: Overview | undefined }) {
   if (overview === undefined) return <Panel title="What waits">{<p class="empty muted">Loading …</p>}</Panel>
-  const { parked, intents, delayed, queues, outgoing, horizon, store } = overview
+  const { parked, intents, delayed, queues, brokers, outgoing, horizon, store } = overview
   const tone = (value: number, bad: string): string => (value > 0 ? bad : '')
   return (
     <Panel title="What waits">
@@ -110,6 +110,9 @@ function Waits({ overview }: { readonly overview: Overview | undefined }) {
               value={each.ready + each.hidden}
               oldestMs={each.oldestMs}
             />
+          ))}
+          {Object.entries(brokers).map(([name, waiting]) => (
+            <Line key={`b${name}`} label={`At ${name}`} value={waiting} />
           ))}
           {Object.entries(outgoing).map(([name, each]) => (
             <Line
