@@ -1,3 +1,4 @@
+import { renewEveryMs } from '../clock/index.ts'
 import type { Clock, Queue, QueuedMessage } from '../contracts/index.ts'
 
 /** A publisher that has not answered for this long never will, so other relays may try. */
@@ -26,8 +27,7 @@ export async function keepTaken<T>(
   const renew = async (): Promise<void> => queue.hide(name, taken, leaseMs)
   const renewLater = (): void => {
     if (hasEnded || clock.monotonicMs() > until) return
-    // A third of the time, so that one failed renewal loses nothing.
-    renewal = clock.timer(leaseMs / 3, () => {
+    renewal = clock.timer(renewEveryMs(leaseMs), () => {
       renewing = renew().then(renewLater, renewLater)
     })
   }

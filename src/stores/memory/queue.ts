@@ -1,6 +1,6 @@
+import { longestHiddenMs } from '../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
-import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { copyOfMessage } from './copies.ts'
 import type { MemoryDatabase, QueueRow } from './memory-database.ts'
 import { type MemoryTransaction, type MemoryTx, transactionOf } from './memory-tx.ts'

@@ -1,6 +1,6 @@
+import { longestHiddenMs } from '../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
-import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -22,6 +22,9 @@ interface Due {
 
 /** A message without a delay must not wait for a clock that was ahead when it was stored. */
 const atOnce = 0
+
+/** How many rows one statement shortens. */
+const mostAtOnce = 1_000
 
 /** MySQL cannot notify anyone of messages that others have sent, so takers poll. */
 export function mysqlQueue<Native extends MysqlConnectionShape>(
@@ -151,17 +154,20 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     )
   }
 
-  /** Never waits: what somebody else has locked is renewed or removed by that. */
-  function shorten(queue: string, longest: string): Promise<unknown> {
-    return short.run(async (runner) => {
-      const { rows } = await runner.run(
-        `SELECT sequence FROM ${table} FORCE INDEX (queue_order)
-         WHERE queue = ${keyValue(queue)} AND visible_at > ${longest} FOR UPDATE SKIP LOCKED`,
-      )
-      const list = rows.map(([sequence]) => String(numberIn(sequence)))
-      if (list.length > 0)
-        await runner.run(`UPDATE ${foundByValue(table, 'sequence', list)} SET known.visible_at = ${longest}`)
-    })
+  /** Never waits: what somebody else has locked is renewed or removed by that. In steps, because there may be any number of them. */
+  async function shorten(queue: string, longest: string): Promise<void> {
+    let changed = mostAtOnce
+    while (changed === mostAtOnce)
+      changed = await short.run(async (runner) => {
+        const { rows } = await runner.run(
+          `SELECT sequence FROM ${table} FORCE INDEX (queue_order)
+           WHERE queue = ${keyValue(queue)} AND visible_at > ${longest} LIMIT ${mostAtOnce} FOR UPDATE SKIP LOCKED`,
+        )
+        const list = rows.map(([sequence]) => String(numberIn(sequence)))
+        if (list.length > 0)
+          await runner.run(`UPDATE ${foundByValue(table, 'sequence', list)} SET known.visible_at = ${longest}`)
+        return list.length
+      })
   }
 
   /** Leaves out messages behind one that another process is taking: that one was skipped, or has changed since. */

@@ -1,5 +1,5 @@
+import { longestHiddenMs } from '../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
-import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { text, texts } from './connection.ts'
 import { checkSizes } from './message-limit.ts'
 import { countScript, hideScript, takeScript } from './scripts/queue.ts'

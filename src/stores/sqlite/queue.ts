@@ -1,6 +1,6 @@
+import { longestHiddenMs } from '../../clock/index.ts'
 import type { MessageToQueue, Queue, QueuedMessage } from '../../contracts/index.ts'
 import { goneFrom, takenByAnother } from '../../errors/index.ts'
-import { longestHiddenMs } from '../shared/longest-hidden.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, queueTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { QueueWatch } from './queue-watch.ts'

@@ -1,3 +1,4 @@
+import { renewEveryMs } from '../../clock/index.ts'
 import type { Clock, Delivery, Queue, QueuedMessage, QueueTicket } from '../../contracts/index.ts'
 
 /** One iteration, and how many of its deliveries are unsettled. */
@@ -58,9 +59,8 @@ export function heldDeliveries<Tx>(options: HeldDeliveriesOptions<Tx>): HeldDeli
     if (taken.length > 0) await queue.hide(name, taken, visibilityMs).catch(onError)
   }
 
-  /** Renews after a third of the time, so that one failed renewal loses nothing. */
   const renewLater = (): void => {
-    renewal ??= clock.timer(visibilityMs / 3, () => {
+    renewal ??= clock.timer(renewEveryMs(visibilityMs), () => {
       renewing = renew().then(() => {
         renewal = undefined
         if (held.size > 0) renewLater()

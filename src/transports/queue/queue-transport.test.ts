@@ -225,6 +225,22 @@ describe('hiding', () => {
     expect(await memory.queue.count('notes')).toMatchObject({ ready: 1, hidden: 0 })
   })
 
+  test('a living consumer with a long visibilityMs keeps what it holds beside one with a short one', async () => {
+    const clock = fakeClock()
+    const memory = memoryStore({ clock })
+    const patient = queueTransport({ store: memory, queue: 'notes', clock, visibilityMs: 4 * 3_600_000 })
+    const hasty = queueTransport({ store: memory, queue: 'notes', clock, visibilityMs: 1_000, pollMs: 60_000 })
+    await patient.publish([message('m1')])
+    const [held] = await read(patient).next()
+    const stolen = vi.fn()
+    const rival = read(hasty)
+    void rival.next().then(stolen)
+    for (let minute = 0; minute < 300; minute++) await clock.advance(60_000)
+    expect(stolen).not.toHaveBeenCalled()
+    await patient.settle([held as Delivery], { kind: 'done' })
+    rival.stop()
+  })
+
   test('a renewal that fails is reported and tried again', async () => {
     const clock = fakeClock()
     const onError = vi.fn()

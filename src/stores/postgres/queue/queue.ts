@@ -1,6 +1,6 @@
+import { longestHiddenMs } from '../../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../../contracts/index.ts'
 import { takenByAnother } from '../../../errors/index.ts'
-import { longestHiddenMs } from '../../shared/longest-hidden.ts'
 import { laneOf } from '../../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../../sql/queue-ticket.ts'
 import type { Call, Connections, Runner } from '../connection.ts'
