@@ -12,6 +12,7 @@ import { linksCheck } from './checks/links.ts'
 import { lockFileCheck } from './checks/lock-file.ts'
 import { optionsPageCheck } from './checks/options-page.ts'
 import { packageImportsCheck } from './checks/package-imports.ts'
+import { referenceCheck } from './checks/reference.ts'
 import { rootEntriesCheck } from './checks/root-entries.ts'
 import { snippetsCheck } from './checks/snippets.ts'
 import { storeContractCheck } from './checks/store-contract.ts'
@@ -31,6 +32,7 @@ const checks: readonly Check[] = [
   dashboardPageCheck,
   errorsPageCheck,
   optionsPageCheck,
+  referenceCheck,
   architecturePageCheck,
   linksCheck,
   snippetsCheck,

@@ -12,6 +12,7 @@ export const alertConditions = {
   'processes-missing': 'how many processes are missing of the number given as least',
 } as const
 
+/** What an alert rule can watch. */
 export type AlertCondition = keyof typeof alertConditions
 
 /** What somebody is told. `id` is the same if the same notice has to be given again, because nobody knows whether it was. */
@@ -31,6 +32,7 @@ export interface AlertNotice {
   readonly text: string
 }
 
+/** A rule that notifies somebody: what is watched, from which value on, and who hears of it. */
 export interface AlertOptions {
   /** Names the rule in its notices. Default: the condition. Two rules of an app need different names. */
   readonly name?: string

@@ -14,6 +14,7 @@ import type { WayOptions } from './ways.ts'
 /** A piece of the work of an app. `retries` are parked messages, redrives and housekeeping; `intents` are the calls of effects. */
 export type Duty = 'consumer' | 'relay' | 'retries' | 'intents' | 'schedules' | 'maintenance'
 
+/** What `justonce()` takes. */
 export interface AppOptions<S extends Store, Map extends object, Effects extends object = Record<string, unknown>>
   extends WayOptions {
   /** Names the app to operators. Records do not depend on it. */

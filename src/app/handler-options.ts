@@ -2,6 +2,7 @@ import type { Message } from '../contracts/index.ts'
 import type { Backoff, DeliveryMode } from '../engine/handler.ts'
 import type { StandardSchema } from '../engine/intake/standard-schema.ts'
 
+/** What `app.on()` and `app.onBatch()` take instead of a bare name. */
 export interface HandlerOptions<Body = unknown> {
   /** Half of the idempotency key: keep it when the code moves, and list old names in `formerly` when it must change. */
   readonly name: string
@@ -84,6 +85,7 @@ export interface ExpiryOptions {
   readonly whenLate?: 'skip' | 'dead-letter'
 }
 
+/** How often, and after which waits, a failed message is tried again. */
 export interface RetryOptions {
   /** The total number of attempts, including the first. Default: 5. */
   readonly attempts?: number

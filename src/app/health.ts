@@ -16,11 +16,13 @@ export interface Health {
   readonly lag: Lag | undefined
 }
 
+/** The last problem that was heard of, and when. */
 export interface Trouble {
   readonly at: Date
   readonly message: string
 }
 
+/** How much waits: to be sent, for a retry, or for an operator. */
 export interface Lag {
   /** Published but not sent yet, for each destination that has any. */
   readonly outgoing: Readonly<Record<string, QueueCount>>

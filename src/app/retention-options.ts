@@ -7,6 +7,7 @@ import type { MaintainerOptions } from '../maintenance/maintainer.ts'
 /** How the time of a message is read from its id: by a known kind of id, or by a named function. */
 export type IdScheme = TimedIds | { readonly name: string; readonly born: (id: string) => Date | undefined }
 
+/** For how long records are kept, and what happens to a message that is older than they are. */
 export interface RetentionOptions {
   /** Records are kept for this many days after their message was made. A later copy is too old to know. */
   readonly days: number

@@ -82,6 +82,7 @@ export type MessageToDeliver = Omit<Partial<IncomingMessage>, 'body'> & { readon
 /** Everything that an app can have handlers for. */
 type Handled<Map extends object, Effects extends object> = Map & OutcomeMessages<Effects>
 
+/** What `justonce()` returns: register handlers, then start it. */
 export interface App<S extends Store, Map extends object, Effects extends object = Record<string, unknown>> {
   /** The store that it was given. */
   readonly store: S
@@ -171,6 +172,7 @@ export interface App<S extends Store, Map extends object, Effects extends object
    * is counted, and everything else goes on. Runs that have started are finished. A pause does not survive a restart.
    */
   pause(handler: string): void
+  /** Ends a `pause`. */
   resume(handler: string): void
   /** Runs one message through the engine, without a transport: for tests. */
   deliver(message: MessageToDeliver): Promise<DeliveryOutcome>

@@ -2,6 +2,7 @@ import type { TraceContext } from './message.ts'
 
 /** What happens, as it happens; for logs, metrics, tests. A listener that throws is ignored. */
 export type JustonceEvent =
+  /** A handler has run, and its effects and its record are committed. */
   | {
       readonly kind: 'processed'
       readonly handler: string
@@ -10,6 +11,7 @@ export type JustonceEvent =
       /** Which attempt succeeded, if it was not the first. */
       readonly attempt?: number | undefined
     }
+  /** A message was processed before, so the handler did not run. */
   | {
       readonly kind: 'duplicate'
       readonly handler: string
@@ -27,6 +29,7 @@ export type JustonceEvent =
       /** The W3C trace context that this copy came with, if it has one. */
       readonly trace?: TraceContext | undefined
     }
+  /** A handler has failed, and the message is kept: `waiting` for its next attempt, or `dead` until an operator redrives it. */
   | {
       readonly kind: 'parked'
       readonly handler: string
@@ -40,6 +43,7 @@ export type JustonceEvent =
   | { readonly kind: 'expired'; readonly handler: string; readonly key: string; readonly type: string }
   /** Many different messages in a row have failed, so the handler now gets only one message now and then. */
   | { readonly kind: 'breaker-opened'; readonly handler: string; readonly failures: number; readonly error: unknown }
+  /** A message of the handler has succeeded again, and all of its messages flow. */
   | { readonly kind: 'breaker-closed'; readonly handler: string }
   /**
    * So many messages of an order key wait behind a dead letter, whose `key` this is, until somebody redrives or discards it.
@@ -70,7 +74,9 @@ export type JustonceEvent =
       readonly missed: 'skip' | 'last' | 'all'
       readonly made: number
     }
+  /** A redrive has released everything, or was stopped: by an operator, or because too much failed again. */
   | { readonly kind: 'redrive-ended'; readonly id: string; readonly state: 'finished' | 'stopped' }
+  /** A message of a type without a handler was acknowledged, because `unknownTypes` is `ignore`. */
   | { readonly kind: 'ignored'; readonly messageId: string | undefined; readonly type: string | undefined }
   /**
    * A call of a handler has ended: for one message, or for many if it takes batches. What it did is not committed yet, and may be rolled
@@ -83,6 +89,7 @@ export type JustonceEvent =
       readonly ms: number
       readonly failed: boolean
     }
+  /** A batch has ended: how many messages were in it, how many of them are settled, and how long it took. */
   | { readonly kind: 'batch'; readonly messages: number; readonly handled: number; readonly ms: number }
   /** The transaction of a batch was rolled back. What is done about it depends on the reason; nothing is lost by it. */
   | {
@@ -104,6 +111,7 @@ export type JustonceEvent =
    * earlier state. Nothing that was done for it here stands, and it is not handled again.
    */
   | { readonly kind: 'delivery-gone'; readonly messageId: string | undefined; readonly type: string | undefined }
+  /** Another process holds the claim of this message for longer than is waited. It comes back later; the others go on. */
   | { readonly kind: 'claim-held'; readonly handler: string; readonly key: string }
   /**
    * It can be neither handled nor kept although the store answers. It is held while others go on, and is retried after the pause.
@@ -115,14 +123,19 @@ export type JustonceEvent =
       readonly error: unknown
       readonly pauseMs: number
     }
+  /** A handler used its `tx` after it had ended. The call was refused. */
   | { readonly kind: 'late-call'; readonly handler: string; readonly error: unknown }
   /** The store does not answer probes, or fails again although it does. A lost connection alone is not reported. */
   | { readonly kind: 'store-down'; readonly error: unknown }
+  /** The store answers again. */
   | { readonly kind: 'store-up' }
   /** The app was stopped, and these had not ended in time. Nothing is lost: the messages may be delivered again. */
   | { readonly kind: 'stop-unfinished'; readonly withinMs: number; readonly unfinished: readonly string[] }
+  /** The broker did not take the acknowledgement. The messages may be delivered again, and are duplicates then. */
   | { readonly kind: 'settle-failed'; readonly error: unknown; readonly deliveries: number }
+  /** Work that was given to `afterCommit` has failed. The message stays processed. */
   | { readonly kind: 'after-commit-failed'; readonly handler: string; readonly error: unknown }
+  /** A handler that runs at most once has failed. It does not run again. */
   | { readonly kind: 'at-most-once-failed'; readonly handler: string; readonly key: string; readonly error: unknown }
   /** A problem that a transport handles itself, but that operators should know about; the code is in the catalogue. */
   | { readonly kind: 'transport-notice'; readonly transport: string; readonly code: string; readonly message: string }
@@ -137,6 +150,7 @@ export type JustonceEvent =
     }
   /** Handlers stored messages to be sent, and the transaction has committed. */
   | { readonly kind: 'published'; readonly messages: number }
+  /** Stored messages were handed to the broker of a destination. */
   | { readonly kind: 'relayed'; readonly destination: string; readonly sent: number; readonly failed: number }
   /** An effect was called, and its result is kept. `isLate`: after it had already been called unknown. */
   | {
@@ -189,8 +203,10 @@ export type JustonceEvent =
       readonly value: number
       readonly text: string
     }
+  /** Work in the background (retries, sending, maintenance) has failed. It goes on after a pause. */
   | { readonly kind: 'loop-failed'; readonly loop: string; readonly error: unknown }
 
+/** Where everything that happens is heard of. */
 export interface Events {
   emit(event: JustonceEvent): void
   /**

@@ -13,6 +13,7 @@ export interface NamedFact extends Fact {
   readonly name: string
 }
 
+/** A change of a fact, made only if the fact is as expected. */
 export interface FactChange {
   /** At most 320 characters, compared in full and case-sensitively. The part before the first space is its kind. */
   readonly name: string

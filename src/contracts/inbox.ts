@@ -16,6 +16,7 @@ export interface InboxRecord {
   readonly result?: string | undefined
 }
 
+/** The idempotency key: a handler, and the key of a message for it. */
 export interface RecordKey {
   readonly handler: string
   readonly key: string
@@ -27,6 +28,7 @@ export interface InboxKey extends RecordKey {
   readonly born?: Date | undefined
 }
 
+/** A record that a transaction wants to make before its handler runs. */
 export interface ClaimRequest extends InboxKey {
   /** A short hash of the content; `undefined` if the handler does not compare contents. */
   readonly fingerprint: Uint8Array | undefined
@@ -34,6 +36,7 @@ export interface ClaimRequest extends InboxKey {
   readonly willNotRun?: boolean | undefined
 }
 
+/** What a store answers to claims. */
 export interface ClaimAnswer {
   /**
    * Changes whenever records may have vanished: caches from before are worthless. You must: change it after a forget, and
@@ -51,6 +54,7 @@ export interface ClaimAnswer {
   readonly tooOld?: ReadonlySet<number> | undefined
 }
 
+/** What becomes of a record at the end of a transaction. */
 export type RecordChange = InboxKey & {
   /** This same transaction has claimed it, with the same `born`. You may rely on that, and reject if its record is not there. */
   readonly claimed?: boolean | undefined

@@ -21,6 +21,7 @@ export interface IncomingMessage {
   readonly cut?: { readonly bytes: number; readonly sha256: string } | undefined
 }
 
+/** Headers of a message, by name. */
 export type Headers = Readonly<Record<string, string>>
 
 /** The W3C trace context: which trace something belongs to, and which span of it has caused it. */

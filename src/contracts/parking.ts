@@ -45,6 +45,7 @@ export interface NewParkedMessage extends ParkedMessage {
   readonly originalBody?: Uint8Array | undefined
 }
 
+/** A parked message as the store has it. */
 export interface StoredParkedMessage extends ParkedMessage {
   /** Grows from row to row, also across handlers. Serves as the position in a list from which to continue. */
   readonly sequence: number
@@ -81,6 +82,7 @@ export interface ParkedBooking extends ParkedTicket {
   readonly begun: number
 }
 
+/** What becomes of a parked message after an attempt. */
 export type ParkedChange = RecordKey &
   (
     | { readonly kind: 'done' }
@@ -96,7 +98,9 @@ export interface WantedMessages {
   readonly type: string | undefined
 }
 
+/** Which parked messages are wanted, and for how long they are reserved. */
 export interface DueOptions {
+  /** The most messages that are returned at once. */
   readonly limit: number
   /** The most bytes of messages that are returned at once. The first message is returned whatever its size. */
   readonly maxBytes: number
@@ -106,9 +110,11 @@ export interface DueOptions {
   readonly wanted: readonly WantedMessages[]
   /** Handlers whose dead letters do not block later messages of their order key. */
   readonly pastDead: readonly string[]
+  /** Given only in `BehindOptions`. */
   readonly behind?: undefined
 }
 
+/** Which messages behind a parked one of the same order key are wanted. */
 export interface BehindOptions extends Pick<DueOptions, 'limit' | 'maxBytes' | 'forMs'> {
   /** A reserved row of an order key. */
   readonly behind: ParkedTicket
@@ -154,6 +160,7 @@ export interface ParkedFilter {
   readonly notInRedrives?: readonly string[] | undefined
 }
 
+/** What an operator changes of a parked message. */
 export type ParkedEdit =
   | { readonly kind: 'remove' }
   /** Replaces the message, and keeps the body that was received first. */
@@ -163,6 +170,7 @@ export type ParkedEdit =
   /** Starts over: waiting, due now, no attempts counted. The error history stays. */
   | { readonly kind: 'release' }
 
+/** By which columns parked messages can be counted. */
 export type TallyColumn = 'handler' | 'type' | 'reason' | 'shape' | 'state' | 'attempts' | 'released' | 'orderKey'
 
 /** How many rows have these values, when the first of them was parked, and when the last of them was changed. */

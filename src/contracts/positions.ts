@@ -14,6 +14,7 @@ export interface Position {
   readonly incarnation: string
 }
 
+/** Moves the position of a partition, if it is where it is expected. */
 export interface PositionMove extends Partition {
   /** What we last stored or loaded; `undefined` if nothing is stored. Never derived from an offset, because offsets have gaps. */
   readonly expected: Position | undefined

@@ -1,5 +1,6 @@
 import type { PackedMessage } from './parking.ts'
 
+/** A message on its way into a queue. */
 export interface MessageToQueue {
   readonly message: PackedMessage
   /** Messages of one key are taken in the order in which they were sent. */
@@ -17,10 +18,12 @@ export interface QueueTicket {
   readonly deliveries: number
 }
 
+/** A message that was taken from a queue. */
 export interface QueuedMessage extends QueueTicket {
   readonly message: PackedMessage
 }
 
+/** How much is in a queue. */
 export interface QueueCount {
   /** Can be taken now. */
   readonly ready: number

@@ -1,3 +1,4 @@
+/** What a store answers when the horizon is raised. */
 export interface Raised {
   /** The horizon after the call; `undefined` if it has never been raised, including now. */
   readonly horizon: Date | undefined

@@ -13,6 +13,7 @@ import type { Schema } from './schema.ts'
  */
 export type Guarantee = 'atomic' | 'isolated' | 'lease'
 
+/** What a store can do. The engine asks for this, never for its name. */
 export interface StoreCapabilities {
   /**
    * `lend` can cut a handler off. If false, each handler runs in a transaction of its own, and its connection is discarded on
@@ -29,6 +30,7 @@ export interface StoreCapabilities {
   readonly interleaves?: boolean
 }
 
+/** How long a transaction may wait. */
 export interface TransactionOptions {
   /** How long any statement may wait for another transaction's lock before it fails as a conflict. */
   readonly lockTimeoutMs?: number
@@ -74,6 +76,7 @@ export interface Loan<Tx> {
   end(): LoanReport
 }
 
+/** How a loan has ended. */
 export interface LoanReport {
   /** Calls that were started and have not settled. */
   readonly openCalls: number
@@ -91,6 +94,7 @@ export interface LoanReport {
   readonly tidied?: Promise<void> | undefined
 }
 
+/** To whom a transaction is lent. */
 export interface LoanOptions {
   /** The handler's name, for messages. */
   readonly borrower: string
@@ -142,6 +146,7 @@ export interface StoreLimits {
   readonly messageBytes: number
 }
 
+/** Where records are kept, together with the effects. Every store of justonce, and yours if you write one, is one of these. */
 export interface Store<Tx = unknown> {
   readonly name: string
   readonly guarantee: Guarantee

@@ -30,6 +30,7 @@ export interface Delivery {
   readonly receipt?: unknown
 }
 
+/** What becomes of a delivery. */
 export type Settlement =
   /** It has taken effect, or is kept elsewhere: the broker may forget it. */
   | { readonly kind: 'done' }
@@ -39,6 +40,7 @@ export type Settlement =
    */
   | { readonly kind: 'release' }
 
+/** What a transport can do. The engine asks for this, never for its name. */
 export interface TransportCapabilities {
   /** `lane`: in order within a lane. `key`: in order within a message key. `none`: no promise. */
   readonly order: 'none' | 'lane' | 'key'
@@ -76,6 +78,7 @@ export interface BrokerState {
   readonly warnings: readonly TransportNotice[]
 }
 
+/** What became of a message that was handed to a broker. */
 export type PublishResult =
   | { readonly kind: 'sent' }
   /**

@@ -24,6 +24,7 @@ export interface Redactable {
   readonly headers: Headers
 }
 
+/** What `dashboard()` takes. */
 export interface DashboardOptions {
   /** Whoever has this secret may do everything. At least 16 characters. Either this or `access` is needed. */
   readonly token?: string | undefined

@@ -6,6 +6,7 @@ import type { Operations } from '../operations/index.ts'
 import { dashboard } from './dashboard.ts'
 import { type DashboardOptions, shortestToken } from './options.ts'
 
+/** What `serveDashboard()` takes. */
 export interface ServeOptions extends Pick<DashboardOptions, 'redact' | 'secretHeaders'> {
   /** Where it listens. Beyond this machine a token is needed. Default: 127.0.0.1. */
   readonly host?: string | undefined
@@ -17,6 +18,7 @@ export interface ServeOptions extends Pick<DashboardOptions, 'redact' | 'secretH
   readonly by?: string | undefined
 }
 
+/** What `serveDashboard()` resolves to. */
 export interface DashboardServer {
   /** Where a browser finds it; without the token. */
   readonly url: string

@@ -2,6 +2,7 @@ import type { Message } from '../contracts/index.ts'
 import type { StandardSchema } from './intake/standard-schema.ts'
 import type { IntendOptions } from './intending/new-intent.ts'
 
+/** What a handler asks for. Default: `exactly-once`. */
 export type DeliveryMode = 'exactly-once' | 'at-least-once' | 'at-most-once'
 
 /**

@@ -21,4 +21,5 @@ export const catalog = {
   ...operatorCatalog,
 } as const satisfies Record<string, { title: string; fix: string }>
 
+/** The code of a `JustonceError`. Each of them has a section in the list of errors. */
 export type ErrorCode = keyof typeof catalog

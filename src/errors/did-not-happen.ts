@@ -2,6 +2,7 @@ import { checkNumber, checkOptions } from './check-options.ts'
 
 const brand = Symbol.for('justonce.did-not-happen')
 
+/** What `DidNotHappen` takes besides its message. */
 export interface DidNotHappenOptions extends ErrorOptions {
   /** When to call again, for example because the service has said so. Default: as the backoff of the effect says. */
   readonly delayMs?: number

@@ -27,6 +27,7 @@ export function changedFact(known: FactRow | undefined, change: FactChange, now:
   return { row: { value, revision, forMs, expiresAt: forMs === undefined ? undefined : now + forMs }, revision }
 }
 
+/** Whether a fact is there and has not expired. */
 export function stillStands(known: FactRow | undefined, now: number): known is FactRow {
   return known !== undefined && (known.expiresAt === undefined || known.expiresAt > now)
 }

@@ -3,6 +3,7 @@ import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import { type Hot, type HotClient, hotOf } from './hot.ts'
 import { HotHints } from './hot-hints.ts'
 
+/** What `hotSide()` takes. */
 export interface HotSideOptions {
   /** A connected client of node-redis or ioredis, or an object with `get` and `set`. You keep ownership of it. */
   readonly client: Hot | HotClient

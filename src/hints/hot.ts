@@ -22,6 +22,7 @@ export interface HotIoredis {
   call(command: string, args: string[]): Promise<unknown>
 }
 
+/** A client that `hotSide()` accepts. */
 export type HotClient = HotNodeRedis | HotNodeRedisCluster | HotIoredis
 
 /** `undefined` if it is neither a `Hot` nor a known client. */

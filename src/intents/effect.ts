@@ -11,6 +11,7 @@ export interface Intent<Payload = unknown> {
   readonly intendedAt: Date
 }
 
+/** What the function behind an effect gets besides the payload. */
 export interface EffectContext {
   /** The same for every attempt of an intent, and different for each intent: pass it on to a provider that takes one. */
   readonly idempotencyKey: string
@@ -80,6 +81,7 @@ export interface EffectOptions<Payload = unknown, Result = unknown> {
 
 /** Declares an effect that another app on the same database runs. */
 export interface ElsewhereOptions {
+  /** This app only intends the calls. */
   readonly elsewhere: true
 }
 

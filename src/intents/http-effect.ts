@@ -4,6 +4,7 @@ import { provesNothingSent } from './nothing-sent.ts'
 
 type FromIntent<Payload, Value> = Value | ((intent: Intent<Payload>) => Value)
 
+/** What `httpEffect()` takes: those of an effect, and the request. */
 export interface HttpEffectOptions<Payload = unknown, Result = unknown>
   extends Omit<EffectOptions<Payload, Result>, 'run'> {
   /** Where to. A function of the intent, if it depends on it. */

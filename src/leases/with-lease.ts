@@ -3,6 +3,7 @@ import type { Clock, Facts } from '../contracts/index.ts'
 import { checkNumber, checkOptions, JustonceError } from '../errors/index.ts'
 import { type Leases, leasesOf } from '../facts/index.ts'
 
+/** What `withLease()` takes. */
 export interface LeaseOptions {
   /** How long the lease lasts without a renewal before it is free again. Default: 30 s. */
   readonly leaseMs?: number
@@ -12,6 +13,7 @@ export interface LeaseOptions {
   readonly clock?: Clock
 }
 
+/** `done` with the value if the lease was held to the end, `busy` if another process holds it. */
 export type LeaseOutcome<Value> = { readonly status: 'done'; readonly value: Value } | { readonly status: 'busy' }
 
 const pollMs = 200

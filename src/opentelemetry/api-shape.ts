@@ -20,6 +20,7 @@ export interface SpanOptionsShape {
   readonly links?: { readonly context: SpanContextShape }[]
 }
 
+/** The part of `@opentelemetry/api` that is used. */
 export interface ApiShape {
   readonly trace: {
     getTracer(

@@ -13,6 +13,7 @@ export type { Resolution }
  */
 export type IntentState = 'pending' | 'running' | 'waiting' | 'unknown' | 'given-up'
 
+/** Which intended call: the effect and the key of the intent. */
 export interface IntentKey {
   readonly effect: string
   readonly key: string
@@ -50,6 +51,7 @@ export interface IntentCounts {
   readonly oldest: Date
 }
 
+/** Selects intended calls; what is not given matches everything. */
 export interface IntentFilter {
   readonly effect?: string | undefined
   readonly state?: IntentState | undefined

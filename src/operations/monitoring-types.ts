@@ -51,6 +51,7 @@ export interface MinuteView {
   readonly p99Ms: number | undefined
 }
 
+/** What `operations.overview()` takes. */
 export interface OverviewOptions {
   /** How many minutes of history to return; 0 for none. Default: 60. */
   readonly minutes?: number | undefined
@@ -115,6 +116,7 @@ export interface HandlerView {
   readonly dead: number
 }
 
+/** A handler in one of the processes that have it. */
 export interface HandlerPlace {
   readonly process: string
   readonly host: string

@@ -90,10 +90,13 @@ export interface Page {
 
 /** Who does it, and why. Kept permanently. */
 export interface WhoAndWhy {
+  /** The person or the program that does it. */
   readonly by: string
+  /** The reason, for whoever reads the audit log later. */
   readonly why?: string | undefined
 }
 
+/** Who redrives dead letters, why, and how carefully. */
 export interface RedriveOptions extends WhoAndWhy {
   /** How many go first. The others follow when all of these have succeeded, and stay dead if one has not. */
   readonly canary?: number | undefined
@@ -124,6 +127,7 @@ export interface RedrivePreview {
   readonly expired: number
 }
 
+/** A redrive as it was asked for. */
 export interface RedriveSettings {
   readonly id: string
   readonly by: string
@@ -135,6 +139,7 @@ export interface RedriveSettings {
   readonly stopAfterFailures: number
 }
 
+/** A redrive and how far it has come. */
 export interface Redrive extends RedriveSettings {
   readonly state: 'running' | 'finished' | 'stopped'
   readonly selected: number
@@ -299,6 +304,7 @@ export interface ReservationOperations {
   get(id: string): Promise<ReservationView | undefined>
 }
 
+/** Where a reservation stands: its decision, and the state of each participant. */
 export interface ReservationView extends ReservationState {
   readonly changedAt: Date
 }

@@ -13,12 +13,14 @@ export async function deleteOnce(
   return { kind: deleted > 0 ? 'deleted' : 'missing' }
 }
 
+/** What `softDelete()` answers. */
 export type SoftDeleted =
   | { readonly kind: 'deleted' }
   /** It was marked before: this is the row as it is. */
   | { readonly kind: 'already'; readonly row: Row }
   | { readonly kind: 'missing' }
 
+/** What `softDelete()` takes. */
 export interface SoftDeleteOptions {
   /** The column that is not null in deleted rows. Default: `deleted_at`. */
   readonly column?: string

@@ -5,6 +5,7 @@ import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
 
+/** What `insertManyOnce()` answers. */
 export interface InsertedMany<Given extends Row> {
   /** Those that were new, in the order in which they were given. */
   readonly inserted: readonly Given[]

@@ -4,11 +4,13 @@ import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, type Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
 
+/** Which columns make two rows the same. */
 export interface UniqueOptions {
   /** The columns of a unique index or of the primary key. */
   readonly unique: readonly string[]
 }
 
+/** What `insertOnce()` answers. */
 export type InsertedOnce =
   | { readonly kind: 'inserted' }
   /** It was there before: this is the row as it is. */

@@ -16,6 +16,7 @@ export interface Books {
   readonly columns?: Partial<BookColumns>
 }
 
+/** How the columns of a ledger and its balances are called. */
 export interface BookColumns {
   /** In the ledger. Default: `transfer`. */
   readonly transfer: string
@@ -29,6 +30,7 @@ export interface BookColumns {
   readonly settled: string
 }
 
+/** One change of one balance. */
 export interface Entry {
   /** The id of the transfer: an entry for the same transfer and account is made once. */
   readonly transfer: unknown
@@ -41,6 +43,7 @@ export interface Entry {
   readonly more?: Row
 }
 
+/** What `applyEntry()` and `transfer()` answer. */
 export type Applied =
   | { readonly kind: 'applied' }
   /** It was made before. */

@@ -2,7 +2,9 @@ import { add, atLeast, type Changes, type Table, type Where } from './sql/condit
 import type { Row } from './sql/runner.ts'
 import { updateIf } from './update-if.ts'
 
+/** What `reserve()`, `release()` and `take()` take. */
 export interface StockOptions {
+  /** How much is moved; above 0. */
   readonly amount: number | bigint
   /** The column with what is free. Default: `free`. */
   readonly free?: string
@@ -12,6 +14,7 @@ export interface StockOptions {
   readonly set?: Changes
 }
 
+/** What `reserve()`, `release()` and `take()` answer. */
 export type Moved =
   | { readonly kind: 'moved' }
   /** There is less than that: this is the row as it is. */

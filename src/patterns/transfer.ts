@@ -4,10 +4,13 @@ import { oneOf, tableName, whereOf } from './sql/conditions.ts'
 import { Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
+/** What `transfer()` takes. */
 export interface TransferOptions {
   /** The id of the transfer: it is made once. */
   readonly transfer: unknown
+  /** The account that it is taken from. */
   readonly from: unknown
+  /** The account that it is added to. */
   readonly to: unknown
   /** Above 0. */
   readonly amount: Amount

@@ -2,6 +2,7 @@ import { type Changes, oneOf, type Table, type Where } from './sql/conditions.ts
 import type { Row } from './sql/runner.ts'
 import { updateIf } from './update-if.ts'
 
+/** What `transition()` and the moves of a state machine answer. */
 export type Transition<State> =
   | { readonly kind: 'moved' }
   /** It is in that state: a duplicate. */
@@ -10,10 +11,13 @@ export type Transition<State> =
   | { readonly kind: 'refused'; readonly current: State; readonly row: Row }
   | { readonly kind: 'missing' }
 
+/** What `transition()` takes. */
 export interface TransitionOptions<State> {
   /** The column with the state. Default: `state`. */
   readonly column?: string
+  /** The state, or the states, that the row must be in. */
   readonly from: State | readonly State[]
+  /** The state that it is in afterwards. */
   readonly to: State
   /** Other columns that change with it. */
   readonly set?: Changes

@@ -12,15 +12,18 @@ import {
 import { sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
+/** What `updateIf()` answers. */
 export type UpdatedIf =
   | { readonly kind: 'updated' }
   /** The condition does not hold: this is the row as it is. */
   | { readonly kind: 'unmet'; readonly row: Row }
   | { readonly kind: 'missing' }
 
+/** What `updateIf()` takes. */
 export interface UpdateIfOptions {
   /** What must be true of the row. */
   readonly if: Where
+  /** The columns that change. */
   readonly set: Changes
 }
 
@@ -45,15 +48,18 @@ export async function updateIf(
   return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
 }
 
+/** What `updateVersioned()` answers. */
 export type UpdatedVersioned =
   | { readonly kind: 'updated'; readonly version: number }
   /** Somebody else has changed it since: this is the row as it is. */
   | { readonly kind: 'stale'; readonly row: Row }
   | { readonly kind: 'missing' }
 
+/** What `updateVersioned()` takes. */
 export interface UpdateVersionedOptions {
   /** The version that the caller has read. */
   readonly version: number
+  /** The columns that change. */
   readonly set: Changes
   /** Default: `version`. */
   readonly column?: string

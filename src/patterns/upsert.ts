@@ -5,6 +5,7 @@ import { isDuplicateKey } from './sql/duplicate-key.ts'
 import { type Fragment, joined, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
 
+/** What `upsert()` takes. */
 export interface UpsertOptions extends UniqueOptions {
   /** The columns that are changed if the row exists. Default: all that are given, except the unique ones. */
   readonly update?: readonly string[]
@@ -43,11 +44,13 @@ export async function upsert(
   }
 }
 
+/** What `upsertLatest()` answers. */
 export type UpsertedLatest =
   | { readonly kind: 'inserted' | 'updated' }
   /** What is stored is as new or newer: this is the row as it is. */
   | { readonly kind: 'older'; readonly row: Row }
 
+/** What `upsertLatest()` takes. */
 export interface UpsertLatestOptions extends UniqueOptions {
   /** The column that says which is newer: a time or a version. */
   readonly by: string

@@ -26,6 +26,7 @@ export interface Wanted<Body> {
   readonly signal: AbortSignal
 }
 
+/** How a reservation has ended. */
 export type ReservationResult =
   | { readonly outcome: 'confirmed' }
   | { readonly outcome: 'cancelled'; readonly why: string }

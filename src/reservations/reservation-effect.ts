@@ -5,6 +5,7 @@ import type { EffectOptions } from '../intents/effect.ts'
 import { coordinate, type ReservationResult } from './coordinate.ts'
 import type { Participant } from './participant.ts'
 
+/** What `app.reservation()` takes. */
 export interface ReservationOptions<Body = unknown> {
   /** What is set aside, by name. `participantIn(store, …)` makes one of a resource in a store. */
   readonly participants: Readonly<Record<string, Participant<Body>>>

@@ -18,6 +18,7 @@ export type CrashPoint =
   | 'after-commit'
   | 'after-ack'
 
+/** Where `crashingStore` and `crashingTransport` can end a process. */
 export const crashPoints: readonly CrashPoint[] = [
   'before-claim',
   'after-claim',
@@ -27,6 +28,7 @@ export const crashPoints: readonly CrashPoint[] = [
   'after-ack',
 ]
 
+/** A crash point that was reached, and by which messages. */
 export interface ReachedPoint {
   readonly point: CrashPoint
   /** The keys of the messages that share this moment: one transaction, or one acknowledgement. */

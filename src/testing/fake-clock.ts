@@ -11,6 +11,7 @@ export interface FakeClock extends Clock {
   waiting(): number
 }
 
+/** What `fakeClock()` takes. */
 export interface FakeClockOptions {
   /** Default: 2030-01-01T00:00:00Z. */
   readonly start?: Date
@@ -29,6 +30,7 @@ interface Alarm {
  * const app = justonce({ store, transport, clock })
  * await clock.advance(60_000)
  */
+/** A clock that stands still until a test moves it. */
 export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   const startMs = (options.start ?? new Date('2030-01-01T00:00:00Z')).getTime()
   const alarms = new Set<Alarm>()

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { StoreCase, StoreCaseContext } from './store-case.ts'
 import { unmetNeed } from './unmet-need.ts'
 
+/** How a case has ended. */
 export type CaseOutcome =
   | { readonly kind: 'passed' }
   /** The store lacks something that the case needs. */

@@ -35,6 +35,7 @@ export type CaseNeed =
   | 'clock'
   | DeclaredNeed
 
+/** What a case needs of a store that the store cannot say itself. */
 export type DeclaredNeed =
   /** A failed statement makes the whole transaction unusable until it is rolled back (Postgres). */
   | 'poisoning'

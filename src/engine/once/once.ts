@@ -7,6 +7,7 @@ import { Hooks } from '../hooks.ts'
 import { checkKey } from '../intake/check-envelope.ts'
 import { type OnceSite, onceInOwnTransaction, onceJoined } from './run-once.ts'
 
+/** What `once()` recognises a repeated call by, and what it keeps of it. */
 export interface OnceKey {
   /** Names the work; half of the idempotency key. */
   readonly handler: string

@@ -1,6 +1,7 @@
 import { checkNumber, checkOptions } from '../../errors/index.ts'
 import type { Backoff } from '../handler.ts'
 
+/** What `exponential()` takes. */
 export interface ExponentialOptions {
   /** The wait after the first failure. Default: 1 s. */
   readonly baseMs?: number

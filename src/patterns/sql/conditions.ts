@@ -28,15 +28,21 @@ export type Where = Readonly<Record<string, unknown>>
 /** Columns and their new values: a value, or a change. */
 export type Changes = Readonly<Record<string, unknown>>
 
+/** A condition: the column is the value or greater. */
 export const atLeast = (value: unknown): Comparison => new Comparison((column) => sql`${column} >= ${value}`)
+/** A condition: the column is the value or less. */
 export const atMost = (value: unknown): Comparison => new Comparison((column) => sql`${column} <= ${value}`)
+/** A condition: the column is greater than the value. */
 export const above = (value: unknown): Comparison => new Comparison((column) => sql`${column} > ${value}`)
+/** A condition: the column is less than the value. */
 export const below = (value: unknown): Comparison => new Comparison((column) => sql`${column} < ${value}`)
 
+/** A condition: the column is anything but the value. `not(null)`: it has one. */
 export function not(value: unknown): Comparison {
   return new Comparison((column) => (value === null ? sql`${column} IS NOT NULL` : sql`${column} <> ${value}`))
 }
 
+/** A condition: the column is one of the values. */
 export function oneOf(values: readonly unknown[]): Comparison {
   if (values.length === 0) throw new JustonceError('OPTION_INVALID', { message: 'oneOf() needs at least one value.' })
   const listed = joined(

@@ -2,6 +2,7 @@ import { JustonceError } from '../../errors/index.ts'
 import type { Dialect, Fragment } from './fragment.ts'
 import { valueFor } from './values.ts'
 
+/** A row by the names of its columns. */
 export type Row = Record<string, unknown>
 
 /** Runs statements in the caller's transaction. */

@@ -6,6 +6,7 @@ import { NestedTurns } from '../shared/nested-turns.ts'
 import { systemTimers } from '../shared/system-timers.ts'
 import { Table } from './table.ts'
 
+/** What a `MemoryDatabase` takes. */
 export interface MemoryDatabaseOptions {
   /** The time for deadlines, delays and leases. Default: the real time. */
   readonly clock?: Pick<Clock, 'now' | 'timer' | 'monotonicMs'> | undefined

@@ -12,6 +12,7 @@ import { memoryRetention } from './retention.ts'
 import { lend, Transactions } from './transactions.ts'
 import { joinedStore, memoryParts } from './within.ts'
 
+/** A store in the memory of the process, for tests. It can do everything a store can do. */
 export interface MemoryStore extends Store<MemoryTx> {
   readonly parts: Parts<MemoryTx>
   readonly queue: Queue<MemoryTx>
@@ -19,6 +20,7 @@ export interface MemoryStore extends Store<MemoryTx> {
   readonly positions: Positions<MemoryTx>
 }
 
+/** What `memoryStore()` takes. */
 export type MemoryStoreOptions =
   | (MemoryDatabaseOptions & { readonly database?: undefined })
   /** Shares the data of other stores, as another process would. */

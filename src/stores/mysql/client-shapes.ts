@@ -21,6 +21,7 @@ export interface MysqlCallbackPoolShape<Connection extends MysqlConnectionShape>
   promise(): MysqlPromisePoolShape<Connection>
 }
 
+/** A pool of `mysql2`, with promises or with callbacks. */
 export type MysqlPoolShape<Connection extends MysqlConnectionShape> =
   | MysqlPromisePoolShape<Connection>
   | MysqlCallbackPoolShape<Connection>

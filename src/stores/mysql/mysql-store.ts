@@ -26,6 +26,7 @@ import { takeBackClaims } from './take-back.ts'
 import { runTransaction } from './transaction.ts'
 import { mysqlWarnings } from './warnings.ts'
 
+/** What `mysqlStore()` takes. */
 export interface MysqlStoreOptions<Connection extends MysqlConnectionShape> {
   /** A pool of `mysql2` or of `mysql2/promise`. The store does not end it. */
   readonly pool: MysqlPoolShape<Connection>

@@ -31,6 +31,7 @@ import { runTransaction, setLockTimeout, settingsStatement, type TransactionPart
 import { untilClosed } from './until-closed.ts'
 import { postgresWarnings } from './warnings.ts'
 
+/** What `postgresStore()` takes whichever client it has. */
 export interface PostgresStoreOptions {
   /** The prefix of every table name. Default `justonce_`. */
   readonly prefix?: string | undefined
@@ -47,11 +48,13 @@ export interface PostgresStoreOptions {
   readonly listen?: boolean | undefined
 }
 
+/** `postgresStore()` over a pool of `pg`. */
 export interface PgStoreOptions<Client extends PgClientShape> extends PostgresStoreOptions {
   /** A `Pool` of `pg`. The store does not end it. */
   readonly pool: PgPoolShape<Client>
 }
 
+/** `postgresStore()` over `postgres` (postgres.js). */
 export interface PostgresJsStoreOptions<Sql extends PostgresJsShape> extends PostgresStoreOptions {
   /** What `postgres()` of postgres.js returns. The store does not end it. */
   readonly sql: PostgresJsClientShape<Sql>

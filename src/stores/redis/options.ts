@@ -23,6 +23,7 @@ interface CommonOptions {
   readonly onWarning?: ((warning: RedisWarning) => void) | undefined
 }
 
+/** `redisStore()` for handlers whose effects are Redis commands. */
 export interface IsolatedRedisOptions extends CommonOptions {
   /** `isolated`: handlers write to Redis through `tx`. `lease`: their effects live elsewhere, and a crash may repeat them. */
   readonly mode: 'isolated'
@@ -33,6 +34,7 @@ export interface IsolatedRedisOptions extends CommonOptions {
   readonly recordTtlMs: number
 }
 
+/** `redisStore()` for `once()` around effects that live elsewhere. */
 export interface LeaseRedisOptions extends CommonOptions {
   /** See `isolated`. */
   readonly mode: 'lease'

@@ -4,6 +4,7 @@ import { type Connection, text, texts } from './connection.ts'
 import { rightsScript } from './scripts/rights.ts'
 import { serverSetting } from './server-setting.ts'
 
+/** A setting of the Redis server by which records may be lost. */
 export interface RedisWarning extends StoreWarning {
   readonly code:
     | 'RECORDS_MAY_BE_EVICTED'

@@ -43,6 +43,7 @@ export function rowsBehind(
   return withinBytes(behind.slice(0, end === -1 ? limit : Math.min(end, limit)), maxBytes)
 }
 
+/** The first rows whose messages fit into so many bytes; at least one. */
 export function withinBytes<Row extends { readonly message: PackedMessage }>(
   rows: readonly Row[],
   maxBytes: number,

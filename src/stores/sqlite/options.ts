@@ -6,16 +6,19 @@ export interface SqliteTuning {
   readonly busyTimeoutMs?: number | undefined
 }
 
+/** `sqliteStore()` on a file that it opens with `node:sqlite`. */
 export interface SqlitePathOptions extends SqliteTuning {
   /** The file; `:memory:` for a database that lives and dies with the store. */
   readonly path: string
 }
 
+/** `sqliteStore()` on a file that another library opens. */
 export interface SqliteOpenOptions<Database> extends SqlitePathOptions {
   /** Opens a connection with another library: `(path) => new BetterSqlite3(path)`. Called for each connection. */
   readonly open: (path: string) => Database
 }
 
+/** `sqliteStore()` on a connection that you have opened. */
 export interface SqliteGivenOptions<Database> extends SqliteTuning {
   /** An open connection of `node:sqlite` or `better-sqlite3`. */
   readonly database: Database

@@ -1,5 +1,7 @@
+/** What can be bound to a statement. */
 export type SqliteValue = null | number | bigint | string | Uint8Array
 
+/** The part of a prepared statement that is used. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint }
   get(...values: SqliteValue[]): unknown

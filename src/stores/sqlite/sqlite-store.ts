@@ -31,6 +31,7 @@ import { Transactions } from './transactions.ts'
 import { sqliteWarnings } from './warnings.ts'
 import { joinedStore } from './within.ts'
 
+/** A store in a SQLite database. It can do everything a store can do. */
 export interface SqliteStore<Database> extends Store<Database> {
   readonly parts: Parts<Database>
   readonly queue: Queue<Database>

@@ -19,4 +19,5 @@ export const failureNames = [
   'never-settled',
 ] as const
 
+/** What `prove()` can find. */
 export type FailureName = (typeof failureNames)[number]

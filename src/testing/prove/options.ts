@@ -35,13 +35,16 @@ export interface ProveOptions<
   readonly allow?: readonly FailureName[]
   /** The most steps that are disturbed for each message. Default: 100. */
   readonly maxSteps?: number
+  /** Ends the proof early; `prove()` then rejects. */
   readonly signal?: AbortSignal
+  /** Called before each run. */
   onProgress?(progress: Progress): void
 }
 
 /** The type map matters only to the author of `register`. */
 export type UntypedOptions<S extends Store> = ProveOptions<S, Record<string, unknown>>
 
+/** How far `prove()` has come. */
 export interface Progress {
   readonly done: number
   /** How many runs there will be, as far as is known so far. */

@@ -47,6 +47,7 @@ export interface OverallCheck {
   readonly verdict: Verdict | { readonly kind: 'not-applicable'; readonly reason: string }
 }
 
+/** What `prove()` has found. */
 export interface Proof {
   /** Whether nothing was found except allowed failures. */
   readonly ok: boolean
@@ -65,4 +66,5 @@ export interface Proof {
   toJSON(): ProofJson
 }
 
+/** A proof as JSON. */
 export type ProofJson = Omit<Proof, 'report' | 'assert' | 'toJSON'>

@@ -18,6 +18,7 @@ export interface MysqlPoolToEnd<Connection extends MysqlConnectionShape> extends
   end(): Promise<unknown>
 }
 
+/** What `scratchMysql()` takes. */
 export interface ScratchMysqlOptions<Connection extends MysqlConnectionShape> {
   /** A MySQL or MariaDB in which you may create databases and see who waits (the PROCESS privilege). */
   readonly url: string

@@ -7,6 +7,7 @@ import { takeSnapshot } from './postgres-snapshot.ts'
 import { readPostgresFacts, readPostgresTables } from './postgres-tables.ts'
 import type { ScratchCopy, ScratchDatabase, ScratchPlace } from './scratch.ts'
 
+/** What `scratchPostgres()` takes. */
 export interface ScratchPostgresOptions<Pool> {
   /** A Postgres in which you may create a schema. Nothing outside that schema is touched. */
   readonly url: string

@@ -18,6 +18,7 @@ export interface ScratchDatabase<S extends Store> {
   prepare(setup: (db: TxOf<S>, place: ScratchPlace) => unknown): Promise<ScratchTemplate<S>>
 }
 
+/** A scratch database after its setup, of which copies are made. */
 export interface ScratchTemplate<S extends Store> {
   /** The database as it was after the setup. Only one copy is in use at a time. */
   fresh(): Promise<ScratchCopy<S>>
@@ -25,6 +26,7 @@ export interface ScratchTemplate<S extends Store> {
   remove(): Promise<void>
 }
 
+/** A fresh copy of a scratch database, for one run. */
 export interface ScratchCopy<S extends Store> {
   readonly place: ScratchPlace
   /** Opens the store as a newly started process does. */

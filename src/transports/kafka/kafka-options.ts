@@ -16,6 +16,7 @@ export interface KafkaClientSettings {
   readonly onError?: (error: unknown) => void
 }
 
+/** What `kafkaTransport()` takes. */
 export interface KafkaTransportOptions extends KafkaClientSettings {
   /** The topics that this group reads. They must exist. */
   readonly topics: readonly string[]

@@ -5,6 +5,7 @@ import { inspectTopics } from './inspect-topics.ts'
 import { bootstrapList, checkClientSettings, isTopic, type KafkaClientSettings } from './kafka-options.ts'
 import { Publisher as Sending } from './publishing.ts'
 
+/** What `kafkaPublisher()` takes. */
 export interface KafkaPublisherOptions extends KafkaClientSettings {
   /** Where messages go: a topic, or a function that returns the topic of a message. The record gets the message's key. */
   readonly topic: string | ((message: OutgoingMessage) => string)

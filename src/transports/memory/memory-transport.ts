@@ -5,6 +5,7 @@ import { memoryBroker } from './memory-broker.ts'
 import { memoryConnection } from './memory-connection.ts'
 import { type MessageToSend, toIncoming } from './message-to-send.ts'
 
+/** What `memoryTransport()` takes. */
 export interface MemoryTransportOptions {
   /** Default: `memory`. */
   readonly name?: string
@@ -44,6 +45,7 @@ export interface MemoryTransport extends Transport {
  * transport.duplicate('m1')
  * await transport.idle()
  */
+/** A broker in the memory of the process, for tests and examples: `send()` a message, and wait for `idle()`. */
 export function memoryTransport(options: MemoryTransportOptions = {}): MemoryTransport {
   checkOptions(options, ['name', 'clock', 'order', 'visibilityMs'], 'memoryTransport()')
   if (options.visibilityMs !== undefined) checkNumber(options.visibilityMs, 'visibilityMs', 1)

@@ -17,6 +17,7 @@ import { gatheredSends } from './gathered-sends.ts'
 import { heldDeliveries } from './held-deliveries.ts'
 import { readQueue } from './read-queue.ts'
 
+/** What `queueTransport()` takes. */
 export interface QueueTransportOptions<Tx> {
   /** The app's store. The queue is in its database. */
   readonly store: Store<Tx> & { readonly queue: Queue<Tx> }

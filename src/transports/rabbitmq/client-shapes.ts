@@ -3,6 +3,7 @@ export interface AmqpClient {
   connect(url: string, options: { readonly timeout: number }): PromiseLike<AmqpConnection>
 }
 
+/** The part of a connection of `amqplib` that is used. */
 export interface AmqpConnection {
   createChannel(): PromiseLike<AmqpChannel>
   createConfirmChannel(): PromiseLike<AmqpConfirmChannel>
@@ -12,6 +13,7 @@ export interface AmqpConnection {
   readonly connection?: object
 }
 
+/** The part of a channel of `amqplib` that is used. */
 export interface AmqpChannel {
   prefetch(count: number): PromiseLike<unknown>
   consume(
@@ -28,6 +30,7 @@ export interface AmqpChannel {
   close(): PromiseLike<unknown>
 }
 
+/** The part of a confirm channel of `amqplib` that is used. */
 export interface AmqpConfirmChannel extends AmqpChannel {
   publish(
     exchange: string,
@@ -38,11 +41,13 @@ export interface AmqpConfirmChannel extends AmqpChannel {
   ): boolean
 }
 
+/** The properties that a queue is declared with. */
 export interface AmqpQueueOptions {
   readonly durable: boolean
   readonly arguments: Record<string, unknown>
 }
 
+/** The properties that a message is published with. */
 export interface AmqpPublishOptions {
   readonly persistent: boolean
   readonly mandatory: boolean

@@ -2,6 +2,7 @@ import type { Clock, OutgoingMessage } from '../../contracts/index.ts'
 import { checkChoice, checkFunction, checkNumber, checkOptions, JustonceError } from '../../errors/index.ts'
 import type { AmqpClient, AmqpConnection } from './client-shapes.ts'
 
+/** How a connection to RabbitMQ is made. */
 export interface WayToConnect {
   /** The client to connect with, together with `url`; or give `connect` instead. `amqplib` or anything of its shape. */
   readonly client?: AmqpClient
@@ -15,6 +16,7 @@ export interface WayToConnect {
   readonly clock?: Clock
 }
 
+/** What `rabbitmqTransport()` takes. */
 export interface RabbitmqTransportOptions extends WayToConnect {
   /** The name of the queue to read. */
   readonly queue: string
@@ -43,8 +45,10 @@ export interface RabbitmqTransportOptions extends WayToConnect {
   readonly onError?: (error: unknown) => void
 }
 
+/** Quorum queues are replicated and count deliveries; classic queues do neither. */
 export type QueueType = 'quorum' | 'classic'
 
+/** The queue as `rabbitmqTransport()` creates it, or expects it to be. */
 export interface DeclareOptions {
   /** Default: `quorum`. */
   readonly type?: QueueType
@@ -52,13 +56,17 @@ export interface DeclareOptions {
   readonly durable?: boolean
   /** After this many redeliveries, a quorum queue gives up on a message. Default: the broker's limit. */
   readonly deliveryLimit?: number
+  /** The exchanges that the queue gets messages from. Default: none. */
   readonly bindings?: readonly { readonly exchange: string; readonly routingKey: string }[]
   /** More `x-` arguments of the queue. They override ours. */
   readonly arguments?: Readonly<Record<string, unknown>>
 }
 
+/** Where `rabbitmqPublisher()` sends messages to. */
 export interface PublishTarget {
+  /** It must exist. `''` is the default exchange, whose routing keys are names of queues. */
   readonly exchange: string
+  /** A text, or a function of the message. Default: the type of the message. */
   readonly routingKey?: string | ((message: OutgoingMessage) => string)
 }
 

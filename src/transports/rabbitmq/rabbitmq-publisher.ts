@@ -12,6 +12,7 @@ import {
 } from './options.ts'
 import { newPublisher } from './publisher.ts'
 
+/** What `rabbitmqPublisher()` takes. */
 export interface RabbitmqPublisherOptions extends WayToConnect, PublishTarget {
   /** A larger message is refused before it is sent. Default: 16,777,216, the limit of RabbitMQ 4. */
   readonly maxMessageBytes?: number

@@ -3,6 +3,7 @@ import { hexSignature, isSigned, keysIn, type Secrets } from './hmac.ts'
 import type { SignatureScheme } from './signature-scheme.ts'
 import { textIn } from './webhook-request.ts'
 
+/** What `githubSignature()` takes. */
 export interface GithubSignatureOptions {
   /** The webhook's secret, or several while it is being rotated. */
   readonly secret: Secrets

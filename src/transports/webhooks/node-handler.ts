@@ -3,6 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { type Refusal, refusedAnswer } from './answers.ts'
 import { bodyStream } from './body-stream.ts'
 
+/** A handler for `http.createServer`, Express and the like. */
 export type NodeHandler = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,

@@ -4,6 +4,7 @@ import type { SignatureScheme } from './signature-scheme.ts'
 import { checkTolerance, isFresh, secondsIn } from './timestamps.ts'
 import { property, textIn } from './webhook-request.ts'
 
+/** What `standardWebhooks()` takes. */
 export interface StandardWebhooksOptions {
   /** `whsec_` and the key in base64, or several while it is being rotated. */
   readonly secret: Secrets

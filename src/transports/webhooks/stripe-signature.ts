@@ -4,6 +4,7 @@ import type { SignatureScheme } from './signature-scheme.ts'
 import { checkTolerance, isFresh, secondsIn } from './timestamps.ts'
 import { property, textIn } from './webhook-request.ts'
 
+/** What `stripeSignature()` takes. */
 export interface StripeSignatureOptions {
   /** The endpoint's signing secret, `whsec_…`, or several while it is being rotated. */
   readonly secret: Secrets

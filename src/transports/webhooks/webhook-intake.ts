@@ -6,11 +6,13 @@ import { receive } from './receive.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import { decideReceiving, type ReceivingOptions } from './webhook-options.ts'
 
+/** What `webhookIntake()` takes. */
 export interface WebhookIntakeOptions extends ReceivingOptions {
   /** Where messages are kept until they are handled: the database as a queue, or a broker. */
   readonly into: Pick<Transport, 'publish'>
 }
 
+/** Receives webhooks and keeps them as messages, as a fetch handler or a Node handler. */
 export interface WebhookIntake {
   handle(request: Request): Promise<Response>
   readonly nodeHandler: NodeHandler

@@ -5,6 +5,7 @@ import { receive } from './receive.ts'
 import { waitingRequests } from './waiting-requests.ts'
 import { decideReceiving, type ReceivingOptions } from './webhook-options.ts'
 
+/** What `webhookTransport()` takes. */
 export interface WebhookTransportOptions extends ReceivingOptions {
   /** The most requests in progress; further ones are answered with 503 at once. Default: as many as the app accepts. */
   readonly maxInFlight?: number
