@@ -2,6 +2,8 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge'
   readonly help: string
   readonly labels: readonly string[]
+  /** What stands for values that have no label of their own, and are `other`. Default: their sum. */
+  readonly others?: 'sum' | 'largest'
 }
 
 /** What one process counts from its events. */
@@ -69,22 +71,31 @@ export const storeMetrics = {
   justonce_queue_oldest_seconds: {
     type: 'gauge',
     help: 'How long the oldest message has been in a queue of the store.',
+    others: 'largest',
     labels: ['queue'],
+  },
+  justonce_broker_messages: {
+    type: 'gauge',
+    help: 'Messages that wait at brokers, as far as they tell.',
+    labels: ['source'],
   },
   justonce_outgoing_messages: { type: 'gauge', help: 'Published messages that are not sent.', labels: ['destination'] },
   justonce_outgoing_oldest_seconds: {
     type: 'gauge',
     help: 'How long the oldest published message has waited to be sent.',
+    others: 'largest',
     labels: ['destination'],
   },
   justonce_handler_failure_ratio: {
     type: 'gauge',
     help: 'Share of attempts that failed in the last quarter of an hour.',
+    others: 'largest',
     labels: ['handler'],
   },
   justonce_handler_seconds: {
     type: 'gauge',
     help: 'How long calls of a handler took in the last quarter of an hour.',
+    others: 'largest',
     labels: ['handler', 'quantile'],
   },
   justonce_handler_paused: { type: 'gauge', help: '1 if an operator has paused the handler.', labels: ['handler'] },

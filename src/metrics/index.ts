@@ -1,6 +1,6 @@
 import type { Events, Store } from '../contracts/index.ts'
 import { type Operations, operations } from '../operations/index.ts'
-import { ProcessCounters } from './process-counters.ts'
+import { countersOf, type WithEvents } from './process-counters.ts'
 import { storeGauges } from './store-gauges.ts'
 
 /** An app, or what operators have of a store. */
@@ -10,22 +10,9 @@ export interface Measured {
   readonly events?: Pick<Events, 'listen'>
 }
 
-type WithEvents = Pick<Required<Measured>, 'events'>
-
-const counters = new WeakMap<object, ProcessCounters>()
-
 /** Begins to count what an app does. `prometheusText` does it, too, when it is called for the first time. */
 export function countEvents(app: WithEvents): void {
   countersOf(app)
-}
-
-function countersOf(app: WithEvents): ProcessCounters {
-  const known = counters.get(app)
-  if (known !== undefined) return known
-  const made = new ProcessCounters()
-  counters.set(app, made)
-  app.events.listen((event) => made.heard(event), { replacesLog: false })
-  return made
 }
 
 /**
@@ -36,11 +23,11 @@ function countersOf(app: WithEvents): ProcessCounters {
  * ```
  */
 export async function prometheusText(source: Store | Measured): Promise<string> {
-  if (!('operations' in source)) return await storeGauges(operations(source))
+  if (!('operations' in source)) return (await storeGauges(operations(source))).text()
   const { events } = source
   const own = events === undefined ? undefined : countersOf(source as WithEvents)
   const gauges = await storeGauges(source.operations)
-  return (own?.text() ?? '') + gauges
+  return (own?.text() ?? '') + gauges.text()
 }
 
 /** The content type of the text. */

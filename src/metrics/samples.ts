@@ -1,24 +1,29 @@
+import { BoundedLabels } from './bounded-labels.ts'
 import type { MetricDefinition } from './definitions.ts'
 
-/** How many values a label may have. Whatever comes after these is counted as `other`. */
-const mostValues = 100
-const longestValue = 120
-const other = 'other'
+export interface Sample {
+  readonly labels: readonly string[]
+  readonly value: number
+}
 
 /** The numbers of one metric, by the values of its labels: bounded, whatever the values are. */
 export class Samples {
   readonly #definition: MetricDefinition
-  readonly #values: readonly Set<string>[]
+  readonly #bounds: BoundedLabels
   readonly #samples = new Map<string, { readonly labels: readonly string[]; value: number }>()
 
   constructor(definition: MetricDefinition) {
     this.#definition = definition
-    this.#values = definition.labels.map(() => new Set())
+    this.#bounds = new BoundedLabels(definition.labels.length)
   }
 
   add(labels: readonly string[], value: number): void {
     const known = this.#sample(labels)
-    known.value += value
+    known.value = this.#definition.others === 'largest' ? Math.max(known.value, value) : known.value + value
+  }
+
+  all(): readonly Sample[] {
+    return [...this.#samples.values()]
   }
 
   /** One line for each combination, in the text format of Prometheus. */
@@ -33,21 +38,13 @@ export class Samples {
   }
 
   #sample(given: readonly string[]) {
-    const labels = given.map((value, place) => this.#bounded(value, this.#values[place] as Set<string>))
+    const labels = this.#bounds.of(given)
     const name = JSON.stringify(labels)
     const known = this.#samples.get(name)
     if (known !== undefined) return known
     const made = { labels, value: 0 }
     this.#samples.set(name, made)
     return made
-  }
-
-  #bounded(given: string, seen: Set<string>): string {
-    const value = given.length > longestValue ? `${given.slice(0, longestValue - 1)}…` : given
-    if (seen.has(value)) return value
-    if (seen.size >= mostValues) return other
-    seen.add(value)
-    return value
   }
 }
 

@@ -1,18 +1,15 @@
 import type { Operations } from '../operations/index.ts'
 import { type StoreMetric, storeMetrics } from './definitions.ts'
-import { Samples } from './samples.ts'
+import { MetricSet } from './metric-set.ts'
 
-/** What the store knows of all processes, as text. */
+/** Asks the store for what it knows of all processes. */
 export async function storeGauges({
   overview,
   handlers,
   alerts,
-}: Pick<Operations, 'overview' | 'handlers' | 'alerts'>): Promise<string> {
-  const metrics = new Map(
-    Object.entries(storeMetrics).map(([name, definition]) => [name, new Samples(definition)] as const),
-  )
-  const set = (name: StoreMetric, value: number, ...labels: readonly string[]): void =>
-    metrics.get(name)?.add(labels, value)
+}: Pick<Operations, 'overview' | 'handlers' | 'alerts'>): Promise<MetricSet<StoreMetric>> {
+  const gauges = new MetricSet(storeMetrics)
+  const set = gauges.add.bind(gauges)
   const seen = await overview({ minutes: 0 })
   set('justonce_processes', seen.processes)
   set('justonce_delayed_messages', seen.delayed)
@@ -22,6 +19,7 @@ export async function storeGauges({
     set('justonce_queue_messages', ready + hidden, name)
     set('justonce_queue_oldest_seconds', oldestMs / 1_000, name)
   }
+  for (const [source, waiting] of Object.entries(seen.brokers)) set('justonce_broker_messages', waiting, source)
   for (const [name, { ready, hidden, oldestMs = 0 }] of Object.entries(seen.outgoing)) {
     set('justonce_outgoing_messages', ready + hidden, name)
     set('justonce_outgoing_oldest_seconds', oldestMs / 1_000, name)
@@ -39,5 +37,5 @@ export async function storeGauges({
   for (const { rule, phase } of await alerts()) if (phase !== 'pending') set('justonce_alerts_firing', 1, rule)
   if (seen.horizon !== undefined)
     set('justonce_horizon_seconds', Math.max(0, (Date.now() - seen.horizon.getTime()) / 1_000))
-  return [...metrics].map(([name, samples]) => samples.lines(name)).join('')
+  return gauges
 }

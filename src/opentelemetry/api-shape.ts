@@ -30,6 +30,8 @@ export interface ApiShape {
     setSpan(context: never, span: never): unknown
     getSpanContext(context: never): SpanContextShape | undefined
   }
+  /** Needed for `measure()` only. */
+  readonly metrics?: { getMeter(name: string, version?: string): MeterShape }
   readonly context: {
     active(): unknown
     with(context: never, work: () => unknown): unknown
@@ -38,4 +40,25 @@ export interface ApiShape {
     extract(context: never, carrier: unknown): unknown
     inject(context: never, carrier: unknown): void
   }
+}
+
+/** What is measured by this process itself, when a reader asks for it. */
+export interface ObserverShape {
+  observe(instrument: never, value: number, attributes?: Record<string, string>): void
+}
+
+export interface InstrumentOptionsShape {
+  readonly description?: string
+  readonly unit?: string
+}
+
+export interface MeterShape {
+  createObservableCounter(name: string, options?: InstrumentOptionsShape): object
+  createObservableGauge(name: string, options?: InstrumentOptionsShape): object
+  createHistogram(
+    name: string,
+    options?: InstrumentOptionsShape,
+  ): { record(value: number, attributes?: Record<string, string>): void }
+  addBatchObservableCallback(callback: (observer: ObserverShape) => Promise<void>, observables: never[]): void
+  removeBatchObservableCallback(callback: (observer: ObserverShape) => Promise<void>, observables: never[]): void
 }

@@ -1,2 +1,3 @@
 export type { ApiShape } from './api-shape.ts'
+export type { Measurable } from './measure.ts'
 export { type OpenTelemetry, openTelemetry } from './open-telemetry.ts'

@@ -1,6 +1,7 @@
 import type { Events, JustonceEvent, Message, OutgoingMessage, Publisher, TraceContext } from '../contracts/index.ts'
 import { version } from '../encoding/version.ts'
 import type { ApiShape, SpanOptionsShape, SpanShape } from './api-shape.ts'
+import { type Measurable, measureApp } from './measure.ts'
 import { RecentSpans } from './recent-spans.ts'
 
 /** The kinds and the status of spans, as `@opentelemetry/api` numbers them. */
@@ -23,6 +24,11 @@ export interface OpenTelemetry {
   readonly traceHeaders: () => Record<string, string>
   /** Adds spans for batches and for duplicates, with links to the span that did the work if this process did it. */
   watch(app: { readonly events: Pick<Events, 'listen'> }): void
+  /**
+   * Measures the app by the meter of the API: what this process does, and what the store knows of all processes, which each process
+   * that measures asks the store for at every reading. Returns what ends it.
+   */
+  measure(app: Measurable): () => void
   /** A destination with a span for each message that is sent. */
   publisher(publisher: Publisher): Publisher
   /** An effect with a span around each call and each question to the provider, as children of the handler that intended it. */
@@ -30,13 +36,14 @@ export interface OpenTelemetry {
 }
 
 /**
- * Spans by the messaging conventions of OpenTelemetry.
+ * Spans and metrics by the messaging conventions of OpenTelemetry.
  *
  * ```ts
  * import * as api from '@opentelemetry/api'
  * const telemetry = openTelemetry(api)
  * const app = justonce({ store, transport, around: telemetry.around, traceHeaders: telemetry.traceHeaders })
  * telemetry.watch(app)
+ * telemetry.measure(app)
  * ```
  */
 export function openTelemetry(api: ApiShape): OpenTelemetry {
@@ -101,6 +108,7 @@ export function openTelemetry(api: ApiShape): OpenTelemetry {
     watch({ events }) {
       events.listen((event) => heard(event, { start, received, done }), { replacesLog: false })
     },
+    measure: (app) => measureApp(api, app),
     publisher: (publisher) => ({
       destination: publisher.destination,
       dedup: publisher.dedup,

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { dashboard } from '../../src/dashboard/index.ts'
-import { justonce } from '../../src/index.ts'
+import { type JustonceEvent, justonce } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { countEvent } from '../../src/metrics/count-event.ts'
 import { processMetrics, storeMetrics } from '../../src/metrics/definitions.ts'
 import { countEvents, prometheusContentType, prometheusText } from '../../src/metrics/index.ts'
-import { ProcessCounters } from '../../src/metrics/process-counters.ts'
+import { MetricSet } from '../../src/metrics/metric-set.ts'
+import { Samples } from '../../src/metrics/samples.ts'
 import { memoryTransport } from '../../src/transports/memory/index.ts'
 
 const names = [...Object.keys(processMetrics), ...Object.keys(storeMetrics)]
@@ -48,13 +50,14 @@ test('what an app does is counted, and what its store holds is shown', async () 
 })
 
 test('labels stay bounded and the text stays readable, whatever names and messages bring', () => {
-  const counters = new ProcessCounters()
+  const counters = new MetricSet(processMetrics)
+  const heard = (event: JustonceEvent): void => countEvent(event, (...counted) => counters.add(...counted))
   const hostile = ['a"} 1\nfake_metric 9', 'back\\slash', 'line\r\nbreak\u2028\u0000', '\ud800', 'x'.repeat(10_000)]
   const about = { key: 'k', messageId: 'm', source: 's', redelivered: false } as const
-  for (const handler of hostile) counters.heard({ kind: 'processed', handler, key: 'k', type: 't' })
+  for (const handler of hostile) heard({ kind: 'processed', handler, key: 'k', type: 't' })
   for (let number = 0; number < 10_000; number++) {
-    counters.heard({ kind: 'processed', handler: `h${number}`, key: 'k', type: `type ${number}` })
-    counters.heard({ kind: 'duplicate', handler: 'one', type: `type ${number}`, from: 'store', ...about })
+    heard({ kind: 'processed', handler: `h${number}`, key: 'k', type: `type ${number}` })
+    heard({ kind: 'duplicate', handler: 'one', type: `type ${number}`, from: 'store', ...about })
   }
   const lines = counters.text().split('\n')
   for (const each of lines) expect(each).toMatch(line)
@@ -64,6 +67,17 @@ test('labels stay bounded and the text stays readable, whatever names and messag
   expect(lines.some((each) => each.startsWith('fake_metric'))).toBe(false)
   expect(Math.max(...lines.map((each) => each.length))).toBeLessThan(400)
   expect(lines.filter((each) => each.includes('type '))).toEqual([])
+})
+
+test('of handlers without a label of their own, the slowest is shown: a sum of quantiles says nothing', () => {
+  const slow = new Samples(storeMetrics.justonce_handler_seconds)
+  const dead = new Samples(storeMetrics.justonce_dead_letters)
+  for (let number = 0; number < 103; number++) {
+    slow.add([`h${number}`, '0.99'], number)
+    dead.add([`h${number}`], number)
+  }
+  expect(slow.all().at(-1)).toEqual({ labels: ['other', '0.99'], value: 102 })
+  expect(dead.all().at(-1)).toEqual({ labels: ['other'], value: 100 + 101 + 102 })
 })
 
 test.each([

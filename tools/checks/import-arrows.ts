@@ -32,7 +32,7 @@ export const layers: readonly Layer[] = [
   { folder: 'maintenance', mayImport: looping },
   { folder: 'alerts', mayImport: [...looping, 'operations'] },
   { folder: 'metrics', mayImport: [...inner, 'operations'] },
-  { folder: 'opentelemetry', mayImport: inner },
+  { folder: 'opentelemetry', mayImport: [...inner, 'operations', 'metrics'] },
   { folder: 'heartbeat', mayImport: looping },
   { folder: 'schedules', mayImport: looping },
   { folder: 'leases', mayImport: inner },
