@@ -43,6 +43,15 @@ function shortened(text: string | undefined): string | undefined {
 /** Never throws: any field may have any type, and a message that cannot be packed could not be kept. */
 function encoded(envelope: { readonly headers: readonly (readonly [string, unknown])[] }): Uint8Array {
   try {
+    // Without a replacer, which would be called for each value: one is needed only for a bigint, which throws.
+    return Buffer.from(JSON.stringify(envelope))
+  } catch {
+    return encodedAsData(envelope)
+  }
+}
+
+function encodedAsData(envelope: { readonly headers: readonly (readonly [string, unknown])[] }): Uint8Array {
+  try {
     return encoder.encode(JSON.stringify(envelope, asData))
   } catch {
     const headers = envelope.headers.map(([name, value]) => [name, typeof value === 'string' ? value : typeof value])

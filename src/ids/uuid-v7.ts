@@ -37,10 +37,17 @@ export function timeOfUuidV7(id: string): Date | undefined {
 }
 
 export function format(ms: number, versionAndCounter: number, tail: Uint8Array): string {
-  const time = ms.toString(16).padStart(12, '0')
+  const upper = Math.floor(ms / 65_536)
+  const time = `${hex(upper / 16_777_216)}${hex(upper / 65_536)}${hex(upper / 256)}${hex(upper)}`
   const variant = ((tail[0] as number) & 0x3f) | 0x80
-  let rest = variant.toString(16).padStart(2, '0')
-  for (let i = 1; i < 8; i++) rest += (tail[i] as number).toString(16).padStart(2, '0')
-  const middle = versionAndCounter.toString(16).padStart(4, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${rest.slice(0, 4)}-${rest.slice(4)}`
+  const rest = `${hex(tail[2])}${hex(tail[3])}${hex(tail[4])}${hex(tail[5])}${hex(tail[6])}${hex(tail[7])}`
+  return `${time}-${hex(ms / 256)}${hex(ms)}-${hex(versionAndCounter / 256)}${hex(versionAndCounter)}-${hex(variant)}${hex(tail[1])}-${rest}`
+}
+
+/** Looked up, because every published message has an id. */
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** The last byte of a number. */
+function hex(value: number | undefined): string {
+  return hexOfByte[Math.floor(value as number) % 256] as string
 }

@@ -2,13 +2,11 @@ import type { Codec } from '../../contracts/index.ts'
 import { anyText } from '../../encoding/any-text.ts'
 import { JustonceError } from '../../errors/index.ts'
 
-const encoder = new TextEncoder()
-
 /** The body as it is sent: as JSON if there is no codec. `undefined` if JSON cannot represent it. */
 export function encodeBody(value: unknown, type: string, codec: Codec | undefined): Uint8Array | undefined {
   if (codec !== undefined) return encodeWith(codec, value, type)
   const text = JSON.stringify(value) as string | undefined
-  return text === undefined ? undefined : encoder.encode(text)
+  return text === undefined ? undefined : Buffer.from(text)
 }
 
 function encodeWith(codec: Codec, value: unknown, type: string): Uint8Array {
