@@ -140,6 +140,12 @@ describe.skipIf(!postgres.available)('writes that Postgres leaves undone without
     },
   )
 
+  test('messages that cannot be taken: their queue does not look empty', async () => {
+    await owner.queue.send(undefined, 'notes', [toQueue('m1'), toQueue('m2')])
+    await swallow('UPDATE', 'justonce_queue')
+    await expect(store.queue.take('notes', { limit: 10, visibilityMs: 30_000 })).rejects.toMatchObject(denied)
+  })
+
   test('row-level security that applies to the role is reported at the start, because rows that are not seen are not missed', async () => {
     expect(await store.warnings?.()).toEqual([])
     await secure('justonce_parked', ['SELECT', 'INSERT', 'DELETE'])

@@ -1,6 +1,6 @@
 import { longestHiddenMs } from '../../clock/index.ts'
 import type { Queue, QueueTicket } from '../../contracts/index.ts'
-import { goneFrom, takenByAnother } from '../../errors/index.ts'
+import { goneFrom, JustonceError, takenByAnother } from '../../errors/index.ts'
 import { laneOf } from '../sql/lane-of.ts'
 import { partsOfTicket, sortTickets } from '../sql/queue-ticket.ts'
 import type { MysqlConnectionShape } from './client-shapes.ts'
@@ -18,6 +18,8 @@ interface Due {
   /** As text, because a hash may be larger than a number can hold. */
   readonly lane: string | undefined
   readonly bytes: number
+  /** Before it is taken. */
+  readonly deliveries: number
 }
 
 /** A message without a delay must not wait for a clock that was ahead when it was stored. */
@@ -36,7 +38,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
     tx === undefined ? short.run(work) : work(transactions.runner(tx))
   // Skips messages behind a hidden one of their lane, so that a long row of them does not use up the limit.
   const due = (queue: string, limit: number) =>
-    `SELECT sequence, lane, LENGTH(\`body\`) FROM ${table} AS visible FORCE INDEX (queue_order)
+    `SELECT sequence, lane, LENGTH(\`body\`), deliveries FROM ${table} AS visible FORCE INDEX (queue_order)
      WHERE queue = ${keyValue(queue)} AND visible_at <= ${nowMs}
        AND (lane IS NULL OR NOT EXISTS (
               SELECT 1 FROM ${table} AS hidden FORCE INDEX (queue_lanes)
@@ -45,7 +47,7 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
      ORDER BY sequence LIMIT ${integer(limit)}`
   // Only the oldest is asked, so that it costs one lookup: in the end, any that stays hidden is the oldest.
   const oldestIfStuck = (queue: string, longest: string) =>
-    `SELECT NULL, NULL, 0 FROM (SELECT visible_at FROM ${table} FORCE INDEX (queue_order)
+    `SELECT NULL, NULL, 0, 0 FROM (SELECT visible_at FROM ${table} FORCE INDEX (queue_order)
        WHERE queue = ${keyValue(queue)} ORDER BY sequence LIMIT 1) AS oldest WHERE visible_at > ${longest}`
 
   return {
@@ -73,10 +75,11 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         const unbroken = await withoutBroken(
           runner,
           queue,
-          rows.map(([sequence, lane, size]) => ({
+          rows.map(([sequence, lane, size, deliveries]) => ({
             sequence: numberIn(sequence),
             lane: lane?.toString('latin1'),
             bytes: numberIn(size),
+            deliveries: numberIn(deliveries),
           })),
         )
         const chosen = fitting(unbroken, maxBytes)
@@ -89,7 +92,10 @@ export function mysqlQueue<Native extends MysqlConnectionShape>(
         const taken = await runner.run(
           `SELECT sequence, sent_at, deliveries, envelope, \`body\` FROM ${table} WHERE sequence IN (${list.join(', ')}) ORDER BY sequence`,
         )
-        return taken.rows.map(queuedIn)
+        return taken.rows.map(queuedIn).map((message, place) => {
+          if (message.deliveries === chosen[place]?.deliveries) throw notTaken()
+          return message
+        })
       })
     },
     async remove(tx, queue, tickets, still) {
@@ -195,4 +201,12 @@ function fitting(found: readonly Due[], maxBytes: number): readonly Due[] {
     return place > 0 && total > maxBytes
   })
   return end < 0 ? found : found.slice(0, end)
+}
+
+/** Otherwise everybody would take the same messages, for ever. */
+function notTaken(): JustonceError {
+  return new JustonceError('STORE_DENIED', {
+    message:
+      'MySQL reported no error, but a message was not taken: a trigger on justonce_queue keeps the store from it.',
+  })
 }

@@ -3,6 +3,7 @@ import { changedFact, type FactRow, stillStands } from '../../facts/index.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
+import { swallowed } from './swallowed.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const selectNow = `SELECT ${now} AS now`
@@ -62,8 +63,10 @@ export function sqliteFacts<Database extends SqliteDatabase>(
 function changeAll(statements: Statements, changes: readonly FactChange[]): (number | undefined)[] {
   return changes.map((change) => {
     const { row, revision } = changedFact(rowOf(statements, change.name), change, timeOf(statements))
-    if (row !== undefined)
-      statements.run(setOne, change.name, row.value, row.revision, row.forMs ?? null, row.expiresAt ?? null)
+    if (row === undefined) return revision
+    const { value, forMs = null, expiresAt = null } = row
+    if (statements.run(setOne, change.name, value, row.revision, forMs, expiresAt) === 0)
+      throw swallowed('a fact was not changed', 'justonce_facts')
     return revision
   })
 }

@@ -6,6 +6,7 @@ import type { Reader } from './reader.ts'
 import { horizonIn } from './retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
+import { swallowed } from './swallowed.ts'
 import { statementsIn } from './transactions.ts'
 
 const insertRecord = `INSERT INTO main.justonce_inbox (handler, key, fingerprint, born, processed_at, state)
@@ -37,7 +38,10 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
           return record
         }
         const inserted = statements.run(insertRecord, handler, key, fingerprint ?? null, born?.getTime() ?? null)
-        return inserted === 1 ? undefined : findRecord(statements, { handler, key })
+        if (inserted === 1) return undefined
+        const record = findRecord(statements, { handler, key })
+        if (record === undefined) throw swallowed('a claim was not made', 'justonce_inbox')
+        return record
       })
       const ours = requests.find((_, place) => existing[place] === undefined && !tooOld.has(place))
       // In a transaction of the caller a new epoch is useless: nobody remembers what the caller may still roll back.
@@ -47,9 +51,12 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
     async update(tx, changes) {
       const statements = statementsIn(tx)
       const { unclaimed, kept } = splitChanges(changes)
-      for (const { handler, key } of unclaimed) statements.run(deleteRecord, handler, key)
-      for (const { handler, key, state, result } of kept)
-        statements.run(updateRecord, state, result ?? null, handler, key)
+      for (const record of unclaimed)
+        refuseIfSwallowed(statements, statements.run(deleteRecord, record.handler, record.key), record)
+      for (const record of kept) {
+        const { handler, key, state, result } = record
+        refuseIfSwallowed(statements, statements.run(updateRecord, state, result ?? null, handler, key), record)
+      }
     },
     find: (keys) => reader.read((statements) => keys.map((key) => findRecord(statements, key))),
     async forget(tx, keys) {
@@ -58,6 +65,11 @@ export function sqliteInbox<Database extends SqliteDatabase>(reader: Reader): In
       return keys.reduce((count, { handler, key }) => count + statements.run(forgetRecord, handler, key), 0)
     },
   }
+}
+
+function refuseIfSwallowed(statements: Statements, changed: number, key: RecordKey): void {
+  if (changed === 0 && findRecord(statements, key) !== undefined)
+    throw swallowed('a record was not changed', 'justonce_inbox')
 }
 
 function findRecord(statements: Statements, { handler, key }: RecordKey): InboxRecord | undefined {

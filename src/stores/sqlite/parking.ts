@@ -7,7 +7,6 @@ import type {
   Parking,
   RecordKey,
 } from '../../contracts/index.ts'
-import { JustonceError } from '../../errors/index.ts'
 import { conditionOf, editedColumns, listSql, tallySql } from '../sql/parked-letters.ts'
 import { parkedColumns, tallyIn } from '../sql/rows.ts'
 import { splitWanted } from '../sql/split-wanted.ts'
@@ -16,6 +15,7 @@ import { dialect, parkedIn, placing } from './dialect.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase, SqliteValue } from './sqlite-database.ts'
 import { now, type Statements } from './statements.ts'
+import { swallowed } from './swallowed.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const table = 'main.justonce_parked'
@@ -163,7 +163,7 @@ function reserved(statements: Statements, sequence: number, { forMs }: Pick<DueO
 }
 
 function insert(statements: Statements, message: NewParkedMessage): void {
-  statements.run(
+  const inserted = statements.run(
     insertMessage,
     message.handler,
     message.key,
@@ -186,6 +186,9 @@ function insert(statements: Statements, message: NewParkedMessage): void {
     message.message.body,
     message.originalBody ?? null,
   )
+  // Otherwise it is parked already.
+  if (inserted === 0 && statements.get(selectOne, message.handler, message.key) === undefined)
+    throw swallowed('a message was not parked', 'justonce_parked')
 }
 
 function apply(statements: Statements, change: ParkedChange): void {
@@ -205,10 +208,7 @@ function apply(statements: Statements, change: ParkedChange): void {
 /** A row that stays although its message was handled would be handled again, so everything done along with it is rolled back. */
 function refuseIfSwallowed(statements: Statements, changed: number, { handler, key }: ParkedChange): void {
   if (changed > 0 || statements.get(selectOne, handler, key) === undefined) return
-  throw new JustonceError('STORE_DENIED', {
-    message:
-      'SQLite reported no error, but a parked message was not changed: a trigger on justonce_parked keeps the store from it.',
-  })
+  throw swallowed('a parked message was not changed', 'justonce_parked')
 }
 
 function isBlocked(statements: Statements, { handler, orderKey, pastDead }: OrderScope): boolean {

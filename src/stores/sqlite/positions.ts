@@ -2,6 +2,7 @@ import type { Position, Positions } from '../../contracts/index.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import type { Statements } from './statements.ts'
+import { swallowed } from './swallowed.ts'
 import { statementsIn } from './transactions.ts'
 
 const selectOne = `SELECT next_position AS next, incarnation FROM main.justonce_positions WHERE consumer_group = ? AND source = ? AND partition = ?`
@@ -20,7 +21,8 @@ export function sqlitePositions<Database extends SqliteDatabase>(reader: Reader)
       return moves.map(({ source, partition, expected, to }) => {
         const stored = storedIn(statements, group, source, partition)
         if (stored?.next !== expected?.next || stored?.incarnation !== expected?.incarnation) return stored ?? 'none'
-        statements.run(setOne, group, source, partition, to.next, to.incarnation)
+        if (statements.run(setOne, group, source, partition, to.next, to.incarnation) === 0)
+          throw swallowed('a position was not moved', 'justonce_positions')
         return undefined
       })
     },

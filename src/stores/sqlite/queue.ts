@@ -7,6 +7,7 @@ import type { QueueWatch } from './queue-watch.ts'
 import type { Reader } from './reader.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { bytes, now, type Statements } from './statements.ts'
+import { swallowed } from './swallowed.ts'
 import { statementsIn, type Transactions } from './transactions.ts'
 
 const insertMessage = `INSERT INTO main.justonce_queue (queue, lane, deliveries, visible_at, sent_at, envelope, body)
@@ -27,6 +28,7 @@ const shortenStuck = `UPDATE main.justonce_queue SET visible_at = ${now} + ? WHE
 const deleteMessage = `DELETE FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
 const deleteTaken = `${deleteMessage} AND deliveries = ?`
 const isQueued = `SELECT 1 FROM main.justonce_queue WHERE queue = ? AND sequence = ? AND sent_at = ?`
+const isTaken = `${isQueued} AND deliveries = ?`
 const hideTaken = `UPDATE main.justonce_queue SET visible_at = iif(? > 0, ${now} + ?, 0), deliveries = deliveries - ?
   WHERE queue = ? AND sequence = ? AND sent_at = ? AND deliveries = ?`
 const countVisible = `SELECT count(*) AS total, count(*) FILTER (WHERE visible_at <= ${now}) AS ready,
@@ -69,25 +71,35 @@ export function sqliteQueue<Database extends SqliteDatabase>(
       }))
       if (isStuck) await transactions.short((statements) => statements.run(shortenStuck, longestMs, queue, longestMs))
       if (!isReady) return []
-      const rows = await transactions.short((statements) =>
-        statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes)),
-      )
+      const rows = await transactions.short((statements) => {
+        const taken = statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes))
+        if (taken.length === 0 && limit > 0 && statements.get(visible, queue, 1) !== undefined)
+          throw swallowed('a message was not taken', 'justonce_queue')
+        return taken
+      })
       return rows.sort((a, b) => a.sequence - b.sequence).map(queuedMessage)
     },
     remove: (tx, queue, tickets, still) =>
       inside(tx, (statements) => {
         if (still !== undefined && 'deliveries' in still) {
-          for (const ticket of tickets)
-            if (statements.run(deleteTaken, queue, ...numbersOf(ticket), still.deliveries) === 0)
-              throw takenByAnother(queue)
+          const { deliveries } = still
+          for (const ticket of tickets) {
+            const taken = [queue, ...numbersOf(ticket), deliveries]
+            if (statements.run(deleteTaken, ...taken) > 0) continue
+            throw statements.get(isTaken, ...taken) === undefined ? takenByAnother(queue) : notRemoved()
+          }
           return
+        }
+        const isRemoved = (ticket: string): boolean => {
+          if (statements.run(deleteMessage, queue, ...numbersOf(ticket)) > 0) return true
+          if (statements.get(isQueued, queue, ...numbersOf(ticket)) !== undefined) throw notRemoved()
+          return false
         }
         const { loose, strict, kept } = sortTickets(tickets, still?.present)
         for (const ticket of kept)
           if (statements.get(isQueued, queue, ...numbersOf(ticket)) === undefined) throw goneFrom(queue)
-        for (const ticket of loose) statements.run(deleteMessage, queue, ...numbersOf(ticket))
-        for (const ticket of strict)
-          if (statements.run(deleteMessage, queue, ...numbersOf(ticket)) === 0) throw goneFrom(queue)
+        loose.forEach(isRemoved)
+        if (!strict.every(isRemoved)) throw goneFrom(queue)
       }),
     hide: (queue, taken, visibilityMs, { untaken = false } = {}) =>
       transactions.short((statements) => {
@@ -109,7 +121,14 @@ export function sqliteQueue<Database extends SqliteDatabase>(
 
 function insertAll(statements: Statements, queue: string, messages: readonly MessageToQueue[]): void {
   for (const { message, key } of messages)
-    statements.run(insertMessage, queue, key === undefined ? null : laneOf(key), message.envelope, message.body)
+    if (
+      statements.run(insertMessage, queue, key === undefined ? null : laneOf(key), message.envelope, message.body) === 0
+    )
+      throw swallowed('a message was not put into its queue', 'justonce_queue')
+}
+
+function notRemoved(): Error {
+  return swallowed('a message was not removed from its queue', 'justonce_queue')
 }
 
 function queuedMessage({ sequence, sent_at, envelope, body, deliveries }: QueueRow): QueuedMessage {

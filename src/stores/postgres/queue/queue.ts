@@ -8,10 +8,10 @@ import { queuedIn } from '../rows.ts'
 import { prepared, type Statement, statement } from '../statement.ts'
 import type { Tables } from '../tables.ts'
 import type { OpenTransactions } from '../transactions/open-transaction.ts'
-import { failIfGone, failIfMissing } from '../transactions/swallowed.ts'
+import { failIfGone, failIfMissing, swallowed } from '../transactions/swallowed.ts'
 import { bytesArray, type Cell, numberArray } from '../values-as-text.ts'
 import { atOnce, eachOf, isGiven, later, sent } from './queue-parts.ts'
-import { isBlocked, takeStatement } from './take-statement.ts'
+import { isBlocked, isUntaken, takeStatement } from './take-statement.ts'
 
 /** How many messages at the head of a queue are looked at to learn which keys wait behind a hidden message: per message taken. */
 const headPerTaken = 10
@@ -90,7 +90,9 @@ export function postgresQueue<Tx>(
           await connections.runAlone(take, [queue, ...bounds, head, String(longestHiddenMs(visibilityMs))])
         ).rows.toSorted((a, b) => Number(a[0]) - Number(b[0]))
       const rows = await takeWithin(String(Math.max(leastHead, limit * headPerTaken)))
-      return (isBlocked(rows) ? await takeWithin(null) : rows).filter(([sequence]) => sequence !== null).map(queuedIn)
+      const found = isBlocked(rows) ? await takeWithin(null) : rows
+      if (isUntaken(found)) throw swallowed('messages of a queue were not taken')
+      return found.filter(([sequence]) => sequence !== null).map(queuedIn)
     },
     async remove(tx, queue, tickets, still) {
       if (still !== undefined && 'deliveries' in still) {

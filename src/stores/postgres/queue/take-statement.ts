@@ -2,6 +2,9 @@ import { type Statement, statement } from '../statement.ts'
 import type { Cell } from '../values-as-text.ts'
 import { eachOf, isGiven, later, sent } from './queue-parts.ts'
 
+/** In place of a sequence: there are messages that can be taken, and none of them was. */
+const untaken = -1
+
 /**
  * $1 queue, $2 limit, $3 how long to hide, $4 bytes, $5 how many messages make the head of the queue (null: all of them),
  * $6 for how long a message can be hidden: one of the head that is hidden for longer has met a clock that was ahead.
@@ -48,7 +51,8 @@ export function takeStatement(table: string): Statement {
        WHERE ${isGiven}
        RETURNING known.sequence, ${sent}, known.deliveries, encode(envelope, 'hex'), encode(body, 'hex'))
      SELECT * FROM taken
-     UNION ALL SELECT NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT FROM unbroken) AND (SELECT count(*) FROM due) = $2::int`,
+     UNION ALL SELECT NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT FROM unbroken) AND (SELECT count(*) FROM due) = $2::int
+     UNION ALL SELECT ${untaken}, NULL, NULL, NULL, NULL WHERE EXISTS (SELECT FROM unbroken) AND NOT EXISTS (SELECT FROM taken)`,
   )
 }
 
@@ -58,4 +62,9 @@ export function takeStatement(table: string): Statement {
  */
 export function isBlocked(rows: readonly (readonly Cell[])[]): boolean {
   return rows.length === 1 && rows[0]?.[0] === null
+}
+
+/** Whether Postgres has left the update undone. The queue must not look empty then. */
+export function isUntaken(rows: readonly (readonly Cell[])[]): boolean {
+  return rows.length === 1 && Number(rows[0]?.[0] ?? 0) === untaken
 }
