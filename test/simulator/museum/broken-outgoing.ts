@@ -9,7 +9,16 @@ import type { SimTx } from '../store/sim-tx.ts'
 export interface OutgoingExhibit {
   readonly name: string
   readonly flaw: string
-  readonly caughtAs: 'MISDIRECTED' | 'OVERTAKEN' | 'EARLY' | 'TWICE' | 'CANCELLED' | 'TICK' | 'LOST'
+  readonly caughtAs:
+    | 'MISDIRECTED'
+    | 'OVERTAKEN'
+    | 'EARLY'
+    | 'TWICE'
+    | 'CANCELLED'
+    | 'TICK'
+    | 'LOST'
+    | 'MESSAGES'
+    | 'STUCK'
   /** It is given worlds in which a backup is restored. */
   readonly isRestored?: boolean
   readonly program: OutgoingProgram
@@ -105,6 +114,36 @@ export const brokenOutgoing: readonly OutgoingExhibit[] = [
         await real.edit(tx, filter, edit, limit)
         return seen
       },
+    })),
+  },
+  {
+    name: 'published-in-a-transaction-of-its-own',
+    flaw: 'What a transaction publishes is stored in another one: it leaves, although the first is rolled back.',
+    caughtAs: 'MESSAGES',
+    program: onQueue(({ queue: real }) => ({ send: (_, queue, messages) => real.send(undefined, queue, messages) })),
+  },
+  {
+    name: 'removed-before-it-is-sent',
+    flaw: 'A relay removes what it takes, and sends it then: what it holds when it dies is never sent.',
+    caughtAs: 'LOST',
+    program: onQueue(({ queue: real }) => ({
+      async take(queue, options) {
+        const taken = await real.take(queue, options)
+        await real.remove(
+          undefined,
+          queue,
+          taken.map(({ ticket }) => ticket),
+        )
+        return taken
+      },
+    })),
+  },
+  {
+    name: 'hidden-for-ever',
+    flaw: 'What a relay takes belongs to it until it says otherwise: when it dies, nobody else ever sends it.',
+    caughtAs: 'STUCK',
+    program: onQueue(({ queue: real }) => ({
+      take: (queue, options) => real.take(queue, { ...options, visibilityMs: 1e12 }),
     })),
   },
   {

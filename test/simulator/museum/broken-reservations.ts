@@ -1,7 +1,9 @@
 import type { Facts, Store } from '../../../src/contracts/index.ts'
 import { once, type Participant, type ReservationCall } from '../../../src/index.ts'
+import { overriding } from '../../../src/testing/overriding.ts'
+import type { Row } from '../database/sim-database.ts'
 import type { Order } from '../reservations/plan.ts'
-import { type ReservationProgram, realApp, resourceIn, stepsOf } from '../reservations/real-app.ts'
+import { outcomesTable, type ReservationProgram, realApp, resourceIn, stepsOf } from '../reservations/real-app.ts'
 import type { ResourceIn } from '../reservations/world.ts'
 import type { SimTx } from '../store/sim-tx.ts'
 
@@ -9,7 +11,7 @@ import type { SimTx } from '../store/sim-tx.ts'
 export interface ReservationExhibit {
   readonly name: string
   readonly flaw: string
-  readonly caughtAs: 'HELD' | 'TORN' | 'MIXED' | 'DOUBLED' | 'REPORTED'
+  readonly caughtAs: 'HELD' | 'TORN' | 'MIXED' | 'DOUBLED' | 'REPORTED' | 'LOST' | 'STUCK'
   /** It is given worlds in which the database that knows what was decided is restored. */
   readonly isRestored?: boolean
   /** It is given worlds in which processes freeze in the middle of a step while others take over. */
@@ -102,6 +104,29 @@ export const brokenReservations: readonly ReservationExhibit[] = [
     isRestored: true,
     participantOf: (store) => eachStepOnce(store, { cancel: ifTried(store) }),
   },
+  {
+    name: 'outcome-by-what-was-tried',
+    flaw: 'An order counts as confirmed as soon as everything is set aside, whatever is decided then.',
+    caughtAs: 'REPORTED',
+    program: onOutcomes((row) => ({ ...row, outcome: 'confirmed' })),
+  },
+  {
+    name: 'outcome-that-is-not-kept',
+    flaw: 'The outcome of an order is shown and not stored: nobody learns what has become of it.',
+    caughtAs: 'LOST',
+    program: onOutcomes(() => undefined),
+  },
+  {
+    name: 'never-decided',
+    flaw: 'A participant that does not answer is asked for ever: its order is never decided, and holds what the others have set aside.',
+    caughtAs: 'STUCK',
+    participantOf: (store) => ({
+      ...resourceIn(store),
+      async cancel() {
+        throw new Error('not now')
+      },
+    }),
+  },
 ]
 
 type Call = ReservationCall<Order>
@@ -128,6 +153,22 @@ function ifTried(store: Store<SimTx>): Steps['cancel'] {
   return async (tx, call) => {
     const tried = await once(store.within(tx), recordOf(call as Call, 'try'), () => {})
     if (tried.status === 'duplicate') await stepsOf().cancel(tx, call)
+  }
+}
+
+/** What the app writes about the outcome of an order is changed, or left out. */
+function onOutcomes(change: (row: Row) => Row | undefined): ReservationProgram {
+  return (environment) => {
+    const { store } = environment
+    const lend: typeof store.lend = (tx, options) => {
+      const loan = store.lend(tx, options)
+      const insert: SimTx['insert'] = async (table, key, row) => {
+        const changed = table === outcomesTable ? change(row) : row
+        return changed === undefined || (await loan.tx.insert(table, key, changed))
+      }
+      return overriding(loan, { tx: overriding(loan.tx, { insert }) })
+    }
+    return realApp({ ...environment, store: { ...store, lend } })
   }
 }
 

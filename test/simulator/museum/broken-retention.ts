@@ -143,6 +143,23 @@ export const brokenRetention: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'too-old-and-run-all-the-same',
+    flaw: 'Nobody asks how old a message is: what may have run before its record was removed runs again.',
+    caughtAs: 'TOO OLD',
+    isRetained: true,
+    program: onStore((store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        claim: (tx, requests) =>
+          store.inbox.claim(
+            tx,
+            requests.map(({ born, ...request }) => request as ClaimRequest),
+          ),
+      },
+    })),
+  },
+  {
     name: 'removal-right-up-to-the-horizon',
     flaw: 'Records go as soon as the horizon has passed them: a process that has read it a moment before finds neither.',
     caughtAs: 'DOUBLED',

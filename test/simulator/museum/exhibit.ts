@@ -24,6 +24,9 @@ export interface Exhibit {
     | 'TWICE'
     | 'GONE'
     | 'DROPPED'
+    | 'UNCOMMITTED'
+    | 'UNTRUE'
+    | 'TOLD'
   /** It knows one handler and no misbehaviour: it is given scenarios with nothing but good messages of one type. */
   readonly plain?: boolean
   /** The misbehaviour that brings out the flaw: it is given more of it. */

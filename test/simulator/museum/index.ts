@@ -3,8 +3,10 @@ import { brokenFailures } from './broken-failures.ts'
 import { brokenIntents } from './broken-intents.ts'
 import { brokenInterleaving } from './broken-interleaving.ts'
 import { brokenMemories } from './broken-memories.ts'
+import { brokenOutcomes } from './broken-outcomes.ts'
 import { brokenPositions } from './broken-positions.ts'
 import { brokenQueues } from './broken-queues.ts'
+import { brokenRecords } from './broken-records.ts'
 import { brokenRetention } from './broken-retention.ts'
 import { brokenSchedules } from './broken-schedules.ts'
 import { brokenStores } from './broken-stores.ts'
@@ -26,4 +28,6 @@ export const museum: readonly Exhibit[] = [
   ...brokenDelays,
   ...brokenSchedules,
   ...brokenIntents,
+  ...brokenOutcomes,
+  ...brokenRecords,
 ]

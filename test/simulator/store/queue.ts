@@ -1,7 +1,7 @@
+import { longestHiddenMs } from '../../../src/clock/index.ts'
 import type { MessageToQueue, Queue, QueuedMessage, QueueTicket } from '../../../src/contracts/index.ts'
 import { isOutgoing } from '../../../src/encoding/outgoing-queue.ts'
 import { goneFrom, takenByAnother } from '../../../src/errors/index.ts'
-import { longestHiddenMs } from '../../../src/clock/index.ts'
 import type { Session } from '../database/connection.ts'
 import type { Row, SimDatabase, Visible } from '../database/sim-database.ts'
 import { SimError } from '../database/sim-error.ts'
