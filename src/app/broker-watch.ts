@@ -1,5 +1,5 @@
 import { inTime } from '../clock/index.ts'
-import type { Clock, Events, Publisher, Subscriber } from '../contracts/index.ts'
+import type { BrokerState, Clock, Events, Publisher, Subscriber } from '../contracts/index.ts'
 import type { ReportedBroker } from '../facts/index.ts'
 import { Loop } from '../loops/loop.ts'
 
@@ -18,6 +18,8 @@ export class BrokerWatch {
   readonly #drivers: readonly Inspected[]
   readonly #clock: Clock
   readonly #known = new Map<Inspected, ReportedBroker>()
+  /** Asked, and without an answer: another question would hold another connection. */
+  readonly #asked = new Set<Inspected>()
   readonly #loop: Loop | undefined
   /** Rounds in a row in which a broker did not answer. */
   #failures = 0
@@ -52,14 +54,23 @@ export class BrokerWatch {
 
   async #ask(driver: Inspected): Promise<void> {
     // What was known is no longer true of a broker that does not answer; that it does not is reported by those who use it.
-    const state = await inTime(
-      Promise.resolve(driver.inspect?.()).catch(() => undefined),
-      { clock: this.#clock, withinMs: answerMs },
-    )
+    if (this.#asked.has(driver)) return
+    const state = await inTime(this.#answerOf(driver), { clock: this.#clock, withinMs: answerMs })
     if (state === undefined) this.#known.delete(driver)
     else {
       const name = 'name' in driver ? driver.name : driver.destination
       this.#known.set(driver, { name, waiting: state.waiting, warnings: state.warnings.slice(0, mostWarnings) })
+    }
+  }
+
+  async #answerOf(driver: Inspected): Promise<BrokerState | undefined> {
+    this.#asked.add(driver)
+    try {
+      return await driver.inspect?.()
+    } catch {
+      return undefined
+    } finally {
+      this.#asked.delete(driver)
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { BrokerState, TransportNotice } from '../../contracts/index.ts'
 import { JustonceError } from '../../errors/index.ts'
 import type { KafkaAdmin } from './client-shapes.ts'
-import { type ClientSettings, clientOptions } from './settings.ts'
+import type { ClientSettings } from './settings.ts'
+import { withAdmin } from './with-admin.ts'
 
 export interface InspectedTopics extends ClientSettings {
   readonly topics: readonly string[]
@@ -10,17 +11,14 @@ export interface InspectedTopics extends ClientSettings {
 }
 
 /** How far the group is behind, and whether the topics may lose records. We produce with acks=all, so the topics decide. */
-export async function inspectTopics(settings: InspectedTopics): Promise<BrokerState> {
-  const { kafka, topics, group } = settings
-  if (kafka.Admin === undefined) return { warnings: [] }
-  const admin = new kafka.Admin(clientOptions(settings, {}))
-  try {
+export async function inspectTopics(settings: InspectedTopics, signal: AbortSignal): Promise<BrokerState> {
+  const { topics, group } = settings
+  const state = await withAdmin(settings, signal, async (admin) => {
     const partitions = await replicasOf(admin, topics)
     const warnings = (await lossFindings(admin, partitions)).map(({ code, message }) => ({ code, message }))
     return { waiting: group === undefined ? undefined : await lagOf(admin, group, partitions), warnings }
-  } finally {
-    await admin.close()
-  }
+  })
+  return state ?? { warnings: [] }
 }
 
 /** How many replicas each partition of each topic has. */

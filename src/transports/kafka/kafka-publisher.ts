@@ -29,12 +29,19 @@ export function kafkaPublisher(options: KafkaPublisherOptions): Publisher {
   // A function has no name that is the same in every process. Users with two such publishers name them in `to`.
   const destination = typeof topic === 'string' ? `kafka:${topic}` : 'kafka'
   const settings = { kafka, servers: bootstrapList(options), clientOptions, clock, onError: quiet(options.onError) }
+  let closing = new AbortController()
   const sending = new Sending({ ...settings, topic, source: `/justonce/${destination}` })
   return {
     destination,
     dedup: { by: 'producer' },
     publish: async (messages) => (messages.length === 0 ? [] : sending.publish(messages)),
-    ...(typeof topic === 'string' && { inspect: () => inspectTopics({ ...settings, topics: [topic] }) }),
-    close: () => sending.close(),
+    ...(typeof topic === 'string' && {
+      inspect: () => inspectTopics({ ...settings, topics: [topic] }, closing.signal),
+    }),
+    async close() {
+      closing.abort()
+      closing = new AbortController()
+      await sending.close()
+    },
   }
 }

@@ -47,7 +47,10 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
       asking ??= knownRetentionMs(settings, closing.signal)
       return asking
     },
-    inspect: () => inspectTopics({ ...settings, topics: [...new Set([...settings.topics, settings.publishTo])] }),
+    inspect() {
+      const topics = [...new Set([...settings.topics, settings.publishTo])]
+      return inspectTopics({ ...settings, topics }, closing.signal)
+    },
     async *deliveries({ signal: wanted, maxInFlight, maxBytes, restore, connected, notice }) {
       const signal = AbortSignal.any([wanted, closing.signal])
       if (signal.aborted) return
