@@ -1,7 +1,7 @@
 export { deleteOnce, type SoftDeleted, type SoftDeleteOptions, softDelete } from './delete-once.ts'
 export { type InsertedMany, insertManyOnce } from './insert-many-once.ts'
 export { type InsertedOnce, insertOnce, type UniqueOptions } from './insert-once.ts'
-export { type Amount, type Applied, applyEntry, type BookColumns, type Books, type Entry } from './ledger.ts'
+export { type Applied, applyEntry, type BookColumns, type Books, type Entry } from './ledger.ts'
 export { recordEntry, settleEntries } from './settle-entries.ts'
 export {
   above,
@@ -15,6 +15,7 @@ export {
   type Table,
   type Where,
 } from './sql/conditions.ts'
+export type { Amount } from './sql/exact-number.ts'
 export { type CustomRunner, type Row, sqlRunner } from './sql/runner.ts'
 export { type Moved, release, reserve, type StockOptions, take } from './stock.ts'
 export { type TransferOptions, transfer } from './transfer.ts'
@@ -26,5 +27,6 @@ export {
   type UpdateVersionedOptions,
   updateIf,
   updateVersioned,
+  type Version,
 } from './update-if.ts'
 export { type UpsertedLatest, type UpsertLatestOptions, type UpsertOptions, upsert, upsertLatest } from './upsert.ts'

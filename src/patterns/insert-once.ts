@@ -1,3 +1,4 @@
+import { JustonceError } from '../errors/index.ts'
 import { changeOrFind } from './sql/change-or-find.ts'
 import { columnList, keyOf, type Table, tableName, valueList, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
@@ -42,8 +43,16 @@ export async function insertOnce(
     if (outcome.kind === 'changed') return { kind: 'inserted' }
     if (outcome.kind === 'found') return { kind: 'exists', row: outcome.row }
     if (outcome.error !== undefined) throw outcome.error
-    if (round === mostRounds) throw new Error(`A row of ${name.parts.join('.')} comes and goes.`)
+    checkRounds(round, name, unique)
   }
+}
+
+/** A key that the database stores in another form would otherwise be tried without end. */
+export function checkRounds(round: number, table: Name, unique: readonly string[]): void {
+  if (round < mostRounds) return
+  throw new JustonceError('OPTION_INVALID', {
+    message: `A row of ${table.parts.join('.')} was neither inserted nor found by ${unique.join(', ')}: either a trigger or the type of a column stores the key in another form, or rivals insert and delete it all the time.`,
+  })
 }
 
 type Attempt =

@@ -1,10 +1,8 @@
 import { insertInto, insertOnce } from './insert-once.ts'
 import { add, assignments, columnList, type Table, tableName, whereOf } from './sql/conditions.ts'
+import { type Amount, checkAmount } from './sql/exact-number.ts'
 import { Exact, type Fragment, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
-
-/** An exact number: a whole number, a bigint, or a decimal as text. */
-export type Amount = number | bigint | string
 
 /** Where entries and balances are. */
 export interface Books {
@@ -26,7 +24,7 @@ export interface BookColumns {
   readonly amount: string
   /** In the balances. Default: `balance`. */
   readonly balance: string
-  /** In the ledger, for `settleEntries`: whether the entry is part of its balance. Default: `settled`. */
+  /** In the ledger, for `settleEntries`: whether the entry is part of its balance; true by default. Default: `settled`. */
   readonly settled: string
 }
 
@@ -94,11 +92,13 @@ export async function applyEntry(tx: unknown, books: Books, entry: Entry): Promi
 /** The entry as a row of the ledger. */
 export function rowOf(books: Books, entry: Entry): Row {
   const { transfer, account, amount } = columnsOf(books)
+  checkAmount(entry.amount, 'The amount of an entry')
   return { ...entry.more, [transfer]: entry.transfer, [account]: entry.account, [amount]: entry.amount }
 }
 
 function balanceChange(books: Books, { account, amount, atLeast = 0 }: Entry): Fragment {
   const names = columnsOf(books)
+  if (atLeast !== null) checkAmount(atLeast, 'atLeast of an entry')
   const balance = new Name([names.balance])
   const set = assignments({ [names.balance]: add(amount) })
   const change = sql`UPDATE ${tableName(books.balances)} SET ${set} WHERE ${whereOf({ [names.account]: account })}`

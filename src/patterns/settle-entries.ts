@@ -6,7 +6,7 @@ import { runnerOf } from './sql/runner.ts'
 
 /**
  * Makes one entry for each (transfer, account), and leaves the balance to `settleEntries`: messages for one account do not wait
- * for each other. The ledger needs a column `settled` that is false in new rows.
+ * for each other. The ledger needs a column `settled` that is true by default, so that entries of `applyEntry` are not added again.
  */
 export async function recordEntry(
   tx: unknown,

@@ -1,6 +1,7 @@
 import { JustonceError } from '../errors/index.ts'
-import { type Amount, type Applied, applyEntry, type Books, columnsOf } from './ledger.ts'
+import { type Applied, applyEntry, type Books, columnsOf } from './ledger.ts'
 import { oneOf, tableName, whereOf } from './sql/conditions.ts'
+import { type Amount, checkAmount } from './sql/exact-number.ts'
 import { Name, sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
@@ -26,27 +27,35 @@ export interface TransferOptions {
  */
 export async function transfer(tx: unknown, books: Books, options: TransferOptions): Promise<Applied> {
   const { from, to, amount, atLeast = 0, more = {}, ...entry } = options
-  if (from === to) throw new JustonceError('OPTION_INVALID', { message: `A transfer from ${from} to itself.` })
   const negative = negated(amount)
   const runner = runnerOf(tx)
   const { account } = columnsOf(books)
   const column = new Name([account])
   const lock = runner.dialect === 'sqlite' ? sql`` : sql` FOR UPDATE`
   const found = await runner.rows(sql`
-    SELECT ${column} AS account FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
+    SELECT ${column} = ${from} AS is_from, ${column} = ${to} AS is_to FROM ${tableName(books.balances)} WHERE ${whereOf({ [account]: oneOf([from, to]) })}
     ORDER BY ${column}${lock}`)
-  const known = new Set(found.map(({ account }) => String(account)))
-  for (const each of [from, to]) if (!known.has(String(each))) return { kind: 'missing', account: each }
+  // The database compares, because it may call texts equal that JavaScript does not: 7 and '7', or a UUID in capitals.
+  if (found.some(({ is_from, is_to }) => is_from && is_to))
+    throw new JustonceError('OPTION_INVALID', { message: `A transfer from ${from} to itself.` })
+  if (!found.some(({ is_from }) => is_from)) return { kind: 'missing', account: from }
+  if (!found.some(({ is_to }) => is_to)) return { kind: 'missing', account: to }
   const taken = await applyEntry(tx, books, { ...entry, account: from, amount: negative, atLeast, more })
   if (taken.kind !== 'applied') return taken
-  return await applyEntry(tx, books, { ...entry, account: to, amount, atLeast: null, more })
+  const given = await applyEntry(tx, books, { ...entry, account: to, amount, atLeast: null, more })
+  if (given.kind === 'applied') return given
+  // Thrown, so that what was taken is rolled back: this id belongs to another transfer to the same account.
+  throw new JustonceError('KEY_REUSED', {
+    message: `Account ${to} has an entry for transfer ${entry.transfer}, and account ${from} has none.`,
+  })
 }
 
 function negated(amount: Amount): Amount {
-  const isAboveZero = typeof amount === 'string' ? /^(?!0*\.?0*$)\d*\.?\d+$/.test(amount) : amount > 0
+  checkAmount(amount, 'The amount of a transfer')
+  const isAboveZero = typeof amount === 'string' ? /^\+?[\d.]*[1-9]/.test(amount) : amount > 0
   if (!isAboveZero)
     throw new JustonceError('OPTION_INVALID', {
       message: `The amount of a transfer is ${amount}, but must be above 0.`,
     })
-  return typeof amount === 'string' ? `-${amount}` : -amount
+  return typeof amount === 'string' ? `-${amount.replace('+', '')}` : -amount
 }

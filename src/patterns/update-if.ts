@@ -1,14 +1,5 @@
 import { changeOrFind } from './sql/change-or-find.ts'
-import {
-  add,
-  assignments,
-  type Changes,
-  conditionsOf,
-  type Table,
-  tableName,
-  type Where,
-  whereOf,
-} from './sql/conditions.ts'
+import { add, assignments, type Changes, type Table, tableName, type Where, whereOf } from './sql/conditions.ts'
 import { sql } from './sql/fragment.ts'
 import { type Row, runnerOf } from './sql/runner.ts'
 
@@ -41,16 +32,20 @@ export async function updateIf(
   { if: condition, set }: UpdateIfOptions,
 ): Promise<UpdatedIf> {
   const name = tableName(table)
-  const wanted = conditionsOf(condition)
+  const wanted = whereOf(condition)
   const change = sql`UPDATE ${name} SET ${assignments(set)} WHERE ${whereOf(where)} AND ${wanted}`
   const outcome = await changeOrFind(runnerOf(tx), { table: name, change, where: whereOf(where), condition: wanted })
   if (outcome.kind === 'changed') return { kind: 'updated' }
   return outcome.kind === 'found' ? { kind: 'unmet', row: outcome.row } : outcome
 }
 
+/** As the client reads it: Postgres gives a bigint as text. */
+export type Version = number | bigint | string
+
 /** What `updateVersioned()` answers. */
 export type UpdatedVersioned =
-  | { readonly kind: 'updated'; readonly version: number }
+  /** The version that it has now, in the form in which the old one was given. */
+  | { readonly kind: 'updated'; readonly version: Version }
   /** Somebody else has changed it since: this is the row as it is. */
   | { readonly kind: 'stale'; readonly row: Row }
   | { readonly kind: 'missing' }
@@ -58,7 +53,7 @@ export type UpdatedVersioned =
 /** What `updateVersioned()` takes. */
 export interface UpdateVersionedOptions {
   /** The version that the caller has read. */
-  readonly version: number
+  readonly version: Version
   /** The columns that change. */
   readonly set: Changes
   /** Default: `version`. */
@@ -79,6 +74,11 @@ export async function updateVersioned(
   { version, set, column = 'version' }: UpdateVersionedOptions,
 ): Promise<UpdatedVersioned> {
   const outcome = await updateIf(tx, table, where, { if: { [column]: version }, set: { ...set, [column]: add(1) } })
-  if (outcome.kind === 'updated') return { kind: 'updated', version: version + 1 }
+  if (outcome.kind === 'updated') return { kind: 'updated', version: next(version) }
   return outcome.kind === 'unmet' ? { kind: 'stale', row: outcome.row } : outcome
+}
+
+function next(version: Version): Version {
+  if (typeof version === 'string') return String(BigInt(version) + 1n)
+  return typeof version === 'bigint' ? version + 1n : version + 1
 }

@@ -1,9 +1,12 @@
-import { insertInto, type UniqueOptions } from './insert-once.ts'
+import { JustonceError } from '../errors/index.ts'
+import { checkRounds, insertInto, type UniqueOptions } from './insert-once.ts'
 import { changeOrFind } from './sql/change-or-find.ts'
 import { assignments, columnList, keyOf, type Table, tableName, whereOf } from './sql/conditions.ts'
 import { isDuplicateKey } from './sql/duplicate-key.ts'
-import { type Fragment, joined, Name, sql } from './sql/fragment.ts'
+import { type Fragment, Name, sql } from './sql/fragment.ts'
 import { type Row, type Runner, runnerOf } from './sql/runner.ts'
+
+const fits = new Name(['justonce_fits'])
 
 /** What `upsert()` takes. */
 export interface UpsertOptions extends UniqueOptions {
@@ -26,13 +29,14 @@ export async function upsert(
   const where = whereOf(keyOf(row, unique))
   // Without a column to change, a unique one is set to what it is: then the row counts as updated everywhere.
   const changed = update.length > 0 ? update : unique
-  if (runner.dialect === 'postgres') {
-    const [written] = await runner.rows(sql`
-      ${insertInto(name, [row])} ON CONFLICT (${columnList(unique)}) DO UPDATE SET ${fromExcluded(changed)}
-      RETURNING (xmax = 0) AS inserted`)
-    return { kind: written?.inserted === true ? 'inserted' : 'updated' }
-  }
   const set = assignments(Object.fromEntries(changed.map((each) => [each, row[each]])))
+  if (runner.dialect === 'postgres') {
+    for (let round = 1; ; round++) {
+      const kind = await insertOrUpdate(runner, { name, row, unique, set, where })
+      if (kind !== undefined) return { kind }
+      checkRounds(round, name, unique)
+    }
+  }
   for (;;) {
     const [existing] = await runner.rows(sql`SELECT 1 AS found FROM ${name} WHERE ${where}${lockOf(runner)}`)
     if (existing !== undefined) {
@@ -75,21 +79,27 @@ export async function upsertLatest(
   const runner = runnerOf(tx)
   const name = tableName(table)
   const where = whereOf(keyOf(row, unique))
+  if (row[by] === undefined || row[by] === null)
+    throw new JustonceError('OPTION_INVALID', { message: `The row has no value for ${by}, which says how new it is.` })
   const changed = Object.keys(row).filter((each) => !unique.includes(each))
-  const column = new Name([by])
-  const own = new Name([...name.parts, by])
-  const isNewer = (than: Name, value: Fragment): Fragment =>
-    ties === 'keep' ? sql`(${than} IS NULL OR ${than} < ${value})` : sql`(${than} IS NULL OR ${than} <= ${value})`
-  if (runner.dialect === 'postgres') {
-    const when = isNewer(own, sql`EXCLUDED.${column}`)
-    const conflict = sql`ON CONFLICT (${columnList(unique)}) DO UPDATE SET ${fromExcluded(changed)} WHERE ${when}`
-    const [written] = await runner.rows(sql`${insertInto(name, [row])} ${conflict} RETURNING (xmax = 0) AS inserted`)
-    if (written !== undefined) return { kind: written.inserted === true ? 'inserted' : 'updated' }
-    const [found] = await runner.rows(sql`SELECT * FROM ${name} WHERE ${where}`)
-    return { kind: 'older', row: found ?? {} }
-  }
   const set = assignments(Object.fromEntries(changed.map((each) => [each, row[each]])))
-  const condition = isNewer(column, sql`${row[by]}`)
+  const column = new Name([by])
+  const condition =
+    ties === 'keep'
+      ? sql`(${column} IS NULL OR ${column} < ${row[by]})`
+      : sql`(${column} IS NULL OR ${column} <= ${row[by]})`
+  if (runner.dialect === 'postgres') {
+    for (let round = 1; ; round++) {
+      const kind = await insertOrUpdate(runner, { name, row, unique, set, where: sql`${where} AND ${condition}` })
+      if (kind !== undefined) return { kind }
+      const [found] = await runner.rows(sql`SELECT *, ${condition} AS ${fits} FROM ${name} WHERE ${where}`)
+      if (found?.justonce_fits === false) {
+        const { justonce_fits: _, ...stored } = found
+        return { kind: 'older', row: stored }
+      }
+      checkRounds(round, name, unique)
+    }
+  }
   for (;;) {
     const change = sql`UPDATE ${name} SET ${set} WHERE ${where} AND ${condition}`
     const outcome = await changeOrFind(runner, { table: name, change, where, condition })
@@ -100,12 +110,24 @@ export async function upsertLatest(
   }
 }
 
-function fromExcluded(names: readonly string[]): Fragment {
-  const set = names.map((each) => {
-    const column = new Name([each])
-    return sql`${column} = EXCLUDED.${column}`
-  })
-  return joined(set, ', ')
+/**
+ * For Postgres. ON CONFLICT DO UPDATE does not say which of both it has done, except through a system column that partitioned
+ * tables do not have. Answers neither if a rival has inserted the row since the statement began: the next one sees it.
+ */
+async function insertOrUpdate(
+  runner: Runner,
+  given: { name: Name; row: Row; unique: readonly string[]; set: Fragment; where: Fragment },
+): Promise<'inserted' | 'updated' | undefined> {
+  const { name, row, unique, set, where } = given
+  const [{ inserted, updated } = {}] = await runner.rows(sql`
+    WITH justonce_insert AS (
+      ${insertInto(name, [row])} ON CONFLICT (${columnList(unique)}) DO NOTHING RETURNING 1
+    ), justonce_update AS (
+      UPDATE ${name} SET ${set} WHERE ${where} AND NOT EXISTS (SELECT FROM justonce_insert) RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM justonce_insert) AS inserted, EXISTS (SELECT FROM justonce_update) AS updated`)
+  if (inserted === true) return 'inserted'
+  return updated === true ? 'updated' : undefined
 }
 
 /** False if a rival has inserted one with the same key; nothing of the statement stands then. */

@@ -1,4 +1,4 @@
-import mysql, { type PoolConnection } from 'mysql2/promise'
+import mysql, { type PoolConnection, type PoolOptions } from 'mysql2/promise'
 import pg from 'pg'
 import postgres from 'postgres'
 import type { Store } from '../../src/contracts/index.ts'
@@ -16,13 +16,21 @@ export interface Place {
   readonly store: Store<unknown>
   /** How the tests name a table there. */
   table(name: string): Table
+  readonly dialect: 'sqlite' | 'postgres' | 'mysql'
+  /** Runs statements outside of any transaction; `{}` stands for what goes before the name of a table. */
+  exec(sql: string): Promise<void>
   close(): Promise<void>
 }
+
+/** `session`: a statement for each new connection. */
+export type MysqlOptions = PoolOptions & { readonly session?: string }
 
 const mariadb = await requireServer('mariadb')
 const server = await requireServer('postgres')
 
-export const places: Readonly<Record<string, { readonly isHere: boolean; open(): Promise<Place> }>> = {
+export const places: Readonly<
+  Record<string, { readonly isHere: boolean; open(options?: MysqlOptions): Promise<Place> }>
+> = {
   'node:sqlite': { isHere: true, open: openSqlite },
   pg: { isHere: server.available, open: openPg },
   'postgres.js': { isHere: server.available, open: openPostgresJs },
@@ -48,7 +56,13 @@ async function openSqlite(): Promise<Place> {
   // SQLite has no decimals: money is whole numbers there.
   const sql = tables('').map((each) => each.replace(/decimal\(\d+, \d+\)/g, 'integer'))
   await store.transaction(async (tx) => tx.exec(sql.join(';')))
-  return { store: store as Store<unknown>, table: (name) => name, close: () => store.close() }
+  return {
+    store: store as Store<unknown>,
+    table: (name) => name,
+    dialect: 'sqlite',
+    exec: (sql) => store.transaction(async (tx) => tx.exec(sql.replaceAll('{}', ''))),
+    close: () => store.close(),
+  }
 }
 
 async function openPg(): Promise<Place> {
@@ -60,6 +74,10 @@ async function openPg(): Promise<Place> {
   return {
     store: store as Store<unknown>,
     table: (name) => [schema, name],
+    dialect: 'postgres',
+    async exec(sql) {
+      await pool.query(sql.replaceAll('{}', `${schema}.`))
+    },
     async close() {
       await store.close()
       await pool.query(`DROP SCHEMA ${schema} CASCADE`)
@@ -77,6 +95,10 @@ async function openPostgresJs(): Promise<Place> {
   return {
     store: store as Store<unknown>,
     table: (name) => [schema, name],
+    dialect: 'postgres',
+    async exec(sql) {
+      await client.unsafe(sql.replaceAll('{}', `${schema}.`))
+    },
     async close() {
       await store.close()
       await client.unsafe(`DROP SCHEMA ${schema} CASCADE`)
@@ -85,16 +107,21 @@ async function openPostgresJs(): Promise<Place> {
   }
 }
 
-async function openMysql(): Promise<Place> {
+async function openMysql({ session, ...options }: MysqlOptions = {}): Promise<Place> {
   const database = newDatabase()
   await askMysql(mariadb.url, `CREATE DATABASE ${database}`)
-  const pool = mysql.createPool({ uri: mysqlDatabaseUrl(mariadb.url, database), connectionLimit: 6 })
+  const pool = mysql.createPool({ uri: mysqlDatabaseUrl(mariadb.url, database), connectionLimit: 6, ...options })
+  if (session !== undefined) pool.on('connection', (connection) => void connection.query(session))
   const store = mysqlStore<PoolConnection>({ pool })
   await store.schema.install()
   for (const sql of tables('')) await pool.query(sql)
   return {
     store: store as Store<unknown>,
     table: (name) => name,
+    dialect: 'mysql',
+    async exec(sql) {
+      for (const each of sql.split(';')) await pool.query(each.replaceAll('{}', ''))
+    },
     async close() {
       await store.close()
       await pool.query(`DROP DATABASE ${database}`)

@@ -1,4 +1,5 @@
 import { JustonceError } from '../../errors/index.ts'
+import { checkAmount } from './exact-number.ts'
 import { Exact, type Fragment, joined, Name, sql } from './fragment.ts'
 
 /** A table; in another schema: `['schema', 'table']`. */
@@ -37,9 +38,11 @@ export const above = (value: unknown): Comparison => new Comparison((column) => 
 /** A condition: the column is less than the value. */
 export const below = (value: unknown): Comparison => new Comparison((column) => sql`${column} < ${value}`)
 
-/** A condition: the column is anything but the value. `not(null)`: it has one. */
+/** A condition: the column is anything but the value, also NULL. `not(null)`: it has a value. */
 export function not(value: unknown): Comparison {
-  return new Comparison((column) => (value === null ? sql`${column} IS NOT NULL` : sql`${column} <> ${value}`))
+  return new Comparison((column) =>
+    value === null ? sql`${column} IS NOT NULL` : sql`(${column} <> ${value} OR ${column} IS NULL)`,
+  )
 }
 
 /** A condition: the column is one of the values. */
@@ -53,8 +56,10 @@ export function oneOf(values: readonly unknown[]): Comparison {
 }
 
 /** Adds to the present value of a column; a negative number subtracts. */
-export const add = (amount: number | bigint | string): Change =>
-  new Change((column) => sql`${column} + ${new Exact(amount)}`)
+export function add(amount: number | bigint | string): Change {
+  if (typeof amount === 'string') checkAmount(amount, 'What is added')
+  return new Change((column) => sql`${column} + ${new Exact(amount)}`)
+}
 
 export function tableName(table: Table): Name {
   return new Name(typeof table === 'string' ? [table] : table)
@@ -62,13 +67,8 @@ export function tableName(table: Table): Name {
 
 /** Refuses an empty condition, because that would be all rows. */
 export function whereOf(where: Where): Fragment {
-  const entries = Object.entries(where)
-  if (entries.length === 0)
+  if (Object.keys(where).length === 0)
     throw new JustonceError('OPTION_INVALID', { message: 'A condition without a column would match every row.' })
-  return conditionsOf(where)
-}
-
-export function conditionsOf(where: Where): Fragment {
   return joined(
     Object.entries(where).map(([name, value]) => {
       const column = new Name([name])
@@ -80,6 +80,8 @@ export function conditionsOf(where: Where): Fragment {
 }
 
 export function assignments(changes: Changes): Fragment {
+  if (Object.keys(changes).length === 0)
+    throw new JustonceError('OPTION_INVALID', { message: 'There is no column to change.' })
   return joined(
     Object.entries(changes).map(([name, value]) => {
       const column = new Name([name])

@@ -1,5 +1,6 @@
 import { JustonceError } from '../../errors/index.ts'
 import type { Dialect, Fragment } from './fragment.ts'
+import { foundRows, withSafeTexts } from './mysql-literals.ts'
 import { valueFor } from './values.ts'
 
 /** A row by the names of its columns. */
@@ -48,7 +49,7 @@ interface PostgresJsShape {
 }
 
 interface MysqlShape {
-  query(options: object): Promise<[Row[] | { affectedRows: number }, unknown]>
+  query(options: object): Promise<[Row[] | { affectedRows: number; info?: string }, unknown]>
 }
 
 interface SqliteShape {
@@ -100,8 +101,8 @@ function mysql(connection: MysqlShape): Runner {
     dialect: 'mysql',
     async run(text, values) {
       // Whole numbers beyond 2^53 are texts, as those of Postgres are.
-      const [answer] = await connection.query({ sql: text, values: [...values], supportBigNumbers: true })
-      return Array.isArray(answer) ? { rows: answer, changes: 0 } : { rows: [], changes: answer.affectedRows }
+      const [answer] = await connection.query({ ...withSafeTexts(text, values), supportBigNumbers: true })
+      return Array.isArray(answer) ? { rows: answer, changes: 0 } : { rows: [], changes: foundRows(answer) }
     },
   })
 }
@@ -109,7 +110,7 @@ function mysql(connection: MysqlShape): Runner {
 function sqlite(database: SqliteShape): Runner {
   const prepared = (statement: Fragment) => {
     const { text, values } = rendered('sqlite', statement)
-    return { native: database.prepare(text), values }
+    return { native: database.prepare(text), values: values.map(exactInteger) }
   }
   return {
     dialect: 'sqlite',
@@ -130,6 +131,11 @@ function sqlite(database: SqliteShape): Runner {
 function rendered(dialect: Dialect, statement: Fragment): { readonly text: string; readonly values: unknown[] } {
   const { text, values } = statement.render(dialect)
   return { text, values: values.map((value) => valueFor(dialect, value)) }
+}
+
+/** Clients of SQLite bind a number as a floating-point one, and a sum with that loses digits beyond 2^53. */
+function exactInteger(value: unknown): unknown {
+  return Number.isSafeInteger(value) ? BigInt(value as number) : value
 }
 
 /** A bigint only where a number would not be exact. */

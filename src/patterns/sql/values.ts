@@ -5,11 +5,40 @@ import type { Dialect } from './fragment.ts'
 export function valueFor(dialect: Dialect, value: unknown): unknown {
   if (value === undefined)
     throw new JustonceError('OPTION_INVALID', { message: 'A value is undefined. Use null for a missing value.' })
-  if (value === null || typeof value === 'string' || typeof value === 'bigint' || value instanceof Uint8Array)
-    return value
-  if (typeof value === 'number') return value
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value
+  // Clients know Buffers; mysql2 would write another Uint8Array into the statement as names and values.
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  if (typeof value === 'number') {
+    // SQLite would store NULL, MySQL would take it for a column, and to Postgres NaN is larger than everything.
+    if (Number.isFinite(value)) return value
+    throw new JustonceError('OPTION_INVALID', { message: `A value is ${value}.` })
+  }
   if (typeof value === 'boolean') return dialect === 'sqlite' ? Number(value) : value
+  if (value instanceof Date && Number.isNaN(value.getTime()))
+    throw new JustonceError('OPTION_INVALID', { message: 'A value is an invalid date.' })
   if (value instanceof Date) return dialect === 'sqlite' ? value.toISOString() : value
   // Postgres has arrays. MySQL would write an object or an array into the statement as names and values.
-  return dialect === 'postgres' && Array.isArray(value) ? value : JSON.stringify(value)
+  if (dialect !== 'postgres') return JSON.stringify(value)
+  return Array.isArray(value) ? value : new Json(value)
+}
+
+/** `pg` sends a text as it is, postgres.js encodes what goes into a column of JSON: each asks this in its own way. */
+class Json {
+  readonly #value: unknown
+
+  constructor(value: unknown) {
+    this.#value = value
+  }
+
+  toJSON(): unknown {
+    return this.#value
+  }
+
+  toPostgres(): string {
+    return this.toString()
+  }
+
+  toString(): string {
+    return JSON.stringify(this.#value)
+  }
 }

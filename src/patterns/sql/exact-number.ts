@@ -1,0 +1,16 @@
+import { JustonceError } from '../../errors/index.ts'
+
+/** An exact number: a whole number, a bigint, or a decimal as text. */
+export type Amount = number | bigint | string
+
+/**
+ * Refuses what would not stay exact, and texts such as `NaN` and `Infinity`: Postgres adds them to a balance, calls the sum larger
+ * than any limit, and no later entry changes it again.
+ */
+export function checkAmount(amount: unknown, what: string): void {
+  if (typeof amount === 'bigint' || Number.isSafeInteger(amount)) return
+  if (typeof amount === 'string' && /^[-+]?(\d+(\.\d*)?|\.\d+)$/.test(amount)) return
+  throw new JustonceError('OPTION_INVALID', {
+    message: `${what} is ${typeof amount === 'string' ? JSON.stringify(amount) : amount}. Exact are whole numbers up to 2^53, bigint, and decimals as text ('12.50').`,
+  })
+}
