@@ -22,7 +22,7 @@ let messages = 0
 function end(sizes: AdaptiveBatch, handled: readonly Delivery[], tookMs: number, conflicts = 0, overheadMs = 0): void {
   activeMs += tookMs
   messages += handled.length
-  sizes.learn({ handled, size: handled.length, tookMs, overheadMs, conflicts }, { activeMs, messages })
+  sizes.learn({ handled, size: handled.length, tookMs, waitedMs: 0, overheadMs, conflicts }, { activeMs, messages })
 }
 
 /** Takes, and says how long that took, until batches no longer grow. Returns the largest of the last ones: others are tried, too. */
@@ -139,7 +139,7 @@ test('what is handled in one go is never spread, and takes turns', () => {
   const fresh = new AdaptiveBatch({ max: 50, budgetMs: 100 }, (type) => type === 'gathered')
   const ends = [fresh.begin(['gathered', 'a']), fresh.begin(['gathered', 'a'])]
   expect([fresh.mayBegin('gathered'), fresh.mayBegin('a'), fresh.isHoldingBack]).toEqual([false, true, true])
-  ends[0]?.()
+  ends[0]?.end()
   expect([fresh.mayBegin('gathered'), fresh.isHoldingBack]).toEqual([true, false])
   end(fresh, deliveries(8, 'gathered'), 1, 1)
   expect(take(fresh, deliveries(100, 'gathered')), 'a conflict does not make its batches smaller').toHaveLength(50)

@@ -1,4 +1,5 @@
 import type { Delivery } from '../contracts/index.ts'
+import { BatchInTurn } from './batch-in-turn.ts'
 import type { Progress } from './crowding.ts'
 import { TypePace } from './type-pace.ts'
 
@@ -15,7 +16,10 @@ export interface EndedBatch {
   readonly handled: readonly Delivery[]
   /** How many messages it had at its beginning. */
   readonly size: number
+  /** Without the time in which it waited for its turn. */
   readonly tookMs: number
+  /** For how long it waited until its handlers might be called. */
+  readonly waitedMs: number
   /** How much of that was spent on the transaction rather than on the messages. */
   readonly overheadMs: number
   readonly conflicts: number
@@ -76,16 +80,13 @@ export class AdaptiveBatch {
     return this.#paces.get(type)?.mayBegin !== false
   }
 
-  /**
-   * A batch with messages of these types begins. Call the returned function when others need no longer wait for it: when it has
-   * ended, or when it takes far too long. It may be called again.
-   */
-  begin(types: Iterable<string>): () => void {
-    const running = Array.from(types, (type) => this.#pace(type))
-    for (const pace of running) pace.begun()
-    return () => {
-      for (const pace of running.splice(0)) pace.ended()
-    }
+  /** A batch with messages of these types begins. Say when it has ended. */
+  begin(types: Iterable<string>): BatchInTurn {
+    return new BatchInTurn(
+      Array.from(types)
+        .sort()
+        .map((type) => this.#pace(type)),
+    )
   }
 
   /**
@@ -112,7 +113,7 @@ export class AdaptiveBatch {
   }
 
   /** Learns from a batch that has ended: what was handled of it, how long that took, and what the consumer has done so far. */
-  learn({ handled, size, tookMs, overheadMs, conflicts }: EndedBatch, progress: Progress): void {
+  learn({ handled, size, tookMs, waitedMs, overheadMs, conflicts }: EndedBatch, progress: Progress): void {
     if (handled.length === 0) return
     if (conflicts === 0) this.#batchMs = moved(this.#batchMs, tookMs, 1 / 8)
     this.#overheadMs = moved(this.#overheadMs, overheadMs, 1 / 16)
@@ -121,7 +122,7 @@ export class AdaptiveBatch {
     // Until there are so many, all weigh the same: a slow message must not count for all of them because it was the first.
     this.#messageMs = moved(this.#messageMs, tookMs / handled.length, Math.max(weight, handled.length / this.#measured))
     const messageMs = Math.max(0, tookMs - overheadMs) / handled.length
-    const ended = { size, tookMs, overheadMs, hadConflict: conflicts > 0 }
+    const ended = { size, tookMs, waitedMs, overheadMs, hadConflict: conflicts > 0 }
     for (const type of new Set(handled.map((delivery) => delivery.message.type ?? '')))
       this.#pace(type).learn(ended, messageMs, progress)
   }

@@ -12,6 +12,7 @@ import { Activity } from './activity.ts'
 import { AdaptiveBatch, type BatchOptions } from './adaptive-batch.ts'
 import { GrowingAppetite } from './appetite.ts'
 import { AtOnce } from './at-once.ts'
+import type { BatchInTurn } from './batch-in-turn.ts'
 import type { MayBegin, TakenBatch } from './chains.ts'
 import { type InFlightLimits, InHand } from './in-hand.ts'
 import { leftBehind, withoutFollowers } from './left-behind.ts'
@@ -166,12 +167,12 @@ export class Consumer<Tx> {
       await this.#inHand.ready()
       await this.#gate.open(signal)
       const batch = signal.aborted ? undefined : this.#inHand.take(this.#sizes, Math.min(this.#idle, this.#room()))
-      const ended = batch && this.#begin(batch)
+      const begun = batch && this.#begin(batch)
       this.#idle--
       this.#appetite.look()
-      if (batch === undefined) continue
-      await this.#process(batch)
-      ended?.()
+      if (batch === undefined || begun === undefined) continue
+      await this.#process(batch, begun.inTurn)
+      begun.ended()
     }
   }
 
@@ -190,46 +191,51 @@ export class Consumer<Tx> {
     return this.#atOnce - this.#inTime
   }
 
-  /** Lets others know that a batch has begun, as far as it concerns them. The returned function says that it has ended. */
-  #begin({ deliveries }: TakenBatch): () => void {
+  /** Lets others know that a batch has begun, as far as it concerns them. `ended` says that it has ended. */
+  #begin({ deliveries }: TakenBatch): { readonly inTurn: BatchInTurn; ended(): void } {
     const { handlersOf, slots, isLimited } = this.#engine
     const types = new Set(deliveries.map(({ message }) => message.type ?? ''))
     const free = isLimited ? slots.take([...types].flatMap((type) => handlersOf(type))) : undefined
-    const leaveTurn = this.#sizes.begin(types)
+    const inTurn = this.#sizes.begin(types)
     this.#activity.begin()
     const unwatch = this.#overdue.watch(() => {
-      leaveTurn()
+      inTurn.end()
       this.#appetite.look()
       this.#inHand.wake()
     })
-    return () => {
+    const ended = (): void => {
       this.#activity.end()
       unwatch()
-      leaveTurn()
+      inTurn.end()
       free?.()
       this.#inHand.wake()
     }
+    return { inTurn, ended }
   }
 
-  async #process(batch: TakenBatch): Promise<void> {
+  async #process(batch: TakenBatch, inTurn: BatchInTurn): Promise<void> {
     const { clock, events } = this.#engine
     const { deliveries } = batch
     const begunAt = clock.monotonicMs()
     const result = emptyResult()
+    let waitedMs = 0
+    const waited = (ms: number): void => {
+      waitedMs += ms
+    }
     try {
-      await this.#handle(deliveries, result)
-      const tookMs = clock.monotonicMs() - begunAt
+      await this.#handle(deliveries, inTurn.takesTurns ? this.#feedInTurn(inTurn, waited) : this.#feed, result)
+      const ms = clock.monotonicMs() - begunAt
       this.#gate.worked()
       const pauses = { heldMs: this.#options.heldDelayMs, stoppedMs: this.#breakerPause(result.stopped) }
       const leftFor = leftBehind(result, pauses)
       const handled = deliveries.filter((delivery) => leftFor(delivery) === undefined)
       const { overheadMs, conflicts } = result
-      const ended = { handled, size: deliveries.length, tookMs, overheadMs, conflicts }
+      const ended = { handled, size: deliveries.length, tookMs: ms - waitedMs, waitedMs, overheadMs, conflicts }
       const progress = this.#activity.handled(handled.length)
-      this.#workers?.ended(begunAt + tookMs)
+      this.#workers?.ended(begunAt + ms)
       this.#sizes.learn(ended, progress)
       this.#inHand.end(batch, leftFor, result)
-      events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms: tookMs })
+      events.emit({ kind: 'batch', messages: deliveries.length, handled: result.settled.length, ms })
     } catch (error) {
       // Whatever the error was, nothing is acknowledged that is not committed. The others are handled again.
       const settled = new Set(result.settled)
@@ -239,7 +245,20 @@ export class Consumer<Tx> {
     this.#appetite.look()
   }
 
-  async #handle(batch: readonly Delivery[], result: BatchResult): Promise<void> {
+  /** `waited` is called with the time that the batch waited for its turn. */
+  #feedInTurn(inTurn: BatchInTurn, waited: (ms: number) => void): Feed {
+    const { clock } = this.#engine
+    const leave = (): void => inTurn.leave()
+    const turn = async (): Promise<() => void> => {
+      const from = clock.monotonicMs()
+      await new Promise<void>((begin) => inTurn.enter(begin))
+      waited(clock.monotonicMs() - from)
+      return leave
+    }
+    return { ...this.#feed, turn }
+  }
+
+  async #handle(batch: readonly Delivery[], feed: Feed, result: BatchResult): Promise<void> {
     const { holds } = this.#inHand.heldBack
     // A delivery that can no longer be settled arrives again: handling it now would only handle it twice.
     const current = batch.filter(({ ended }) => ended?.aborted !== true)
@@ -250,7 +269,7 @@ export class Consumer<Tx> {
       if (segment.deliveries.length === 0) continue
       try {
         const handle = (suspicionOf: SuspicionOf): Promise<BatchResult> =>
-          handleDeliveries(this.#engine, this.#feed, segment.deliveries, suspicionOf, holds)
+          handleDeliveries(this.#engine, feed, segment.deliveries, suspicionOf, holds)
         addResult(result, await this.#quarantine.run(segment, handle))
       } finally {
         await this.#quarantine.ended(result)

@@ -1,43 +1,77 @@
 import { expect, test } from 'vitest'
 import { Turns } from './turns.ts'
 
-/** How many batches go well until more may run at once. */
-function batchesUntilMore(turns: Turns): number {
+/** For how long batches wait without a conflict, ten milliseconds each, until more may call their handlers at once. */
+function waitedMsUntilMore(turns: Turns): number {
   const { limit } = turns
-  for (let count = 0; ; count++) {
-    if (turns.limit > limit) return count
-    turns.wentWell()
+  for (let waitedMs = 0; ; waitedMs += 10) {
+    if (turns.limit > limit) return waitedMs
+    turns.wentWell(10)
   }
 }
 
-test('two run at once at first, and more as long as they do not collide', () => {
+test('they are given out one at a time, in the order of asking', () => {
   const turns = new Turns()
-  expect(turns.limit).toBe(2)
-  expect(batchesUntilMore(turns)).toBe(8)
-  expect(turns.limit).toBe(4)
+  const begun: string[] = []
+  for (const name of ['a', 'b', 'c']) turns.take(() => begun.push(name))
+  expect(begun).toEqual(['a'])
+  turns.pass()
+  expect(begun).toEqual(['a', 'b'])
+  turns.pass()
+  turns.pass()
+  turns.take(() => begun.push('d'))
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('two at once are tried after batches have waited for a second, and whoever waits begins then', () => {
+  const turns = new Turns()
+  const begun: string[] = []
+  for (const name of ['a', 'b', 'c']) turns.take(() => begun.push(name))
+  expect(waitedMsUntilMore(turns)).toBe(1_000)
+  expect([turns.limit, begun]).toEqual([2, ['a', 'b']])
+})
+
+test('as long as nobody waits, there is no reason to try more', () => {
+  const turns = new Turns()
+  for (let i = 0; i < 10_000; i++) turns.wentWell(0)
+  expect(turns.limit).toBe(1)
 })
 
 test('after each conflict half as many run at once, each time for longer', () => {
   const turns = new Turns()
+  waitedMsUntilMore(turns)
   const afterConflict = (): number => {
     turns.collided(2)
     expect(turns.limit).toBe(1)
-    return batchesUntilMore(turns)
+    return waitedMsUntilMore(turns)
   }
-  expect([afterConflict(), afterConflict(), afterConflict()]).toEqual([32, 128, 512])
+  expect([afterConflict(), afterConflict(), afterConflict()]).toEqual([4_000, 16_000, 64_000])
   for (let i = 0; i < 10; i++) afterConflict()
-  expect(afterConflict()).toBe(8_192)
+  expect(afterConflict()).toBe(1_024_000)
 })
 
 test('several that collide with each other are one conflict', () => {
   const turns = new Turns()
+  waitedMsUntilMore(turns)
   for (let i = 0; i < 5; i++) turns.collided(2)
-  expect(batchesUntilMore(turns)).toBe(32)
+  expect(waitedMsUntilMore(turns)).toBe(4_000)
 })
 
 test('how many ran when they collided counts, not how many were allowed to', () => {
   const turns = new Turns()
-  for (let i = 0; i < 100; i++) turns.wentWell()
+  while (turns.limit < 64) turns.wentWell(100)
   turns.collided(4)
   expect(turns.limit).toBe(2)
+})
+
+test('a turn that is given back while more are out than allowed goes to nobody', () => {
+  const turns = new Turns()
+  waitedMsUntilMore(turns)
+  const begun: string[] = []
+  for (const name of ['a', 'b', 'c']) turns.take(() => begun.push(name))
+  turns.collided(2)
+  turns.pass()
+  expect(begun).toEqual(['a', 'b'])
+  turns.pass()
+  expect(begun).toEqual(['a', 'b', 'c'])
 })

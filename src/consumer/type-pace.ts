@@ -18,7 +18,8 @@ export class TypePace {
   readonly #max: number
   readonly #size: BatchSize
   readonly #crowding = new Crowding()
-  readonly #turns: Turns | undefined
+  /** If its batches take turns at calling their handlers. */
+  readonly turns: Turns | undefined
   #running = 0
   #messageMs: number
   #isMeasured = false
@@ -26,7 +27,7 @@ export class TypePace {
   constructor({ max, start, guessMs, isGathered }: TypePaceOptions) {
     this.#max = max
     this.#size = new BatchSize({ max, start })
-    this.#turns = isGathered ? new Turns() : undefined
+    this.turns = isGathered ? new Turns() : undefined
     this.#messageMs = guessMs
   }
 
@@ -42,7 +43,7 @@ export class TypePace {
 
   /** Whether all that wait go into one batch rather than being spread over idle workers. */
   get isGathered(): boolean {
-    return this.#turns !== undefined || this.#crowding.isOneAtATime
+    return this.turns !== undefined || this.#crowding.isOneAtATime
   }
 
   /** How many messages a batch may have. */
@@ -52,7 +53,9 @@ export class TypePace {
 
   /** Whether another batch may begin now. */
   get mayBegin(): boolean {
-    return this.#running < (this.#turns?.limit ?? (this.#crowding.isOneAtATime ? 1 : Number.POSITIVE_INFINITY))
+    // One more than may call its handlers, which opens and claims meanwhile.
+    if (this.turns !== undefined) return this.#running < this.turns.limit + 1
+    return this.#running < (this.#crowding.isOneAtATime ? 1 : Number.POSITIVE_INFINITY)
   }
 
   begun(): void {
@@ -64,13 +67,13 @@ export class TypePace {
   }
 
   /** Learns from a batch that has ended. `messageMs`: how long each of its messages took on average. */
-  learn(batch: SizeSample, messageMs: number, now: Progress): void {
-    const { hadConflict } = batch
+  learn(batch: SizeSample & { readonly waitedMs: number }, messageMs: number, now: Progress): void {
+    const { hadConflict, waitedMs } = batch
     this.#messageMs = this.#isMeasured ? this.#messageMs + (messageMs - this.#messageMs) / 4 : messageMs
     this.#isMeasured = true
-    if (this.#turns !== undefined) {
-      if (hadConflict) this.#turns.collided(this.#running)
-      else this.#turns.wentWell()
+    if (this.turns !== undefined) {
+      if (hadConflict) this.turns.collided(this.#running)
+      else this.turns.wentWell(waitedMs)
       return
     }
     if (!this.#crowding.isOneAtATime) this.#size.ended(batch)

@@ -17,6 +17,11 @@ export interface Feed {
   readonly positions?: StoredPositions | undefined
   /** How long a batch waits for rows that others hold. Default: as long as a batch may take. */
   lockTimeoutMs?(): number
+  /**
+   * Resolves when the handlers of a batch may be called; the function that it resolves to says that they have been. Absent if they always
+   * may. The transaction is open by then, so nobody may be made to wait for long.
+   */
+  turn?(): Promise<() => void>
   /** Acknowledges the deliveries. Must not reject: a delivery that could not be acknowledged arrives again and is a duplicate. */
   acknowledge(deliveries: readonly Delivery[]): Promise<void>
   /** Called with the outcome of each run, once it is committed. */

@@ -24,6 +24,9 @@ export const usualCosts: Costs = {
   messageMs: 0.06,
 }
 
+/** What a statement that travels with others costs the database, compared with one that comes alone. */
+export const alongShare = 0.7
+
 /** Row locks, statements and commits of one database, as far as they take time. */
 export class Database {
   readonly time = new VirtualTime()
@@ -81,8 +84,9 @@ export class Database {
     yield* this.client(clientMs / 2)
   }
 
-  /** One of many statements that travel together. */
+  /** One of many updates that travel together: others get their rows in between. */
   *lockRow(transaction: object, row: number, failed: () => void, timeoutMs: number): Process {
+    yield this.#server.use(this.costs.serverMs * alongShare * this.#noise())
     yield this.#lock(transaction, row, failed, timeoutMs)
   }
 

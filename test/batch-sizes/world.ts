@@ -1,9 +1,10 @@
 import { Activity } from '../../src/consumer/activity.ts'
 import { AdaptiveBatch } from '../../src/consumer/adaptive-batch.ts'
 import { AtOnce } from '../../src/consumer/at-once.ts'
+import type { BatchInTurn } from '../../src/consumer/batch-in-turn.ts'
 import { Chains, type TakenBatch } from '../../src/consumer/chains.ts'
 import type { Delivery } from '../../src/contracts/index.ts'
-import { type Costs, Database, usualCosts } from './database.ts'
+import { alongShare, type Costs, Database, usualCosts } from './database.ts'
 import type { Process, Step } from './virtual-time.ts'
 
 export interface World {
@@ -32,6 +33,13 @@ export interface Run {
   readonly perSecond: number
   readonly conflicts: number
   readonly sizes: readonly number[]
+}
+
+/** One transaction. */
+interface Attempt {
+  readonly waitedMs: number
+  /** The time that its calls took; `undefined` after a conflict. */
+  readonly callsMs: number | undefined
 }
 
 const type = 'transfer'
@@ -85,8 +93,7 @@ export function consume(world: World, fixed?: Fixed): Run {
     yield* database.commit(transaction)
   }
 
-  /** One attempt. The answer is the time that its calls took; `undefined` after a conflict. */
-  function* together(deliveries: readonly Delivery[]): Generator<Step, number | undefined, void> {
+  function* together(deliveries: readonly Delivery[], inTurn?: BatchInTurn): Generator<Step, Attempt, void> {
     const transaction = {}
     let failed = false
     const fail = (): void => {
@@ -95,10 +102,13 @@ export function consume(world: World, fixed?: Fixed): Run {
     const lockTimeoutMs = fixed ? 100 : sizes.lockTimeoutMs
     yield* database.client(costs.batchMs)
     yield* database.statement(deliveries.length * 0.01)
+    const waitsFrom = time.nowMs
+    if (inTurn?.takesTurns) yield (resume) => inTurn.enter(() => time.at(0, resume))
     const calledAt = time.nowMs
+    const waitedMs = calledAt - waitsFrom
     if (interleaved) {
       yield* database.client(deliveries.length * (costs.messageMs + costs.clientMs))
-      yield* database.statement(2 * deliveries.length * costs.serverMs * 0.7)
+      yield* database.statement(deliveries.length * costs.serverMs * alongShare)
     }
     for (const delivery of deliveries) {
       if (failed) break
@@ -112,24 +122,30 @@ export function consume(world: World, fixed?: Fixed): Run {
       yield* database.update(transaction, row, fail, lockTimeoutMs)
     }
     const callsMs = time.nowMs - calledAt
+    inTurn?.leave()
     if (!failed) {
       yield* database.commit(transaction)
-      return callsMs
+      return { waitedMs, callsMs }
     }
     database.release(transaction)
     yield* database.statement()
-    return undefined
+    return { waitedMs, callsMs: undefined }
   }
 
-  function* handle({ deliveries }: TakenBatch): Generator<Step, { overheadMs: number; conflicts: number }, void> {
+  type Handled = { readonly overheadMs: number; readonly waitedMs: number; readonly conflicts: number }
+
+  function* handle({ deliveries }: TakenBatch, inTurn?: BatchInTurn): Generator<Step, Handled, void> {
     const most = deliveries.length >= 16 ? 2 : 1
+    let waitedMs = 0
     for (let conflicts = 0; conflicts < most; conflicts++) {
       const begunAt = time.nowMs
-      const callsMs = yield* together(deliveries)
-      if (callsMs !== undefined) return { overheadMs: time.nowMs - begunAt - callsMs, conflicts }
+      const attempt = yield* together(deliveries, inTurn)
+      waitedMs += attempt.waitedMs
+      if (attempt.callsMs !== undefined)
+        return { overheadMs: time.nowMs - begunAt - attempt.waitedMs - attempt.callsMs, waitedMs, conflicts }
     }
     for (const delivery of deliveries) yield* alone(delivery)
-    return { overheadMs: 0, conflicts: most }
+    return { overheadMs: 0, waitedMs, conflicts: most }
   }
 
   let idle = 0
@@ -143,12 +159,12 @@ export function consume(world: World, fixed?: Fixed): Run {
       const batch = chains.take(sizes.chooser(chains.candidates(mayBegin), Math.min(idle, room)), mayBegin)
       idle--
       if (batch.deliveries.length === 0) continue
-      const ended = sizes.begin([type])
+      const inTurn = sizes.begin([type])
       activity.begin()
       const begunAt = time.nowMs
-      const result = yield* handle(batch)
+      const result = yield* handle(batch, fixed ? undefined : inTurn)
       conflicts += result.conflicts
-      const tookMs = time.nowMs - begunAt
+      const tookMs = time.nowMs - begunAt - result.waitedMs
       workers.ended(time.nowMs)
       sizes.learn(
         { handled: batch.deliveries, size: batch.deliveries.length, tookMs, ...result },
@@ -156,7 +172,7 @@ export function consume(world: World, fixed?: Fixed): Run {
       )
       chains.end(batch, () => undefined)
       activity.end()
-      ended()
+      inTurn.end()
       used.push(batch.deliveries.length)
       for (const delivery of batch.deliveries) rowOf.delete(delivery)
       settled += batch.deliveries.length

@@ -88,15 +88,21 @@ export async function processBatch<Tx>(engine: Engine<Tx>, feed: Feed, given: Ba
       wentWell: new Set<string>(),
     }
 
+    // Waiting for the turn is no overhead of this batch: it is the time that the calls of others take.
     const calledAt = clock.monotonicMs()
-    const { parts } = store
-    if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
-      await runTogether(engine, tx, executions, outcomes, permits)
-    } else {
-      const { partSize: size, looksBack = false } = batch
-      const inParts = { parts, size, looksBack, inCompany: companyRule(engine, batch) }
-      await runInParts(engine, inParts, tx, executions, outcomes, permits)
-      if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
+    const called = feed.turn === undefined ? undefined : await feed.turn()
+    try {
+      const { parts } = store
+      if (parts === undefined || batch.partSize === Number.POSITIVE_INFINITY) {
+        await runTogether(engine, tx, executions, outcomes, permits)
+      } else {
+        const { partSize: size, looksBack = false } = batch
+        const inParts = { parts, size, looksBack, inCompany: companyRule(engine, batch) }
+        await runInParts(engine, inParts, tx, executions, outcomes, permits)
+        if (batch.moves !== undefined) refuseToLeaveOut(runs, outcomes)
+      }
+    } finally {
+      called?.()
     }
     callsMs = clock.monotonicMs() - calledAt
     permits.order.keepBehind(outcomes)
