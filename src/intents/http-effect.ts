@@ -1,6 +1,8 @@
 import { checkFunction, DidNotHappen, JustonceError } from '../errors/index.ts'
+import { defaultTimeoutMs } from './decide-effect.ts'
 import type { EffectContext, EffectOptions, Intent } from './effect.ts'
 import { provesNothingSent } from './nothing-sent.ts'
+import { readAnswer, withinTime } from './read-answer.ts'
 
 type FromIntent<Payload, Value> = Value | ((intent: Intent<Payload>) => Value)
 
@@ -22,7 +24,7 @@ export interface HttpEffectOptions<Payload = unknown, Result = unknown>
    * not 2xx proves nothing. Default: none.
    */
   readonly refused?: readonly number[] | '4xx'
-  /** Answers that prove that nothing has happened: it is called again, when `Retry-After` says so. Default: 429. */
+  /** Answers that prove that nothing has happened: it is called again, when `Retry-After` says so, a day later at most. Default: 429. */
   readonly later?: readonly number[]
   /** What is kept of an answer that is 2xx. Default: its status, and its body if it has at most 64 KiB. */
   readonly result?: (response: Response) => Promise<Result> | Result
@@ -32,6 +34,7 @@ export interface HttpEffectOptions<Payload = unknown, Result = unknown>
 
 const longestBody = 65_536
 const longestShown = 300
+const longestDelayMs = 86_400_000
 
 /**
  * An effect that makes an HTTP request with the idempotency key, and that knows which failures prove that nothing has happened: no
@@ -64,23 +67,34 @@ async function request<Payload, Result>(
   intent: Intent<Payload>,
   { idempotencyKey, signal, assertInTime }: EffectContext,
 ): Promise<Result> {
-  const { later = [429], refused = [] } = options
+  const { later = [429], refused = [], timeoutMs = defaultTimeoutMs } = options
   const asked = requestOf(options, intent, idempotencyKey)
+  const what = `${asked.method} ${withoutQuery(asked.url)}`
+  const begunAt = performance.now()
   let response: Response
   assertInTime()
   try {
     response = await (options.fetch ?? fetch)(asked, { signal })
   } catch (cause) {
-    if (provesNothingSent(cause)) throw new DidNotHappen(`${asked.method} ${asked.url} reached nobody.`, { cause })
+    if (provesNothingSent(cause)) throw new DidNotHappen(`${what} reached nobody.`, { cause })
     throw cause
   }
   const { status } = response
-  if (response.ok) return await resultOf(options, response)
-  const said = `${asked.method} ${asked.url} answered ${status}: ${await shown(response)}`
+  // What it means is known by its status: its body must not take so long that the call counts as unknown.
+  const withinMs = Math.max(0, timeoutMs - (performance.now() - begunAt)) / 2
+  if (response.ok) return await resultOf(options, response, withinMs)
+  const { text } = await readAnswer(response, { mostBytes: longestShown, withinMs })
+  const said = `${what} answered ${status}: ${text}`
   if (later.includes(status)) throw new DidNotHappen(said, { ...delayIn(response) })
   const isRefused = refused === '4xx' ? status >= 400 && status < 500 && status !== 408 : refused.includes(status)
   if (isRefused) throw new DidNotHappen(said, { permanent: true })
   throw new Error(said)
+}
+
+/** Errors are read by many, and a query may hold a secret. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }
 
 /** Built before anything is sent, so that a mistake in it is certain to have changed nothing. */
@@ -121,29 +135,33 @@ function requestOf<Payload, Result>(
 async function resultOf<Payload, Result>(
   { result }: HttpEffectOptions<Payload, Result>,
   response: Response,
+  withinMs: number,
 ): Promise<Result> {
   const { status } = response
+  const nothing = { status } as Result
+  if (result !== undefined) {
+    const kept = await withinTime(resultBy(result, response), withinMs)
+    return kept === undefined ? nothing : kept.value
+  }
+  const { text, isWhole } = await readAnswer(response, { mostBytes: longestBody, withinMs })
+  if (text === '' || !isWhole) return nothing
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   try {
-    if (result !== undefined) return await result(response)
-    const text = await response.text()
-    if (text === '' || text.length > longestBody) return { status } as Result
-    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
     return { status, body: isJson ? JSON.parse(text) : text } as Result
   } catch {
-    return { status } as Result
+    return nothing
   }
 }
 
-async function shown(response: Response): Promise<string> {
-  try {
-    return (await response.text()).slice(0, longestShown)
-  } catch {
-    return 'no body'
-  }
+async function resultBy<Result>(
+  result: (response: Response) => Promise<Result> | Result,
+  response: Response,
+): Promise<{ readonly value: Result }> {
+  return { value: await result(response) }
 }
 
 function delayIn(response: Response): { readonly delayMs?: number } {
   const value = response.headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
-  return ms >= 0 ? { delayMs: ms } : {}
+  return ms >= 0 ? { delayMs: Math.min(ms, longestDelayMs) } : {}
 }

@@ -1,12 +1,11 @@
-/** No connection was made, or the other side could not prove who it is: the request itself was not sent. */
-const codes: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
+/** No connection was made. A connection that was there may end with one of these, too, when the way to the other side breaks down. */
+const ofConnecting: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])
+
+/** The host is unknown, or could not prove who it is: the request itself was not sent. */
+const beforeSending: ReadonlySet<unknown> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EAI_FAIL',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
   'UND_ERR_CONNECT_TIMEOUT',
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -24,5 +23,6 @@ export function provesNothingSent(error: unknown): boolean {
 function isConnecting(error: unknown): boolean {
   // Several addresses were tried, and each of them has failed in its own way.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isConnecting)
-  return codes.has((error as { readonly code?: unknown } | undefined)?.code)
+  const { code, syscall } = (error ?? {}) as { readonly code?: unknown; readonly syscall?: unknown }
+  return beforeSending.has(code) || (ofConnecting.has(code) && syscall === 'connect')
 }

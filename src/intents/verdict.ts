@@ -35,6 +35,9 @@ export function afterThrow(effect: Effect, known: Known, error: unknown, random:
   return state === 'dead' ? { kind: 'person', error } : { kind: 'unknown', next: 'again', delayMs, error }
 }
 
+/** A year. No database can hold every number as a time. */
+const longestDelayMs = 365 * 86_400_000
+
 function afterNothing(
   effect: Effect,
   { attempts, wasUnknown }: Known,
@@ -46,7 +49,7 @@ function afterNothing(
   // This attempt did nothing. Whether an earlier one did is still unknown.
   if (wasUnknown && isOver) return { kind: 'person', error }
   if (isOver) return { kind: 'given-up', error }
-  const delayMs = error.delayMs ?? judged.delayMs
+  const delayMs = Math.min(error.delayMs ?? judged.delayMs, longestDelayMs)
   return wasUnknown ? { kind: 'unknown', next: 'again', delayMs, error } : { kind: 'failed', delayMs, error }
 }
 

@@ -125,6 +125,21 @@ test('a bare call that did not happen is repeated, and given up after its attemp
   expect(failed).toMatchObject([{ state: 'given-up', attempts: 3, payload: { to: 'm1' } }])
 })
 
+test('a provider that wants to be called again in a million years is called again in one', async () => {
+  const { handle, clock, calls, intents } = openIntending({
+    run: () => {
+      throw new DidNotHappen('429', { delayMs: 1e25 })
+    },
+  })
+  await handle(note('m1'))
+  await clock.advance(1_000)
+  const year = new Date(clock.now().getTime() + 365 * 86_400_000)
+  expect(await intents()).toMatchObject([{ state: 'waiting', attempts: 1 }])
+  const [{ nextAt } = { nextAt: undefined }] = await intents()
+  expect(nextAt?.getTime()).toBeLessThanOrEqual(year.getTime())
+  expect(calls).toHaveLength(1)
+})
+
 test('a keyed call is repeated after any error, always with the same key', async () => {
   let failures = 2
   const { handle, clock, calls, intents } = openIntending({
