@@ -17,6 +17,7 @@ import { rootEntriesCheck } from './checks/root-entries.ts'
 import { snippetsCheck } from './checks/snippets.ts'
 import { storeContractCheck } from './checks/store-contract.ts'
 import { tarballCheck } from './checks/tarball.ts'
+import { translationsCheck } from './checks/translations.ts'
 import { typesCheck } from './checks/types.ts'
 
 const checks: readonly Check[] = [
@@ -35,6 +36,7 @@ const checks: readonly Check[] = [
   referenceCheck,
   architecturePageCheck,
   linksCheck,
+  translationsCheck,
   snippetsCheck,
   examplesCheck,
   exportsCheck,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findBrokenExports } from '../../tools/checks/exports.ts'
-import { findTarballProblems } from '../../tools/checks/tarball.ts'
+import { findTarballProblems, findUnpackedLinks } from '../../tools/checks/tarball.ts'
 import { importableNames } from '../../tools/package-exports.ts'
 
 const exports = {
@@ -26,6 +26,8 @@ test('the tarball holds the build and its pages, nothing else', () => {
     'README.md',
     'LICENSE',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'docs/start.md',
     'dist/index.js',
     'dist/dashboard/page.generated.js',
   ]
@@ -34,4 +36,10 @@ test('the tarball holds the build and its pages, nothing else', () => {
   expect(findTarballProblems([...packed, 'dist/x.test.js'])).toHaveLength(1)
   expect(findTarballProblems(packed.slice(1))).toHaveLength(1)
   expect(findTarballProblems(packed.slice(0, -1))).toHaveLength(1)
+})
+
+test('what the README leads to is in the tarball', () => {
+  const readme = '[a](docs/start.md#one) [b](https://example.org) [c](#here) ![d](docs/picture.png)'
+  expect(findUnpackedLinks(readme, ['docs/start.md', 'docs/picture.png'])).toEqual([])
+  expect(findUnpackedLinks(readme, ['docs/start.md'])).toEqual([expect.stringContaining('docs/picture.png')])
 })

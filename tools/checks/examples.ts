@@ -4,6 +4,7 @@ import { findCodeBlocks, readPages } from '../code-blocks.ts'
 import { fromRoot, listRepoPaths, makeScratchFolder, type RepoFile } from '../repo.ts'
 import { run } from '../run.ts'
 import type { Check } from './check.ts'
+import { translations } from './translations.ts'
 
 export interface Program {
   /** What the reader calls it: a path, or a page and line. */
@@ -64,6 +65,8 @@ function exampleFolders(): Program[] {
 export const examplesCheck: Check = {
   name: 'examples',
   async run() {
-    return { problems: await findBrokenPrograms([...readPages().flatMap(runnableBlocks), ...exampleFolders()]) }
+    // The programs of translated pages are those of their originals, which the check of translations sees to.
+    const pages = readPages().filter(({ path }) => !translations.some(([translated]) => translated === path))
+    return { problems: await findBrokenPrograms([...pages.flatMap(runnableBlocks), ...exampleFolders()]) }
   },
 }

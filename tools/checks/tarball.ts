@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from '../build.ts'
@@ -8,17 +8,25 @@ import { nonEmptyLines, run } from '../run.ts'
 import type { Check, CheckResult } from './check.ts'
 
 const builtFiles = ['dist/index.js', 'dist/dashboard/page.generated.js']
-const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md']
 
-/** A tarball holds what was built and the pages beside it: no sources, no tests. */
+/** A tarball holds what was built and the pages: no sources, no tests. */
 export function findTarballProblems(paths: readonly string[]): string[] {
-  const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !path.startsWith('dist/'))
+  const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !/^(?:dist|docs)\//.test(path))
   const tests = paths.filter((path) => path.includes('.test.') || path.startsWith('dist/dashboard/page/'))
   return [
     ...[...strangers, ...tests].map((path) => `the tarball contains ${path}`),
     ...alwaysPacked.filter((path) => !paths.includes(path)).map((path) => `the tarball lacks ${path}`),
     ...builtFiles.filter((path) => !paths.includes(path)).map((path) => `the tarball lacks ${path}`),
   ]
+}
+
+/** Whatever the README of the package leads to is in the package, because a reader may have nothing else. */
+export function findUnpackedLinks(readme: string, paths: readonly string[]): string[] {
+  const links = [...readme.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, file = '']) => file)
+  return [...new Set(links)]
+    .filter((file) => !paths.includes(file))
+    .map((file) => `README.md leads to ${file}, which the tarball lacks`)
 }
 
 /** Packs, installs into an empty project, then uses the package as a stranger would. */
@@ -44,11 +52,13 @@ async function packAndInstall(project: string): Promise<string[]> {
   const packed = await run('npm', ['pack', '--json', '--pack-destination', project])
   if (!packed.ok) return [`npm pack failed: ${packed.output}`]
   const [tarball] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
+  const paths = tarball.files.map((file) => file.path)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true }))
   cpSync(fromRoot('tools/tarball-smoke'), project, { recursive: true })
   const installed = await run('npm', ['install', '--no-audit', '--no-fund', `./${tarball.filename}`], { cwd: project })
   return [
-    ...findTarballProblems(tarball.files.map((file) => file.path)),
+    ...findTarballProblems(paths),
+    ...findUnpackedLinks(readFileSync(fromRoot('README.md'), 'utf8'), paths),
     ...(installed.ok ? [] : [`npm install failed: ${installed.output}`]),
   ]
 }
