@@ -1,4 +1,4 @@
-import type { Clock, Events, PublishedMessage, Store } from '../contracts/index.ts'
+import type { Clock, Events, Fact, PublishedMessage, Store } from '../contracts/index.ts'
 import { isJustonceError } from '../errors/index.ts'
 import { databaseNow } from '../facts/index.ts'
 import { factOf, readState, writeState } from '../facts/schedule-facts.ts'
@@ -25,6 +25,8 @@ const lookMs = 60_000
 /** What is known of a schedule that nobody has any more is forgotten some time after its next tick would have come. */
 const keptMs = 90 * 86_400_000
 const soonMs = 5
+/** When to try again a schedule that has failed. */
+const failedAgainMs = 10_000
 
 type Advance = Extract<Decision, { readonly kind: 'advance' }>
 
@@ -57,25 +59,39 @@ export class Scheduler {
   }
 
   async #round(): Promise<number> {
-    const { store, schedules, clock } = this.#parts
+    const { store, schedules } = this.#parts
     const facts = await store.facts.read(schedules.map(factOf))
     let wakeAt = Number.POSITIVE_INFINITY
     for (const [index, schedule] of schedules.entries()) {
-      const fact = facts[index]
-      const decide = async (isExact: boolean) =>
-        decideTicks(schedule, readState(fact?.value), {
-          now: await this.#now(isExact),
-          isNew: this.#fresh.has(schedule),
-        })
-      let decision = await decide(false)
-      // Only the clock of the database decides; the estimate says when it is worth asking.
-      if (decision.kind === 'advance') decision = await decide(true)
-      if (decision.kind === 'wait') wakeAt = Math.min(wakeAt, decision.until)
-      else wakeAt = Math.min(wakeAt, await this.#advance(schedule, decision, fact?.revision))
-      if (decision.kind === 'wait') this.#fresh.delete(schedule)
+      try {
+        wakeAt = Math.min(wakeAt, await this.#look(schedule, facts[index]))
+      } catch (error) {
+        // One whose message cannot be made must not keep the others from being made.
+        this.#loop.failed(error)
+        wakeAt = Math.min(wakeAt, this.#estimated + failedAgainMs)
+      }
     }
-    const estimated = (this.#offset?.ms ?? 0) + clock.monotonicMs()
-    return Math.min(lookMs, Math.max(soonMs, wakeAt - estimated))
+    return Math.min(lookMs, Math.max(soonMs, wakeAt - this.#estimated))
+  }
+
+  /** Makes what is due. Resolves to when to look again. */
+  async #look(schedule: Schedule, fact: Fact | undefined): Promise<number> {
+    const decide = async (isExact: boolean) =>
+      decideTicks(schedule, readState(fact?.value), {
+        now: await this.#now(isExact),
+        isNew: this.#fresh.has(schedule),
+      })
+    let decision = await decide(false)
+    // Only the clock of the database decides; the estimate says when it is worth asking.
+    if (decision.kind === 'advance') decision = await decide(true)
+    if (decision.kind === 'advance') return await this.#advance(schedule, decision, fact?.revision)
+    this.#fresh.delete(schedule)
+    return decision.until
+  }
+
+  /** What the database's clock says now, as far as this process knows. */
+  get #estimated(): number {
+    return (this.#offset?.ms ?? 0) + this.#parts.clock.monotonicMs()
   }
 
   /** Resolves to when to look again. */

@@ -6,8 +6,8 @@ export type Timing =
   | { readonly kind: 'every'; readonly everyMs: number }
   | { readonly kind: 'cron'; readonly cron: Cron; readonly offsetAt: OffsetAt }
 
-/** A 29th of February is at most eight years away. */
-const longestGapDays = 9 * 366
+/** A 29th of February is at most eight years away, and one that must be a Sunday forty: no year has one around 2100. */
+const longestGapDays = 41 * 366
 
 /** The first tick after an instant. Every process finds the same one. */
 export function nextTick(timing: Timing, after: number): number {

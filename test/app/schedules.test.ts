@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { isJustonceError } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { openApp } from './open-app.ts'
 
 const hour = 3_600_000
@@ -75,4 +76,31 @@ test('a schedule whose messages have no route, or do not fit, keeps the app from
   app.schedule('s', { cron: '@daily', type: 'report.due', body: {} })
   await expect(app.start()).rejects.toSatisfy((error) => isJustonceError(error, 'ROUTE_UNKNOWN'))
   expect(() => app.schedule('s', { cron: '@daily', type: 'note.created', body: {} })).toThrow('already a schedule')
+})
+
+test('a schedule whose message cannot be made keeps no other one from being made', async () => {
+  const ran: string[] = []
+  const clock = fakeClock()
+  const { app, handle, quiet, eventsOf } = openApp({
+    clock,
+    pollMs: 60_000,
+    codec: {
+      'bad.due': {
+        encode: () => {
+          if (clock.now() > new Date('2030-01-01T00:30Z')) throw new Error('no room')
+          return Buffer.from('{}')
+        },
+        decode: () => ({}),
+      },
+    },
+  })
+  for (const type of ['bad.due', 'good.due']) {
+    app.on(type, type, ({ type: each }) => void ran.push(each))
+    app.schedule(type, { everyMs: hour, type, body: {} })
+  }
+  await handle()
+  await clock.advance(2 * hour + 1_000)
+  await quiet()
+  expect(ran).toEqual(['good.due', 'good.due'])
+  expect(eventsOf('loop-failed').length).toBeGreaterThan(0)
 })
