@@ -9,6 +9,7 @@ import { growth } from './growth.ts'
 import { heart } from './heart.ts'
 import { memory } from './memory.ts'
 import { network } from './network.ts'
+import { observability } from './observability.ts'
 import { outgoing } from './outgoing.ts'
 import { peers } from './peers.ts'
 import { stores } from './stores.ts'
@@ -25,6 +26,7 @@ const suites = [
   growth,
   memory,
   outgoing,
+  observability,
   stores,
   brokers,
   peers,

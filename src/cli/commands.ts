@@ -1,4 +1,5 @@
 import { auditCommand } from './audit/index.ts'
+import { chooseCommand } from './choose/index.ts'
 import type { Command } from './command.ts'
 import { completionCommand } from './completion/index.ts'
 import { dashboardCommand } from './dashboard/index.ts'
@@ -35,5 +36,6 @@ export const commands: readonly Command[] = [
   retentionCommand,
   newEpochCommand,
   proveCommand,
+  chooseCommand,
   completionCommand(() => commands),
 ]
