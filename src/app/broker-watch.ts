@@ -4,7 +4,7 @@ import type { ReportedBroker } from '../facts/index.ts'
 import { Loop } from '../loops/loop.ts'
 
 const everyMs = 15_000
-/** At the start a queue may not be declared yet. */
+/** At the start nothing is being read, and a queue may not be declared yet. */
 const firstMs = 1_000
 /** A broker that takes longer has no state to tell. */
 const answerMs = 10_000
@@ -21,6 +21,7 @@ export class BrokerWatch {
   /** Asked, and without an answer: another question would hold another connection. */
   readonly #asked = new Set<Inspected>()
   readonly #loop: Loop | undefined
+  #hasBegun = false
   /** Rounds in a row in which a broker did not answer. */
   #failures = 0
 
@@ -46,6 +47,10 @@ export class BrokerWatch {
   }
 
   async #look(): Promise<number> {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      return firstMs
+    }
     await Promise.all(this.#drivers.map((driver) => this.#ask(driver)))
     const isComplete = this.#known.size === this.#drivers.length
     this.#failures = isComplete ? 0 : this.#failures + 1

@@ -113,8 +113,8 @@ export class Running {
 
   start(): void {
     this.#options.heartbeat?.start(this.#gate)
-    this.#options.brokers?.start()
     for (const consumer of this.#consumers) consumer.start()
+    this.#options.brokers?.start()
     this.#retrier?.start()
     this.#housekeeper?.start()
     this.#blockedKeys?.start()

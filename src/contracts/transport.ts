@@ -158,7 +158,9 @@ export interface Subscriber {
   redeliversForMs?(): Promise<number | undefined>
   /**
    * Asks the broker about its state, for operators. Called every few seconds while the app runs, one call at a time.
-   * You must: change nothing at the broker, and reject if it does not answer. Without this method nothing is known.
+   * You must: change nothing at the broker, need no rights or channels beyond those for reading (a refused question must not
+   * end the connection that reads), end the question when you are closed, and reject if the broker does not answer. Without this
+   * method nothing is known.
    */
   inspect?(): Promise<BrokerState>
   /**

@@ -2,7 +2,7 @@ import { type ErrorCode, isJustonceError, JustonceError } from '../../errors/ind
 
 /** AMQP reply codes for something that does not exist, is in use, or is set up differently. */
 const aboutSetup = new Set<unknown>([404, 405, 406, 530, 540])
-const accessRefused = 403
+export const accessRefused = 403
 
 /** Translates an error of the client into ours. Never shows the URL, because it may contain a password. */
 export function brokerError(error: unknown, doing: string): JustonceError {

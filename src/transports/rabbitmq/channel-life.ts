@@ -100,6 +100,19 @@ export class ChannelLife {
     }
   }
 
+  get isReading(): boolean {
+    return this.#rungs.length > 0 && !this.#left && !this.hasEnded && this.#closing === undefined
+  }
+
+  /**
+   * How many messages wait in a queue that is being read. It is asked on this channel: where a user may have no more channels,
+   * opening another one ends the whole connection.
+   */
+  async waitingIn(queue: string): Promise<number | undefined> {
+    const { messageCount } = await this.#channel.checkQueue(queue)
+    return messageCount
+  }
+
   /** One after another, because the prefetch applies to the next consumer of the channel. */
   #consume(subscription: Subscription, prefetch: number): Promise<Consumer> {
     const beginning = this.#beginning.then(() => this.#begin(subscription, prefetch))

@@ -1,7 +1,7 @@
 import { inTime } from '../../clock/index.ts'
 import type { Clock, OutgoingMessage, PublishResult } from '../../contracts/index.ts'
 import { isJustonceError, JustonceError } from '../../errors/index.ts'
-import { brokerError, replyCode } from './broker-errors.ts'
+import { accessRefused, brokerError, replyCode } from './broker-errors.ts'
 import type { AmqpConfirmChannel } from './client-shapes.ts'
 import { type Answer, ConfirmedSending } from './confirmed-sending.ts'
 import type { Link } from './link.ts'
@@ -27,7 +27,6 @@ const farewellMs = 3_000
 
 /** RabbitMQ closes the channel with this code if it does not accept a message, for example one that is too large. */
 const preconditionFailed = 406
-const accessRefused = 403
 
 export function newPublisher({ link, rules, clock, confirmTimeoutMs, prepare }: PublisherOptions): Publisher {
   let current: Promise<ConfirmedSending> | undefined

@@ -1,11 +1,11 @@
 import { inTime, systemClock } from '../../clock/index.ts'
 import type { Appetite, Delivery, Transport } from '../../contracts/index.ts'
-import { type JustonceError, quiet } from '../../errors/index.ts'
-import { brokerError } from './broker-errors.ts'
+import { JustonceError, quiet } from '../../errors/index.ts'
+import { accessRefused, brokerError, replyCode } from './broker-errors.ts'
 import { ChannelLife, type Receipt, type Subscription } from './channel-life.ts'
 import type { AmqpMessage } from './client-shapes.ts'
 import { connectBy } from './connect-by.ts'
-import { type Link, newLink } from './link.ts'
+import { newLink } from './link.ts'
 import { checkRabbitmqOptions, destinationOf, type RabbitmqTransportOptions } from './options.ts'
 import { newPublisher } from './publisher.ts'
 import { readQueue } from './read-queue.ts'
@@ -105,6 +105,22 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     }
   }
 
+  let isRead = false
+  let mayAsk = true
+  /** `undefined` for a queue that is only published to, and if the broker does not allow the question. */
+  const waiting = async (): Promise<number | undefined> => {
+    if (!isRead || !mayAsk) return undefined
+    const life = [...lives].find(({ isReading }) => isReading)
+    if (life === undefined) throw new JustonceError('BROKER_UNREACHABLE', { message: `${source} is not being read.` })
+    try {
+      return await life.waitingIn(queue)
+    } catch (error) {
+      // It has cost the channel, and everything unsettled is delivered again. A missing queue would have cost it anyway.
+      mayAsk = replyCode(error) !== accessRefused
+      throw error
+    }
+  }
+
   const publisher = newPublisher({
     link: outgoing,
     rules: { queue, source, publishTo: options.publishTo, maxMessageBytes: options.maxMessageBytes ?? 16_777_216 },
@@ -129,6 +145,7 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       }
       const dropping = dropsAtItsLimit(options)
       if (dropping !== undefined) report(dropping)
+      isRead = true
       const signal = AbortSignal.any([wanted, closing.signal])
       const stopHearing = appetite?.onGrown(() => {
         for (const life of lives) life.adjust()
@@ -155,8 +172,8 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
     },
     publish: (messages) => publisher.publish(messages),
     async inspect() {
-      const { messageCount } = await checkedQueue(incoming, queue)
-      return { waiting: messageCount, warnings: setupWarnings(options).map(({ code, message }) => ({ code, message })) }
+      const warnings = setupWarnings(options).map(({ code, message }) => ({ code, message }))
+      return { waiting: await waiting(), warnings }
     },
     async close() {
       closing.abort()
@@ -165,17 +182,5 @@ export function rabbitmqTransport(options: RabbitmqTransportOptions): Transport 
       lives.clear()
       await Promise.all([reading.then(() => incoming.close()), publisher.close().then(() => outgoing.close())])
     },
-  }
-}
-
-/** On a channel of its own, which the broker closes if there is no such queue. */
-async function checkedQueue(link: Link, queue: string): Promise<{ readonly messageCount?: number }> {
-  const { channel } = await link.open((connection) => connection.createChannel())
-  channel.on('error', () => {})
-  try {
-    return await channel.checkQueue(queue)
-  } finally {
-    // The client throws if the broker has closed it already.
-    await (async () => channel.close())().catch(() => {})
   }
 }
