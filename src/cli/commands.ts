@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 import { completionCommand } from './completion/index.ts'
 import { dashboardCommand } from './dashboard/index.ts'
 import { deadLettersCommand } from './dead-letters/index.ts'
+import { demoCommand } from './demo/index.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { handlersCommand } from './handlers/index.ts'
 import { intentsCommand } from './intents/index.ts'
@@ -20,6 +21,7 @@ import { waitingCommand } from './waiting/index.ts'
 
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
+  demoCommand,
   statusCommand,
   dashboardCommand,
   messagesCommand,

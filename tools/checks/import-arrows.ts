@@ -49,6 +49,9 @@ export const layers: readonly Layer[] = [
       'dashboard',
       'operations',
       'testing',
+      // What a user has: the demonstration is a program like theirs.
+      'root',
+      'transports/queue',
       ...['postgres', 'mysql', 'redis', 'sqlite'].map((name) => `stores/${name}`),
     ],
   },

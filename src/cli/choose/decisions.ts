@@ -87,7 +87,7 @@ export const brokers = {
   queue: {
     label: 'none: the database is the queue',
     scheme: 'queueTransport()',
-    why: 'messages are removed in the transaction that handles them, so that there is no redelivery at all',
+    why: 'messages are removed in the transaction that handles them: there is no gap between commit and acknowledgement',
     page: 'drivers/queue.md',
   },
   webhooks: {
