@@ -27,6 +27,7 @@ const vitest = spawn(
   [
     fromRoot('node_modules/vitest/vitest.mjs'),
     'run',
+    '--config=test/vitest.config.ts',
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${reportFile}`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findStaleNames } from '../../tools/checks/architecture-page.ts'
 import { findStaleErrorsPage } from '../../tools/checks/errors-page.ts'
-import { findBrokenPrograms, runnableBlocks } from '../../tools/checks/examples.ts'
+import { findBrokenPrograms, findExamplesWithoutPage, runnableBlocks } from '../../tools/checks/examples.ts'
 import { findDeadLinks, findMissingTests } from '../../tools/checks/links.ts'
 import { findBrokenSnippets } from '../../tools/checks/snippets.ts'
 import { findCodeBlocks } from '../../tools/code-blocks.ts'
@@ -48,6 +48,16 @@ test('a program that prints something else, fails, or has no expectation is brok
   expect(await run(...block('ts run', "throw new Error('no')"), ...block('text', ''))).toEqual([
     expect.stringContaining('failed:'),
   ])
+})
+
+test('an example without a page, or whose page does not say how to run it, is reported', () => {
+  const example = (text: string) => [
+    { path: 'examples/01-tea/main.ts', text: '' },
+    { path: 'examples/01-tea/README.md', text },
+  ]
+  expect(findExamplesWithoutPage(example('npm run example 01'))).toEqual([])
+  expect(findExamplesWithoutPage(example('node main.ts'))).toEqual([expect.stringContaining('npm run example 01')])
+  expect(findExamplesWithoutPage(example('').slice(0, 1))).toEqual(['examples/01-tea has no README.md'])
 })
 
 test('the errors page is stale when the catalogue has moved on', () => {

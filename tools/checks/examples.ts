@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findCodeBlocks, readPages } from '../code-blocks.ts'
-import { fromRoot, listRepoPaths, makeScratchFolder, type RepoFile } from '../repo.ts'
+import { fromRoot, listRepoPaths, makeScratchFolder, type RepoFile, readRepoFiles } from '../repo.ts'
 import { run } from '../run.ts'
 import type { Check } from './check.ts'
 import { translations } from './translations.ts'
@@ -52,9 +52,23 @@ export function runnableBlocks(page: RepoFile): Program[] {
   })
 }
 
+/** Those that need a server are run by a test, which has one. */
+const runByTests = new Map([['examples/09-kafka-positions/main.ts', 'test/kafka/example.test.ts']])
+
+/** Each example has a page that says what it is about and how to run it. */
+export function findExamplesWithoutPage(files: readonly RepoFile[]): string[] {
+  const folders = new Set(files.flatMap(({ path }) => /^(examples\/\d\d-[^/]+)\//.exec(path)?.[1] ?? []))
+  return [...folders].flatMap((folder) => {
+    const page = files.find(({ path }) => path === `${folder}/README.md`)
+    const command = `npm run example ${folder.slice('examples/'.length, 'examples/00'.length)}`
+    if (page === undefined) return [`${folder} has no README.md`]
+    return page.text.includes(command) ? [] : [`${page.path} does not say: ${command}`]
+  })
+}
+
 function exampleFolders(): Program[] {
   return listRepoPaths()
-    .filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path))
+    .filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path) && !runByTests.has(path))
     .map((path) => {
       const expected = fromRoot(path.replace(/main\.ts$/, 'expected.txt'))
       const expectedOutput = existsSync(expected) ? readFileSync(expected, 'utf8') : undefined
@@ -67,6 +81,7 @@ export const examplesCheck: Check = {
   async run() {
     // The programs of translated pages are those of their originals, which the check of translations sees to.
     const pages = readPages().filter(({ path }) => !translations.some(([translated]) => translated === path))
-    return { problems: await findBrokenPrograms([...pages.flatMap(runnableBlocks), ...exampleFolders()]) }
+    const broken = await findBrokenPrograms([...pages.flatMap(runnableBlocks), ...exampleFolders()])
+    return { problems: [...broken, ...findExamplesWithoutPage(readRepoFiles((path) => path.startsWith('examples/')))] }
   },
 }

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { keepFilesInMemory } from './test/servers/memory-disk.ts'
-import { LongestFirst } from './tools/longest-first.ts'
+import { LongestFirst } from '../tools/longest-first.ts'
+import { keepFilesInMemory } from './servers/memory-disk.ts'
 
 // For this process, which starts the shared servers, and for its workers.
 keepFilesInMemory(process.env)
 // Stripping the types of the sources is most of what it costs to start a program; the first does it for all.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/justonce-compiled', import.meta.url))
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/justonce-compiled', import.meta.url))
 
 export default defineConfig({
   test: {
