@@ -14,6 +14,7 @@ import { optionsPageCheck } from './checks/options-page.ts'
 import { packageImportsCheck } from './checks/package-imports.ts'
 import { referenceCheck } from './checks/reference.ts'
 import { rootEntriesCheck } from './checks/root-entries.ts'
+import { siteCheck } from './checks/site.ts'
 import { snippetsCheck } from './checks/snippets.ts'
 import { storeContractCheck } from './checks/store-contract.ts'
 import { tarballCheck } from './checks/tarball.ts'
@@ -36,6 +37,7 @@ const checks: readonly Check[] = [
   referenceCheck,
   architecturePageCheck,
   linksCheck,
+  siteCheck,
   translationsCheck,
   snippetsCheck,
   examplesCheck,
