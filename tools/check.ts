@@ -4,6 +4,7 @@ import { dashboardPageCheck } from './checks/dashboard-page.ts'
 import { errorsPageCheck } from './checks/errors-page.ts'
 import { examplesCheck } from './checks/examples.ts'
 import { exportsCheck } from './checks/exports.ts'
+import { featuresCheck } from './checks/features.ts'
 import { fileSizeCheck } from './checks/file-size.ts'
 import { forbiddenWordsCheck } from './checks/forbidden-words.ts'
 import { formatCheck } from './checks/format.ts'
@@ -36,6 +37,7 @@ const checks: readonly Check[] = [
   optionsPageCheck,
   referenceCheck,
   architecturePageCheck,
+  featuresCheck,
   linksCheck,
   siteCheck,
   translationsCheck,

@@ -30,6 +30,7 @@ const plan: readonly { title: string; folders: readonly string[]; first: readonl
       'external-calls',
     ].map((name) => `docs/guides/${name}.md`),
   },
+  { title: 'Examples', folders: ['examples/'], first: [] },
   { title: '中文', folders: ['docs/zh-CN/'], first: ['docs/zh-CN/README.md'] },
   {
     title: 'Drivers',
@@ -40,7 +41,7 @@ const plan: readonly { title: string; folders: readonly string[]; first: readonl
   {
     title: 'Reference',
     folders: ['docs/reference/'],
-    first: ['guarantees', 'api', 'options', 'events', 'errors', 'command-line', 'glossary'].map(
+    first: ['features', 'guarantees', 'api', 'options', 'events', 'errors', 'command-line', 'glossary'].map(
       (name) => `docs/reference/${name}.md`,
     ),
   },
@@ -53,7 +54,7 @@ const plan: readonly { title: string; folders: readonly string[]; first: readonl
   { title: 'Decisions', folders: ['docs/decisions/'], first: [] },
 ]
 
-const isPage = (path: string) => /^(?:README|CONTRIBUTING|CHANGELOG)\.md$|^docs\/.*\.md$/.test(path)
+const isPage = (path: string) => /^(?:README|CONTRIBUTING|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/.test(path)
 
 export function readSections(files = readRepoFiles(isPage)): Section[] {
   const left = new Map(files.map((file) => [file.path, asPage(file)]))
