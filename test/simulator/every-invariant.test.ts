@@ -8,7 +8,7 @@ import { museum } from './museum/index.ts'
 test.each([
   {
     simulator: 'of the engine',
-    files: ['invariants', 'inside-invariants', 'intent-invariants', 'retention-watch'],
+    files: ['invariants', 'inside-invariants', 'intent-invariants', 'retained-intents', 'retention-watch'],
     exhibits: museum,
   },
   { simulator: 'of what leaves', files: ['outgoing/invariants'], exhibits: brokenOutgoing },

@@ -2,6 +2,7 @@ import { DidNotHappen, type EffectOptions } from '../../src/index.ts'
 import { callFaults, type PlannedFault } from './faults.ts'
 import type { WayOut } from './outside.ts'
 import { Random } from './random.ts'
+import { retained } from './retained.ts'
 import type { Scenario } from './scenario.ts'
 
 /** What can be done about an unknown outcome. `named`: a key that several messages share, at a provider that honours keys. */
@@ -47,6 +48,11 @@ export function intendingAhead(scenario: Scenario): Scenario {
       lastsMs: random.between(500, 20_000),
     },
   }
+}
+
+/** The same world in which records are removed, and with them what is known of the calls. */
+export function intendingRetained(scenario: Scenario): Scenario {
+  return intending(retained(scenario))
 }
 
 const settleMs = 5_000

@@ -17,7 +17,6 @@ export interface ClockPlan {
  */
 export function jumping(scenario: Scenario): Scenario {
   const random = new Random(scenario.seed * 48_271 + 11)
-  // Intended calls have worlds of their own in which the clock is ahead: here, what is known of them is removed after a day.
   const { messages, retention, mendedAt, deployAt, sickUntil, intents, ...calm } = retained({
     ...scenario,
     shape: 'queue',
@@ -39,6 +38,14 @@ export function jumping(scenario: Scenario): Scenario {
       lastsMs: random.between(1_000, 20_000),
     },
   }
+}
+
+/**
+ * The same world in which handlers intend calls. Those of the time when the clock is ahead are made when that time has come, and what
+ * is known of most calls is gone by then. Nobody dies in it: who finds a lease that has ended early cannot know whether its holder lives.
+ */
+export function jumpingIntents(scenario: Scenario): Scenario {
+  return { ...jumping(scenario), intents: true }
 }
 
 /**

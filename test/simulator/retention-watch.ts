@@ -1,6 +1,9 @@
+import { isIntent } from '../../src/encoding/intent-name.ts'
 import type { ServerTransaction } from './database/server-transaction.ts'
 import type { Row, SimDatabase } from './database/sim-database.ts'
+import type { Outside } from './outside.ts'
 import { dayMs, hourMs } from './retained.ts'
+import { bornOfIntent, IntentWatch } from './retained-intents.ts'
 import { runOf } from './run-of.ts'
 import type { Scenario } from './scenario.ts'
 import { bornIn, worldBegins } from './timed-ids.ts'
@@ -17,6 +20,7 @@ export class RetentionWatch {
   readonly forgotten = new Set<string>()
   /** Runs that a person has redriven although nobody could know whether they had happened. */
   readonly redriven = new Set<string>()
+  readonly intents: IntentWatch
   removed = 0
   readonly #database: SimDatabase
   readonly #keepMs: number
@@ -28,13 +32,20 @@ export class RetentionWatch {
   /** Runs that were recorded or parked: from then on they must not be lost. */
   readonly #known = new Set<string>()
 
-  constructor(database: SimDatabase, { retention, shape }: Scenario) {
+  constructor(database: SimDatabase, outside: Outside, { retention, shape }: Scenario) {
     this.#database = database
+    this.intents = new IntentWatch(database, outside, () => this.#horizon)
     this.#keepMs = Math.min(...(retention?.days ?? []).flatMap((days) => days ?? [])) * dayMs
     this.#skips = retention?.tooOld === 'skip'
     this.#isTimelessRemoved = retention?.timeless === true
     // What is known by its position has no record, and is never too old.
-    if (retention !== undefined && shape !== 'log by position') database.onCommit = (each) => this.#see(each)
+    const seesRecords = shape !== 'log by position'
+    if (retention !== undefined)
+      database.onCommit = (each) => {
+        if (seesRecords) this.#see(each)
+        else this.#seeHorizonIn(each)
+        this.intents.see(each)
+      }
   }
 
   /** Nobody has to answer for it: it was never known, and then it was too late to get to know it. */
@@ -57,7 +68,13 @@ export class RetentionWatch {
     }
   }
 
+  #seeHorizonIn({ writes }: ServerTransaction): void {
+    if (writes.has('meta\0horizon')) this.#seeHorizon(writes.get('meta\0horizon'))
+  }
+
   #seeEffect(transaction: ServerTransaction, row: Row | undefined): void {
+    // The message about a call has an id of its own, without a time; its effect bears the name of the message that intended the call.
+    if (row?.handler === 'told') return
     const run = `${row?.handler}|${row?.message}`
     const letters = this.#database.scan(undefined, 'parked').filter(({ key }) => runOf(key) === run)
     if (letters.some(({ row: { reason, redrive } }) => reason === 'TOO_OLD_TO_KNOW' && redrive !== undefined))
@@ -78,7 +95,7 @@ export class RetentionWatch {
     const before = this.#database.read(undefined, 'inbox', run)
     if (before === undefined) return
     this.removed++
-    if (bornIn(run) === undefined && this.#mayForget(before)) this.forgotten.add(run)
+    if (bornOf(run) === undefined && this.#mayForget(before)) this.forgotten.add(run)
     else if (!this.#isBelow(run, graceMs)) this.found.push(`UNRECORDED: the record of ${run} was removed too early`)
   }
 
@@ -114,7 +131,11 @@ export class RetentionWatch {
   }
 
   #isBelow(idOrRun: string, byMs = 0): boolean {
-    const born = bornIn(idOrRun)
+    const born = bornOf(idOrRun)
     return born !== undefined && born < this.#horizon - byMs
   }
+}
+
+function bornOf(idOrRun: string): number | undefined {
+  return isIntent(idOrRun) ? bornOfIntent(idOrRun) : bornIn(idOrRun)
 }

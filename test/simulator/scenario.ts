@@ -2,8 +2,8 @@ import { burdened } from './burdened.ts'
 import { crowded } from './crowded.ts'
 import { type PlannedFault, planFaults } from './faults.ts'
 import { inside, restoredInside } from './inside.ts'
-import { intending } from './intending.ts'
-import { type ClockPlan, jumping, jumpingInside } from './jumping.ts'
+import { intending, intendingRetained } from './intending.ts'
+import { type ClockPlan, jumping, jumpingInside, jumpingIntents } from './jumping.ts'
 import { type Meddling, meddled } from './meddled.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
@@ -98,7 +98,7 @@ export interface Scenario {
  * ones, or the database's clock jumps, with a broker or as the queue. In every eighth the server refuses to open some transactions, and in every ninth handlers
  * publish with delays. In two of thirteen the database itself is the queue, and in half of these it is restored. In two of nineteen
  * connections are kept in a pool that others use, too. In some there is a schedule,
- * and in some handlers intend calls to the outside.
+ * and in some handlers intend calls to the outside, also where records are removed or the clock jumps.
  */
 export function scenarioOf(
   seed: number,
@@ -111,11 +111,11 @@ export function scenarioOf(
   const delaying = seed % 9 === 3 ? { ...timeless, delays: true } : timeless
   const refused = seed % 8 === 0 ? refusing(delaying) : delaying
   const scenario = seed % 19 < 2 ? meddled(refused) : refused
-  if (isRetained) return retained(scenario)
+  if (isRetained) return seed % 49 === 19 ? intendingRetained(scenario) : retained(scenario)
   if (isRestored) return isInside ? restoredInside(scenario) : restored(scenario)
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)
-  if (seed % 17 === 2) return jumping(timeless)
+  if (seed % 17 === 2) return seed % 34 === 2 ? jumpingIntents(timeless) : jumping(timeless)
   if (seed % 17 === 7) return jumpingInside(plain)
   if (seed % 10 === 9 && !isInside) return intending(scenario)
   return seed % 10 === 7 && !isInside ? { ...scenario, ticks: true } : scenario

@@ -7,6 +7,7 @@ import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
 import { refusing } from './refusing.ts'
 import { restoredLog } from './restored.ts'
+import { retained } from './retained.ts'
 import { type Scenario, type ScenarioMessage, scenarioOf, timelessScenario } from './scenario.ts'
 import { type Program, World } from './world.ts'
 
@@ -45,7 +46,7 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     shape = 'queue',
   } = exhibit
   const given = isIntending
-    ? intending(timelessScenario(seed))
+    ? intending(isRetained ? retained(timelessScenario(seed)) : timelessScenario(seed))
     : scenarioOf(seed, isRetained, isRestored, shape === 'database')
   const plan = isInterleaved ? { ...given, interleave: true, batchMax: Math.max(10, given.batchMax) } : given
   const refused = isRefused ? refusing(plan) : plan

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
-import { intending, intendingAhead } from './intending.ts'
-import { jumping, jumpingInside } from './jumping.ts'
+import { intending, intendingAhead, intendingRetained } from './intending.ts'
+import { jumping, jumpingInside, jumpingIntents } from './jumping.ts'
 import { meddled } from './meddled.ts'
 import { museum } from './museum/index.ts'
 import { restored, restoredLog } from './restored.ts'
@@ -156,6 +156,8 @@ describe('the real engine in the simulator', () => {
     { world: 'while everything goes wrong', scenario: (seed) => intending(timelessScenario(seed)) },
     { world: 'and the clock of the database is ahead', scenario: (seed) => intendingAhead(timelessScenario(seed)) },
     { world: 'and a backup is restored', scenario: (seed) => intending(restored(timelessScenario(seed))) },
+    { world: 'and records are removed', scenario: (seed) => intendingRetained(timelessScenario(seed)) },
+    { world: 'and the clock is ahead by days', scenario: (seed) => jumpingIntents(timelessScenario(seed)) },
   ])(
     'handlers intend calls to the outside $world: each is made as its effect promises, and none is forgotten',
     async ({ scenario }) => {

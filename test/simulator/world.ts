@@ -84,7 +84,7 @@ export class World {
         ? new SimBroker(this.scheduler, scenario.order, scenario.deliveryLimit)
         : new SimLog(this.scheduler)
     this.faults = new Faults(scenario.faults)
-    this.watch = scenario.retention && new RetentionWatch(this.database, scenario)
+    this.watch = scenario.retention && new RetentionWatch(this.database, this.outside, scenario)
     this.#lastLeapEnd = endOf(scenario.retention?.leaps.at(-1))
   }
 
@@ -105,7 +105,10 @@ export class World {
       for (let index = 0; index < scenario.processes; index++)
         scheduler.after(scenario.deployAt + index * 4_000, () => this.#processes[index]?.die())
     for (const { at, ms } of scenario.retention?.leaps ?? []) scheduler.after(at, () => scheduler.leap(ms))
-    if (scenario.retention) scheduler.after(this.#lastLeapEnd + frozenMs, () => this.#sleepUntilAllAreBorn())
+    const { clock } = scenario
+    const rightAt = clock === undefined ? 0 : clock.at + clock.lastsMs
+    if (scenario.retention)
+      scheduler.after(Math.max(this.#lastLeapEnd, rightAt) + frozenMs, () => this.#sleepUntilAllAreDue())
     scheduler.after(this.#lastLeapEnd + faultsEndAfter, () => {
       this.faults.healed = true
     })
@@ -158,11 +161,16 @@ export class World {
     return false
   }
 
-  /** A process that was frozen with an id from the future in its hands has made it wait for too long. */
-  #sleepUntilAllAreBorn(): void {
-    const { scheduler, database } = this
-    const unborn = database.scan(undefined, 'parked').filter(({ row }) => row.reason === 'ID_FROM_THE_FUTURE')
-    const lastsMs = Math.max(0, ...unborn.map(({ row }) => (row.nextAt as Date).getTime() - database.date().getTime()))
+  /**
+   * A process that was frozen with an id from the future in its hands has made it wait for too long. What was intended while the
+   * clock was ahead is late by as much, and is said to be.
+   */
+  #sleepUntilAllAreDue(): void {
+    const { scheduler, database, scenario } = this
+    const isLate = ({ state, reason }: Row) =>
+      reason === 'ID_FROM_THE_FUTURE' || (state === 'waiting' && scenario.intents && scenario.clock !== undefined)
+    const late = database.scan(undefined, 'parked').filter(({ row }) => isLate(row))
+    const lastsMs = Math.max(0, ...late.map(({ row }) => (row.nextAt as Date).getTime() - database.date().getTime()))
     if (lastsMs === 0) return
     scheduler.leap(lastsMs)
     this.#lastLeapEnd = scheduler.now

@@ -1,9 +1,10 @@
-import { doneType } from '../../../src/encoding/intent-name.ts'
+import { doneType, isIntent } from '../../../src/encoding/intent-name.ts'
 import { overriding } from '../../../src/testing/overriding.ts'
 import { realApp } from '../real-app.ts'
 import type { SimTx } from '../store/sim-tx.ts'
 import { onStore } from './broken-stores.ts'
 import type { Exhibit } from './exhibit.ts'
+import { onRetention, removeRows } from './on-retention.ts'
 
 /** Calls to the outside of which something untrue is said, or nothing. */
 export const brokenOutcomes: readonly Exhibit[] = [
@@ -48,6 +49,34 @@ export const brokenOutcomes: readonly Exhibit[] = [
           const kept = messages.filter(({ type }) => type !== doneType('keyed'))
           if (kept.length > 0) await store.parking.park(tx, kept)
         },
+      },
+    })),
+  },
+  {
+    name: 'intents-tidied-away',
+    flaw: 'Whenever records are removed, calls that wait go, too: for another attempt, or for a person, who never learns of them.',
+    caughtAs: 'DROPPED',
+    isIntending: true,
+    isRetained: true,
+    program: onRetention((retention, { store }) => ({
+      ...retention,
+      async remove(options) {
+        await removeRows(store, 'parked', (_, run) => isIntent(run))
+        return await retention.remove(options)
+      },
+    })),
+  },
+  {
+    name: 'records-of-intents-removed-at-once',
+    flaw: 'The record of a call is not kept as long as others, because it has no message: nobody can say what was called today.',
+    caughtAs: 'UNRECORDED',
+    isIntending: true,
+    isRetained: true,
+    program: onRetention((retention, { store }) => ({
+      ...retention,
+      async remove(options) {
+        await removeRows(store, 'inbox', ({ state }, run) => isIntent(run) && state === 'processed')
+        return await retention.remove(options)
       },
     })),
   },
