@@ -31,7 +31,7 @@ export function aboutIntents(world: World, effects: ReadonlyMap<string, number>)
         if (times > 0) found.push(`UNCOMMITTED: ${what} was called, although nothing of ${id} has committed`)
         continue
       }
-      const rows = (known.get(id) ?? []).flatMap(({ row }) => row ?? [])
+      const rows = (known.get(id) ?? []).flatMap(({ row }) => (row === undefined ? [] : [row]))
       const done = world.watch?.intents.done(effect, id) ?? (known.get(id) ?? []).length - rows.length
       found.push(...aboutCalls(what, effect, { runs, times, done, rows }))
       const told = effects.get(`told|${id}`) ?? 0

@@ -43,7 +43,8 @@ export function violations(world: World, rested: boolean): string[] {
     shape === 'database' && firstSentInside(world.database, id) === undefined
   const isReplaced = world.scenario.deployAt !== undefined
   for (const message of world.scenario.messages) {
-    if ((effects.get(`added|${message.id}`) ?? 0) > 1)
+    const added = `added|${message.id}`
+    if ((effects.get(added) ?? 0) > 1 && !mayRunAgain(added, world.watch))
       found.push(`DOUBLED: added|${message.id} took effect more than once`)
     for (const handler of handlersOf[message.type]) {
       const run = `${handler}|${message.id}`
@@ -53,7 +54,11 @@ export function violations(world: World, rested: boolean): string[] {
       }
       // Whether the old processes had come to it, the new ones cannot know: it has run once, or waits for a person, or never began.
       if (isReplaced && handler === 'first') {
-        found.push(...aboutReplaced(run, effects.get(run) ?? 0, parked.get(run)))
+        found.push(...aboutReplaced(run, effects.get(run) ?? 0, parked.get(run), facts))
+        continue
+      }
+      if (world.scenario.loose && handler === 'first') {
+        found.push(...aboutLoose(message, facts, run, effects.get(run) ?? 0, parked.get(run)))
         continue
       }
       const renamed = isReplaced && handler === 'one' ? `uno|${message.id}` : run
@@ -85,9 +90,34 @@ function notedIn({ database }: World): ReadonlySet<unknown> {
   return new Set(letters.map(({ row }) => row.messageId))
 }
 
-function aboutReplaced(run: string, effects: number, parked: Row | undefined): string[] {
-  if (effects > 1) return [`DOUBLED: ${run} took effect ${effects} times`]
-  if (effects === 1 && parked) return [`DOUBLED: ${run} took effect and is parked as well`]
+/** Such a row does not say what has become of other copies: that nobody knows any more, or will be known when it is due. */
+function isUnclaimed({ reason }: Row): boolean {
+  return reason === 'TOO_OLD_TO_KNOW' || reason === 'ID_FROM_THE_FUTURE'
+}
+
+/** Its record was removed by its age alone, or a person has redriven it although nobody could know. */
+function mayRunAgain(run: string, watch: RetentionWatch | undefined): boolean {
+  return watch?.forgotten.has(run) === true || watch?.redriven.has(run) === true
+}
+
+/** It has no record, and may take effect more than once, but never not at all. */
+function aboutLoose(
+  { behaviour, id, large }: ScenarioMessage,
+  { isMended, mayCondemn, notes }: Facts,
+  run: string,
+  effects: number,
+  parked: Row | undefined,
+): string[] {
+  if (effects === 0 && !parked && !(large && notes.has(id))) return [`LOST: ${run} has no effect and is not parked`]
+  const isExcused = endsAsDeadLetter(behaviour) || (mayCondemn && parked?.reason === 'PROCESS_DIED')
+  return parked !== undefined && (isMended || (parked.state === 'dead' && !isExcused))
+    ? [`GIVEN UP: ${run} is ${parked.state}, although it would have succeeded (${behaviour})`]
+    : []
+}
+
+function aboutReplaced(run: string, effects: number, parked: Row | undefined, { watch }: Facts): string[] {
+  if (effects > 1 && !mayRunAgain(run, watch)) return [`DOUBLED: ${run} took effect ${effects} times`]
+  if (effects === 1 && parked && !isUnclaimed(parked)) return [`DOUBLED: ${run} took effect and is parked as well`]
   return parked !== undefined && parked.state !== 'dead' ? [`STUCK: ${run} waits for a handler that nobody has`] : []
 }
 
@@ -115,20 +145,18 @@ function aboutRun(
   const found: string[] = []
   const reason = parked?.reason
   const isTooOld = reason === 'TOO_OLD_TO_KNOW'
-  // Such a row does not say what has become of other copies: that nobody knows any more, or will be known when it is due.
-  const isUnclaimed = isTooOld || reason === 'ID_FROM_THE_FUTURE'
   const isRemoved = record === undefined && watch?.mayBeUnrecorded(run, id) === true
-  const mayRunAgain = watch?.forgotten.has(run) || watch?.redriven.has(run)
-  if (effects > 1 && !mayRunAgain) found.push(`DOUBLED: ${run} took effect ${effects} times`)
+  const mayBeTwo = mayRunAgain(run, watch)
+  if (effects > 1 && !mayBeTwo) found.push(`DOUBLED: ${run} took effect ${effects} times`)
   if (effects === 0 && !parked && !watch?.mayBeSkipped(run, id) && !(large && notes.has(id)))
     found.push(`LOST: ${run} has no effect and is not parked`)
-  if (effects > 0 && parked && !isUnclaimed && !mayRunAgain)
+  if (effects > 0 && parked && !isUnclaimed(parked) && !mayBeTwo)
     found.push(`DOUBLED: ${run} took effect and is parked as well`)
   // Who gives a letter up says so in its record, if there is one.
   const isGivenUp = record === 'discarded' && watch?.tooOld.has(run)
-  if (effects === 1 && hasRecords && record !== 'processed' && !isRemoved && !isGivenUp && !mayRunAgain)
+  if (effects === 1 && hasRecords && record !== 'processed' && !isRemoved && !isGivenUp && !mayBeTwo)
     found.push(`UNRECORDED: ${run} took effect, its record is ${record}`)
-  if (parked && hasRecords && record !== 'parked' && !isUnclaimed && !isRemoved)
+  if (parked && hasRecords && record !== 'parked' && !isUnclaimed(parked) && !isRemoved)
     found.push(`UNRECORDED: ${run} is parked, its record is ${record}`)
   if (isMended && parked)
     found.push(`GIVEN UP: ${run} is still parked, although its handler was repaired and it was redriven`)
@@ -225,10 +253,12 @@ function aboutSending(world: World): string[] {
 }
 
 /** A message is put into the queue of its destination once, whether it was delayed or not. */
-function aboutLeaving({ database }: World): string[] {
-  const times = count(
-    database.scan(undefined, 'left').map(({ row }) => unpackOutgoing(row.message as PackedMessage).id),
-  )
+function aboutLeaving({ database, scenario }: World): string[] {
+  const left = database.scan(undefined, 'left').map(({ row }) => unpackOutgoing(row.message as PackedMessage))
+  // A handler that is content with at least once publishes again under the same id.
+  const isAgain = ({ body }: { readonly body: Uint8Array }) =>
+    scenario.loose === true && (JSON.parse(Buffer.from(body).toString()) as { by: string }).by === 'first'
+  const times = count(left.filter((message) => !isAgain(message)).map(({ id }) => id))
   return [...times].flatMap(([id, put]) => (put > 1 ? `TWICE: ${id} was put into its queue ${put} times` : []))
 }
 

@@ -71,9 +71,10 @@ function runApp(
   ] as const) {
     // A deploy renames this one; its effects keep their name, so that it can be seen whether they happened before.
     const named = name === 'one' && isNew ? { name: 'uno', formerly } : { name }
+    const delivery = scenario.loose && name === 'first' ? ({ delivery: 'at-least-once' } as const) : {}
     app.on(
       type,
-      { ...named, ...options, ...(type === 'ordered' && order), interleave: scenario.interleave },
+      { ...named, ...options, ...(type === 'ordered' && order), ...delivery, interleave: scenario.interleave },
       async (message, { tx, publish, intend, afterCommit }) => {
         if (message.id.endsWith('3')) afterCommit(() => new Promise(() => {}))
         const done = { of: message.id, by: name, behaviour: message.body.behaviour }

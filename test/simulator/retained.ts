@@ -67,6 +67,15 @@ export function retained(scenario: Scenario): Scenario {
   }
 }
 
+/** The same world with three processes, which are replaced by ones with a renamed handler, before the night or after it. */
+export function retainedDeployed(scenario: Scenario): Scenario {
+  const { mendedAt, ...aging } = retained({ ...scenario, processes: 3 })
+  const random = new Random(scenario.seed * 40_503 + 9)
+  const leap = random.pick(aging.retention?.leaps ?? [])
+  const at = random.chance(0.5) ? (leap?.at ?? 0) - random.below(3_000) : endOf(leap) + random.below(3_000)
+  return { ...aging, deployAt: Math.max(1, at) }
+}
+
 export function endOf(leap: Leap | undefined): number {
   return leap === undefined ? 0 : leap.at + leap.ms
 }

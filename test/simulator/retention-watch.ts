@@ -62,7 +62,7 @@ export class RetentionWatch {
     for (const [name, row] of transaction.writes) {
       const [table, key] = name.split('\0') as [string, string]
       if (table === 'effects') this.#seeEffect(transaction, row)
-      else if (table === 'inbox') this.#seeRecord(key, row)
+      else if (table === 'inbox') this.#seeRecord(key, row, beforeItsRenaming(key))
       else if (table === 'parked') this.#seeParked(transaction, key, row)
       else if (name === 'meta\0horizon') this.#seeHorizon(row)
     }
@@ -76,23 +76,25 @@ export class RetentionWatch {
     // The message about a call has an id of its own, without a time; its effect bears the name of the message that intended the call.
     if (row?.handler === 'told') return
     const run = `${row?.handler}|${row?.message}`
-    const letters = this.#database.scan(undefined, 'parked').filter(({ key }) => runOf(key) === run)
+    const letters = this.#database.scan(undefined, 'parked').filter(({ key }) => beforeItsRenaming(runOf(key)) === run)
     if (letters.some(({ row: { reason, redrive } }) => reason === 'TOO_OLD_TO_KNOW' && redrive !== undefined))
       this.redriven.add(run)
     const horizon = this.#horizons.findLast(({ at }) => at <= transaction.begunAt)?.time ?? Number.NEGATIVE_INFINITY
     const born = bornIn(`${row?.message}`)
-    const isParked = [...transaction.writes.keys()].some((name) => runOf(name) === `parked\0${run}`)
+    const isParked = [...transaction.writes.keys()].some(
+      (name) => name.startsWith('parked\0') && beforeItsRenaming(runOf(name.slice(7))) === run,
+    )
     if (born !== undefined && born < horizon && !isParked)
       this.found.push(`TOO OLD: ${run} ran ${horizon - born} ms below the horizon, and was not parked`)
   }
 
-  #seeRecord(run: string, row: Row | undefined): void {
+  #seeRecord(key: string, row: Row | undefined, run: string): void {
     if (row !== undefined) {
       this.#known.add(run)
       if (!this.#recordedSince.has(run)) this.#recordedSince.set(run, this.#database.scheduler.now)
       return
     }
-    const before = this.#database.read(undefined, 'inbox', run)
+    const before = this.#database.read(undefined, 'inbox', key)
     if (before === undefined) return
     this.removed++
     if (bornOf(run) === undefined && this.#mayForget(before)) this.forgotten.add(run)
@@ -107,13 +109,13 @@ export class RetentionWatch {
 
   #seeParked({ begunAt }: ServerTransaction, key: string, row: Row | undefined): void {
     if (row === undefined) return
-    const run = runOf(key)
+    const run = beforeItsRenaming(runOf(key))
     this.#known.add(run)
     const before = this.#database.read(undefined, 'parked', key)
     if (row.reason !== 'TOO_OLD_TO_KNOW' || before?.reason === row.reason) return
     this.tooOld.add(run)
     if (!this.#isBelow(run)) this.found.push(`GIVEN UP: ${run} was parked as too old, and is not`)
-    const isRecorded = this.#database.read(undefined, 'inbox', run) !== undefined
+    const isRecorded = this.#database.read(undefined, 'inbox', runOf(key)) !== undefined
     if (isRecorded && (this.#recordedSince.get(run) ?? begunAt) < begunAt)
       this.found.push(`GIVEN UP: ${run} was parked as too old, although its record was there`)
   }
@@ -134,6 +136,11 @@ export class RetentionWatch {
     const born = bornOf(idOrRun)
     return born !== undefined && born < this.#horizon - byMs
   }
+}
+
+/** Effects keep the name that their handler had first. */
+function beforeItsRenaming(run: string): string {
+  return run.replace(/^uno\|/, 'one|')
 }
 
 function bornOf(idOrRun: string): number | undefined {

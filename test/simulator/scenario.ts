@@ -8,7 +8,7 @@ import { type Meddling, meddled } from './meddled.ts'
 import { Random } from './random.ts'
 import { refusing } from './refusing.ts'
 import { type RestorePlan, restored } from './restored.ts'
-import { type RetentionPlan, retained } from './retained.ts'
+import { type RetentionPlan, retained, retainedDeployed } from './retained.ts'
 
 export const behaviours = [
   'good',
@@ -76,6 +76,8 @@ export interface Scenario {
   readonly delays?: boolean
   /** Every process has a schedule that ticks every few seconds. */
   readonly ticks?: boolean
+  /** The first of two handlers of a message is content with at least once; the second is not. */
+  readonly loose?: boolean
   /** Handlers intend calls to the outside. */
   readonly intents?: boolean
   readonly skewMs: readonly number[]
@@ -111,7 +113,10 @@ export function scenarioOf(
   const delaying = seed % 9 === 3 ? { ...timeless, delays: true } : timeless
   const refused = seed % 8 === 0 ? refusing(delaying) : delaying
   const scenario = seed % 19 < 2 ? meddled(refused) : refused
-  if (isRetained) return seed % 49 === 19 ? intendingRetained(scenario) : retained(scenario)
+  if (isRetained) {
+    if (seed % 49 === 19) return intendingRetained(scenario)
+    return seed % 49 === 47 ? retainedDeployed(scenario) : retained(scenario)
+  }
   if (isRestored) return isInside ? restoredInside(scenario) : restored(scenario)
   if (seed % 11 === 8) return burdened(scenario)
   if (seed % 17 === 1) return crowded(timeless)

@@ -2,6 +2,7 @@ import { crowded } from './crowded.ts'
 import { intending } from './intending.ts'
 import { violations } from './invariants.ts'
 import { jumping, jumpingInside } from './jumping.ts'
+import { loose } from './loose.ts'
 import { meddled } from './meddled.ts'
 import type { Exhibit } from './museum/exhibit.ts'
 import { realApp } from './real-app.ts'
@@ -43,11 +44,14 @@ export function scenarioFor(exhibit: Omit<Exhibit, 'name' | 'flaw' | 'caughtAs' 
     isDelaying = false,
     isTicking = false,
     isIntending = false,
+    isLoose = false,
     shape = 'queue',
   } = exhibit
-  const given = isIntending
-    ? intending(isRetained ? retained(timelessScenario(seed)) : timelessScenario(seed))
-    : scenarioOf(seed, isRetained, isRestored, shape === 'database')
+  const given: Scenario = isLoose
+    ? loose(timelessScenario(seed))
+    : isIntending
+      ? intending(isRetained ? retained(timelessScenario(seed)) : timelessScenario(seed))
+      : scenarioOf(seed, isRetained, isRestored, shape === 'database')
   const plan = isInterleaved ? { ...given, interleave: true, batchMax: Math.max(10, given.batchMax) } : given
   const refused = isRefused ? refusing(plan) : plan
   const base = isMeddled ? meddled(refused) : refused

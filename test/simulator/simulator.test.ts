@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { crowded } from './crowded.ts'
 import { intending, intendingAhead, intendingRetained } from './intending.ts'
 import { jumping, jumpingInside, jumpingIntents } from './jumping.ts'
+import { loose } from './loose.ts'
 import { meddled } from './meddled.ts'
 import { museum } from './museum/index.ts'
 import { restored, restoredLog } from './restored.ts'
-import { dayMs } from './retained.ts'
+import { dayMs, retainedDeployed } from './retained.ts'
 import { type Scenario, scenarioOf, timelessScenario } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import { catchExhibit, scenarioFor, simulate } from './simulate.ts'
@@ -123,6 +124,19 @@ describe('the real engine in the simulator', () => {
     busyMs,
   )
 
+  test(
+    'three processes that are replaced by ones with a renamed handler, while records are removed: nothing runs again',
+    async () => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 30; seed++) {
+        const { violations } = await simulate(retainedDeployed(timelessScenario(seed)))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
   test.each<{ world: string; scenario: (seed: number) => Scenario }>([
     { world: 'while records are removed', scenario: (seed) => jumping(scenarioOf(seed, false, false)) },
     { world: 'while holders of its queue die', scenario: (seed) => jumpingInside(timelessScenario(seed)) },
@@ -164,6 +178,23 @@ describe('the real engine in the simulator', () => {
       const failed: string[] = []
       for (let seed = 0; seed < 40; seed++) {
         const { violations } = await simulate(scenario(seed))
+        if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
+      }
+      expect(failed).toEqual([])
+    },
+    busyMs,
+  )
+
+  test.each<{ world: string; scenario: (seed: number) => Scenario }>([
+    { world: 'while everything goes wrong', scenario: timelessScenario },
+    { world: 'and a backup is restored', scenario: (seed) => restored(timelessScenario(seed)) },
+    { world: 'and the queue is restored with it', scenario: (seed) => scenarioOf(seed, false, true, true) },
+  ])(
+    'a handler that is content with at least once, before one that is not, $world: none is left out, and the other runs once',
+    async ({ scenario }) => {
+      const failed: string[] = []
+      for (let seed = 0; seed < 40; seed++) {
+        const { violations } = await simulate(loose(scenario(seed)))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
       expect(failed).toEqual([])

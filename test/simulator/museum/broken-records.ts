@@ -22,6 +22,24 @@ export const brokenRecords: readonly Exhibit[] = [
     })),
   },
   {
+    name: 'loose-handler-that-is-not-parked',
+    flaw: 'A handler without a record is not parked when it fails, because nothing says that it is not done: it never runs again.',
+    caughtAs: 'LOST',
+    isLoose: true,
+    broughtOutBy: 'throws-once',
+    program: onStore((store) => ({
+      ...store,
+      parking: {
+        ...store.parking,
+        park: (tx, messages) =>
+          store.parking.park(
+            tx,
+            messages.filter(({ handler }) => handler !== 'first'),
+          ),
+      },
+    })),
+  },
+  {
     name: 'half-of-the-effect-on-another-connection',
     flaw: 'One of the writes of a handler goes through a connection of its own: it stays when the others are rolled back.',
     caughtAs: 'TORN',

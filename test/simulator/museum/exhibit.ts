@@ -61,6 +61,8 @@ export interface Exhibit {
   readonly isTicking?: boolean
   /** It is given worlds in which handlers intend calls to the outside. */
   readonly isIntending?: boolean
+  /** It is given worlds with a handler that is content with at least once. */
+  readonly isLoose?: boolean
   /** It is given worlds in which handlers mix their statements. */
   readonly isInterleaved?: boolean
   readonly program: Program
