@@ -3,7 +3,7 @@ import { findStaleNames } from '../../tools/checks/architecture-page.ts'
 import { findStaleErrorsPage } from '../../tools/checks/errors-page.ts'
 import { findBrokenPrograms, findExamplesWithoutPage, runnableBlocks } from '../../tools/checks/examples.ts'
 import { findDeadLinks, findMissingTests } from '../../tools/checks/links.ts'
-import { findBrokenSnippets } from '../../tools/checks/snippets.ts'
+import { findBrokenSnippets, findIgnoredSnippets } from '../../tools/checks/snippets.ts'
 import { findCodeBlocks } from '../../tools/code-blocks.ts'
 import { renderErrorsPage } from '../../tools/generate-errors-page.ts'
 
@@ -37,6 +37,24 @@ test('a snippet with a type error is reported at its line in the page', async ()
   expect(await findBrokenSnippets([page('# Title', ...bad, ...good)])).toEqual([
     expect.stringMatching(/^docs\/start\.md:3 error TS2322/),
   ])
+})
+
+test('files of a page can import each other, and a variant replaces some of them', async () => {
+  const files = [
+    ...block('ts file=setup.ts', 'export const limit: number = 1'),
+    ...block('ts file=app.ts', "import { limit } from './setup.ts'\nexport const most = limit + 1"),
+  ]
+  expect(await findBrokenSnippets([page(...files)])).toEqual([])
+  const variant = block('ts file=setup.ts in=other', 'export const limit = new Date()')
+  expect(await findBrokenSnippets([page(...files, ...variant)])).toEqual([
+    expect.stringMatching(/^docs\/start\.md:6 error TS2365/),
+  ])
+})
+
+test('a snippet that is left out is reported, except in the generated reference', () => {
+  const text = block('ts ignore', 'x').join('\n')
+  expect(findIgnoredSnippets([{ path: 'docs/start.md', text }])).toEqual([expect.stringContaining('docs/start.md:2')])
+  expect(findIgnoredSnippets([{ path: 'docs/reference/api/justonce.md', text }])).toEqual([])
 })
 
 test('a program that prints something else, fails, or has no expectation is broken', async () => {
