@@ -17,7 +17,7 @@ export type Duty = 'consumer' | 'relay' | 'retries' | 'intents' | 'schedules' | 
 /** What `justonce()` takes. */
 export interface AppOptions<S extends Store, Map extends object, Effects extends object = Record<string, unknown>>
   extends WayOptions {
-  /** Names the app to operators. Records do not depend on it. */
+  /** Names the app to operators. Records do not depend on it. Default: it has no name. */
   readonly name?: string
   /** Where records are kept, and whose transactions handlers receive: `postgresStore()` and the like. */
   readonly store: S
@@ -38,7 +38,7 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
   readonly concurrency?: number
   /** The largest batch, and how long a batch should take. Default: 100 messages (1,000 if the store has one writer) and 100 ms. */
   readonly batch?: { readonly max?: number; readonly budgetMs?: number }
-  /** How many messages of each transport may be unsettled in this process. */
+  /** How many messages of each transport may be unsettled in this process. Default: eight of the largest batches, 64 MiB. */
   readonly inFlight?: InFlightOptions
   /** What happens to messages of a type without a handler. Default: `dead-letter`. */
   readonly unknownTypes?: 'dead-letter' | 'ignore'
@@ -71,7 +71,7 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
   readonly retention?: RetentionOptions
   /**
    * How a started app tells operators that it is alive, what it is running and what it has done, through the store. `false` turns
-   * that off; then the app does not obey what operators pause either.
+   * that off; then the app does not obey what operators pause either. Default: true, every 5 s.
    */
   readonly heartbeat?: boolean | HeartbeatOptions
   /**
@@ -79,7 +79,7 @@ export interface AppOptions<S extends Store, Map extends object, Effects extends
    * process with the duty `maintenance` looks at them every 15 s.
    */
   readonly alerts?: readonly AlertOptions[]
-  /** While nothing listens to `app.events`, important events are printed to the console. `false` turns that off. */
+  /** While nothing listens to `app.events`, important events are printed to the console. `false` turns that off. Default: true. */
   readonly log?: boolean
   /** The clock, for tests. Default: the system clock. */
   readonly clock?: Clock

@@ -12,7 +12,7 @@ export interface HandlerOptions<Body = unknown> {
    * - `at-most-once`: recorded and acknowledged first, then run; a crash or failure loses the message.
    */
   readonly delivery?: DeliveryMode
-  /** How often a failed message is retried, and when. */
+  /** How often a failed message is retried, and when. Default: five attempts, with `exponential()` waits. */
   readonly retry?: RetryOptions
   /** After this time the handler is aborted, and everything it did is rolled back. Default: 30 s. */
   readonly timeoutMs?: number
@@ -34,7 +34,7 @@ export interface HandlerOptions<Body = unknown> {
   readonly interleave?: boolean
   /** Runs even if an earlier handler of the same message has failed. Default: false. */
   readonly independent?: boolean
-  /** The idempotency key, instead of the message's id. */
+  /** The idempotency key. Default: the message's id. */
   readonly identify?: (message: Message<Body>) => string
   /** What must be equal under one key: the body, nothing, or what the function returns. Default: `body`. */
   readonly fingerprint?: 'body' | 'none' | ((message: Message<Body>) => unknown)
