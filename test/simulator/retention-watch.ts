@@ -43,7 +43,7 @@ export class RetentionWatch {
     if (retention !== undefined)
       database.onCommit = (each) => {
         if (seesRecords) this.#see(each)
-        else this.#seeHorizonIn(each)
+        else this.#seeRecordsOfIntents(each)
         this.intents.see(each)
       }
   }
@@ -68,8 +68,12 @@ export class RetentionWatch {
     }
   }
 
-  #seeHorizonIn({ writes }: ServerTransaction): void {
-    if (writes.has('meta\0horizon')) this.#seeHorizon(writes.get('meta\0horizon'))
+  #seeRecordsOfIntents({ writes }: ServerTransaction): void {
+    for (const [name, row] of writes) {
+      const [table, key] = name.split('\0') as [string, string]
+      if (table === 'inbox' && isIntent(key)) this.#seeRecord(key, row, key)
+      else if (name === 'meta\0horizon') this.#seeHorizon(row)
+    }
   }
 
   #seeEffect(transaction: ServerTransaction, row: Row | undefined): void {
