@@ -17,6 +17,7 @@ const known = [
 ]
 
 export const defaultTimeoutMs = 30_000
+export const defaultSettleMs = 30_000
 
 /** A day: a longer call would keep its intent from being noticed for longer than anyone waits. */
 const longestTimeoutMs = 86_400_000
@@ -26,7 +27,7 @@ export function decideEffect(name: string, options: EffectOptions): Effect {
   checkEffectName(name)
   const of = `of effect ${name}`
   checkOptions(options, known, `The effect ${name}`)
-  const { run, probe, timeoutMs = defaultTimeoutMs, settleMs = 30_000, concurrency, perSecond } = options
+  const { run, probe, timeoutMs = defaultTimeoutMs, settleMs = defaultSettleMs, concurrency, perSecond } = options
   checkFunction(run, `run ${of}`)
   if (probe !== undefined) checkFunction(probe, `probe ${of}`)
   for (const flag of ['keyed', 'announce'] as const) checkFlag(options[flag], `${flag} ${of}`)

@@ -27,6 +27,15 @@ export {
   scratchPostgres,
   scratchSqlite,
 } from './prove/index.ts'
+export {
+  type EffectEnd,
+  type EffectFault,
+  type EffectPromise,
+  type EffectProof,
+  type EffectProofRow,
+  type ProveEffectOptions,
+  proveEffect,
+} from './prove-effect/index.ts'
 export { type CaseOutcome, runStoreCase } from './run-store-case.ts'
 export { runTransportCase } from './run-transport-case.ts'
 export type { CaseNeed, DeclaredNeed, Effects, StoreCase, StoreCaseContext } from './store-case.ts'
