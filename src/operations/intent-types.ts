@@ -23,6 +23,8 @@ export interface IntentKey {
 export interface IntentView extends IntentKey {
   readonly idempotencyKey: string
   readonly state: IntentState
+  /** The id of the message whose handler intended it, or the key that the handler identifies it by; `undefined` if it was no handler. */
+  readonly causedBy: string | undefined
   /** Nothing more happens to it until somebody resolves it. */
   readonly needsPerson: boolean
   /** The parsed JSON; bytes if it is not JSON. */

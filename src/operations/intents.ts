@@ -80,6 +80,7 @@ export function describeIntent(row: StoredParkedMessage, now: Date): IntentView 
     key: row.key,
     idempotencyKey: id,
     state: stateOf(row, now),
+    causedBy: row.source === row.handler ? undefined : row.source,
     needsPerson: row.state === 'dead',
     payload: readable(body),
     attempts: row.attempts + row.begun,

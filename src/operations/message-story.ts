@@ -11,7 +11,7 @@ import { readable } from './describe.ts'
 import { findRecords, foundRecord, foundRow } from './find-messages.ts'
 import { knownNames } from './known-names.ts'
 import { checkText } from './letter-filter.ts'
-import type { HandlerStory, MessageStory } from './message-types.ts'
+import type { HandlerStory, MessageState, MessageStory } from './message-types.ts'
 import { mostBytes } from './pages.ts'
 import { listRedrives, withRunningMarks } from './redrives.ts'
 import { reportsOf } from './reports.ts'
@@ -20,6 +20,9 @@ import type { Site } from './site.ts'
 import { stillRunning } from './still-running.ts'
 import type { AuditedAction, Redrive } from './types.ts'
 import { mostListed } from './who-and-why.ts'
+
+/** Why something was not processed is read first. */
+const urgency: readonly MessageState[] = ['dead', 'waiting', 'running', 'expired', 'discarded', 'processed']
 
 /** Everything that rows, records and heartbeats know of one message. */
 export async function messageStory<Tx>(
@@ -64,15 +67,19 @@ export async function messageStory<Tx>(
     const found = { handler, key, messageId, type, at, attempts, errors: [], ...known, state: 'running' as const }
     stories.set(nameOf(call), { ...found, running: { ...call, process, host, pid } })
   }
-  if (stories.size === 0 && rows.length === 0 && duplicates.length === 0) return undefined
+  const intents = [
+    ...rows.filter(({ handler }) => isIntent(handler)),
+    ...(await intentsOf(site, new Set([...keys, ...[...stories.values()].map(({ key }) => key)]))),
+  ]
+  if (stories.size === 0 && rows.length === 0 && duplicates.length === 0 && intents.length === 0) return undefined
   const [row] = [...ofHandlers, ...rows]
   return {
     id,
     type: row?.type ?? duplicates[0]?.type ?? running[0]?.type,
     source: row?.source ?? duplicates[0]?.source,
     message: row && contentOf(row),
-    handlers: [...stories.values()],
-    intents: rows.filter(({ handler }) => isIntent(handler)).map(foundRow),
+    handlers: [...stories.values()].sort((a, b) => urgency.indexOf(a.state) - urgency.indexOf(b.state)),
+    intents: intents.map(foundRow),
     leavesAt: rows.find(({ handler }) => isDelayed(handler))?.nextAt,
     duplicates,
     actions: await actionsOn(site, id, [...stories.values()]),
@@ -85,6 +92,18 @@ async function rowsWith<Tx>({ store }: Pick<Site<Tx>, 'store'>, id: string): Pro
   const byId = await store.parking.list({ kind: 'any', messageId: fittedText(id) }, page)
   const rows = byId.length > 0 ? byId : await store.parking.list({ kind: 'any', key: id }, page)
   return await withRunningMarks(store, rows)
+}
+
+/** A row of an intent has the key of the run that intended it as its source. */
+async function intentsOf<Tx>(
+  { store }: Pick<Site<Tx>, 'store'>,
+  causes: ReadonlySet<string>,
+): Promise<readonly StoredParkedMessage[]> {
+  const page = { limit: mostListed, maxBytes: mostBytes }
+  const found: StoredParkedMessage[] = []
+  for (const cause of causes)
+    found.push(...(await store.parking.list({ kind: 'intent', source: fittedText(cause) }, page)))
+  return found
 }
 
 function recordStory(of: { handler: string; key: string }, record: InboxRecord, id: string): HandlerStory {

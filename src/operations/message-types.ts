@@ -71,9 +71,9 @@ export interface MessageStory {
   readonly message:
     | { readonly headers: Headers; readonly body: unknown; readonly originalBody?: unknown; readonly edited: boolean }
     | undefined
-  /** One entry for each handler that knows it. */
+  /** One entry for each handler that knows it, those that have not succeeded first. */
   readonly handlers: readonly HandlerStory[]
-  /** Calls outside that have its id: an intent has the id of its own call. */
+  /** Calls outside that its handlers intended and that have not ended, and the one whose own id this is. At most 1,000. */
   readonly intents: readonly FoundMessage[]
   /** Set if it was published with a delay and has not left yet. */
   readonly leavesAt: Date | undefined

@@ -2,6 +2,7 @@ import type { Store, TransportNotice } from '../../contracts/index.ts'
 import { catalog, type ErrorCode } from '../../errors/index.ts'
 import type { HandlerView, Operations, ProcessView } from '../../operations/index.ts'
 import { problemOf } from '../migrate/index.ts'
+import { shellWord } from '../output/shell-word.ts'
 import { counted, spanOf } from '../output/wording.ts'
 
 /** What one check found. Without a fix there is nothing to do. */
@@ -153,7 +154,7 @@ export function handlerFindings(handlers: readonly HandlerView[], alive: readonl
         level: 'notice',
         check: 'pauses',
         found: `${name} is paused by ${paused.by}`,
-        fix: `justonce handlers resume ${name}`,
+        fix: `justonce handlers resume ${shellWord(name)}`,
       })
     const open = processes.filter(({ breaker }) => breaker === 'open')
     if (open.length > 0)
@@ -161,7 +162,7 @@ export function handlerFindings(handlers: readonly HandlerView[], alive: readonl
         level: 'problem',
         check: 'breakers',
         found: `${name} fails on every message in ${counted(open.length, 'process', 'processes')}`,
-        fix: `justonce waiting list --handler ${name} shows the errors.`,
+        fix: `justonce waiting list --handler=${shellWord(name)} shows the errors.`,
       })
     if (processes.length === 0 && waiting > 0)
       findings.push({

@@ -1,4 +1,5 @@
 import type { HandlerStory, MessageStory } from '../../operations/index.ts'
+import { shellWord } from '../output/shell-word.ts'
 import { onOneLine } from '../output/table.ts'
 import { counted, timeOf } from '../output/wording.ts'
 
@@ -9,7 +10,10 @@ export function storyText(story: MessageStory): string {
   if (leavesAt !== undefined) lines.push(`published, and leaves at ${timeOf(leavesAt)}`)
   for (const handler of handlers) lines.push('', ...handlerLines(handler))
   if (handlers.length === 0) lines.push('', 'no handler has a record of it or has it parked')
-  for (const { handler, state, reason } of intents) lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason}`)
+  for (const { handler, key, state, reason } of intents) {
+    lines.push('', `intent ${handler.slice(1)}: ${state}, ${reason} (key ${key})`)
+    lines.push(`  justonce intents show -- ${shellWord(handler.slice(1))} ${shellWord(key)}`)
+  }
   if (duplicates.length > 0) lines.push('', `${counted(duplicates.length, 'copy', 'copies')} came later:`)
   for (const { at, handler, redelivered, deliveries, recognisedBy } of duplicates.slice(0, 20)) {
     const why = redelivered
@@ -50,7 +54,7 @@ function handlerLines({
     lines.push(`  ${reason ?? 'parked'}, next attempt at ${timeOf(nextAt) ?? 'a time that is not known'}`)
   if (state === 'dead')
     lines.push(
-      `  ${reason}, not tried again by itself: justonce dead-letters redrive --handler '${handler}' --key '${key}'`,
+      `  ${reason}, not tried again by itself: justonce dead-letters redrive --handler=${shellWord(handler)} --key=${shellWord(key)}`,
     )
   if (paused !== undefined)
     lines.push(`  the handler is paused by ${paused.by}${paused.why === '' ? '' : `: ${paused.why}`}`)

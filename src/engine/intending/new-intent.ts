@@ -67,7 +67,8 @@ export function newIntent(request: IntentRequest): NewIntent {
       key: options.key ?? id,
       messageId: fittedText(id),
       type: fittedText(effect),
-      source: handler,
+      // Operators find the intents of a message by it.
+      source: request.cause === undefined ? handler : fittedText(request.cause.key),
       message: packMessage(message),
       state: 'waiting',
       attempts: 0,

@@ -4,6 +4,7 @@ import { clock, count } from '../format.ts'
 import { Body } from '../parts/body.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Code, Facts, Panel, Said, State, Time, Trouble } from '../parts/small.tsx'
+import { link } from '../route.ts'
 import { useMay } from '../session.ts'
 import { useAsked } from '../use-asked.ts'
 import type { Intent } from '../wire.ts'
@@ -51,6 +52,10 @@ export function IntentPage({ query }: { readonly query: URLSearchParams }) {
             of={[
               ['key', <Code key="k" text={key} />],
               ['idempotency key', <Code key="i" text={intent.idempotencyKey} />],
+              [
+                'for the message',
+                intent.causedBy && <Code text={intent.causedBy} href={link('message', { id: intent.causedBy })} />,
+              ],
               ['calls begun', count(intent.attempts)],
               ['intended', <Time key="t" at={intent.intendedAt} />],
               ['next', intent.nextAt && <Time at={intent.nextAt} />],
