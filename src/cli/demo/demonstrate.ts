@@ -63,7 +63,7 @@ async function compare(shop: Shop, worker: Worker, { messages, kills, signal }: 
   const expected = messages - Math.floor(messages / 50)
   let killed = 0
   let done = await countBookings(shop)
-  while (!signal.aborted && (done.payments < expected || (await isWaiting(shop)))) {
+  while (!signal.aborted && (killed < kills || done.payments < expected || (await isWaiting(shop)))) {
     // At even distances, while there is something to do.
     if (killed < kills && done.payments >= ((killed + 1) * expected) / (kills + 1)) {
       worker.kill()
