@@ -180,6 +180,23 @@ describe.skipIf(!available.available)('the page in a browser', { timeout: 60_000
     }
   })
 
+  test('its colours follow the system, unless somebody has chosen others', async () => {
+    const page = await openPage({ colorScheme: 'light' })
+    await page.goto(scene.url)
+    await listensToKeys(page)
+    const ground = async () => String(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
+    const light = await ground()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.locator('html[data-theme=dark]').waitFor()
+    const dark = await ground()
+    expect(dark).not.toBe(light)
+    await page.getByLabel('Colours').selectOption('light')
+    expect(await ground()).toBe(light)
+    await page.reload()
+    await listensToKeys(page)
+    expect(await ground()).toBe(light)
+  })
+
   test('by keyboard: g and a letter, and the keys themselves', async () => {
     const page = await openPage()
     await page.goto(scene.url)

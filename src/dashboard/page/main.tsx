@@ -4,7 +4,7 @@ import { get, keepToken, type Refused, takeTokenFromAddress } from './api.ts'
 import { Trouble } from './parts/small.tsx'
 import { usePlace } from './route.ts'
 import { SessionContext } from './session.ts'
-import { applyTheme, Shell } from './shell.tsx'
+import { applyTheme, followSystem, Shell } from './shell.tsx'
 import { AuditPage } from './views/audit.tsx'
 import { HandlersPage } from './views/handlers.tsx'
 import { IntentPage } from './views/intent.tsx'
@@ -88,4 +88,5 @@ function Entrance({ error, enter }: { readonly error: Refused | undefined; enter
 
 takeTokenFromAddress()
 applyTheme()
+followSystem()
 render(<Dashboard />, document.getElementById('page') as HTMLElement)

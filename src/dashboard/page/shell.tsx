@@ -152,10 +152,16 @@ function Keys({ close }: { close(): void }) {
 
 const themes = ['system', 'light', 'dark'] as const
 const themeName = 'justonce-theme'
+const systemDark = matchMedia('(prefers-color-scheme: dark)')
 
 export function applyTheme(theme = localStorage.getItem(themeName) ?? 'system'): void {
-  if (theme === 'system') delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = theme
+  const asked = systemDark.matches ? 'dark' : 'light'
+  document.documentElement.dataset.theme = theme === 'system' ? asked : theme
+}
+
+/** The system may change its mind, in the evening for example. */
+export function followSystem(): void {
+  systemDark.addEventListener('change', () => applyTheme())
 }
 
 function Theme() {

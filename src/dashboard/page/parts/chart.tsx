@@ -36,12 +36,9 @@ export function Chart({ title, times, series, shown }: ChartProps) {
     // Colours are drawn, not styled.
     const themed = new MutationObserver(make)
     themed.observe(document.documentElement, { attributes: true })
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    dark.addEventListener('change', make)
     return () => {
       resized.disconnect()
       themed.disconnect()
-      dark.removeEventListener('change', make)
       plot.current?.destroy()
       plot.current = undefined
     }

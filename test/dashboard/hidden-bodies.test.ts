@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import type { Permission } from '../../src/dashboard/index.ts'
+import { routes } from '../../src/dashboard/routes.ts'
+import { openDashboard } from './fixture.ts'
+
+const secret = 'body-that-only-some-may-see'
+
+test('nothing that can be asked shows a body to somebody who may not see bodies, also after it was edited', async () => {
+  let may: readonly Permission[] = ['read', 'bodies', 'operate']
+  const { get, post, app } = await openDashboard({ access: () => ({ by: 'ana', may }) })
+  const selection = { handler: 'invoice', key: 'o1' }
+  const ended = Promise.withResolvers<void>()
+  app.events.listen(({ kind }) => kind === 'redrive-ended' && ended.resolve())
+  const answer = await post('api/letters/redrive', { selection, body: { amount: 31, note: secret }, why: 'test' })
+  expect(answer.status).toBe(200)
+  const { id } = (await answer.json()) as { id: string }
+  await ended.promise
+  await post('api/letters/annotate', { group: { handler: 'invoice', reason: 'HANDLER_FAILED', shape: '' }, note: 'n' })
+  const query = `?handler=invoice&key=o1&id=${id}&effect=x&minutes=5`
+  const asked = routes.filter(({ method }) => method === 'GET').map(({ path }) => `${path}${query}`)
+  const all = [...asked, 'api/letters', 'api/messages', 'api/messages/story?id=o1', 'api/audit', 'api/redrives']
+  const seen = async () => await Promise.all(all.map(async (path) => [path, await (await get(path)).text()] as const))
+  const shown = (await seen()).filter(([, text]) => text.includes(secret)).map(([path]) => path)
+  expect(shown).toContain('api/messages/story?id=o1')
+  may = ['read', 'operate']
+  for (const [path, text] of await seen()) {
+    expect([path, text.includes(secret)]).toEqual([path, false])
+    expect([path, text.includes('4111')]).toEqual([path, false])
+  }
+  // Nor does it answer questions about what is in one.
+  const guess = await post('api/letters/redrive', { selection, body: { amount: 1 } })
+  expect(guess.status).toBe(403)
+})
