@@ -1,5 +1,7 @@
 import type { ParkedChange, Parking } from '../../../src/contracts/index.ts'
-import { isIntent } from '../../../src/encoding/intent-name.ts'
+import { intentHandler, isIntent } from '../../../src/encoding/intent-name.ts'
+import { packMessage, unpackMessage } from '../../../src/encoding/packed-message.ts'
+import { uuidv7 } from '../../../src/ids/index.ts'
 import { overriding } from '../../../src/testing/overriding.ts'
 import type { SimProcess } from '../process.ts'
 import { realApp } from '../real-app.ts'
@@ -30,6 +32,33 @@ export const brokenIntents: readonly Exhibit[] = [
     program: parking(({ reserve }) => ({
       reserve: async (options) =>
         (await reserve(options)).map((row) => (isIntent(row.handler) ? { ...row, begun: 0 } : row)),
+    })),
+  },
+  {
+    name: 'another-key-for-each-attempt',
+    flaw: 'A call is repeated under a new idempotency key: the provider takes it for another one.',
+    caughtAs: 'DOUBLED',
+    isIntending: true,
+    program: parking(({ reserve }) => ({
+      reserve: async (options) =>
+        (await reserve(options)).map((row) =>
+          isIntent(row.handler)
+            ? { ...row, message: packMessage({ ...unpackMessage(row.message), id: uuidv7() }) }
+            : row,
+        ),
+    })),
+  },
+  {
+    name: 'provider-not-asked',
+    flaw: 'A call that the provider could be asked about is repeated without asking.',
+    caughtAs: 'DOUBLED',
+    isIntending: true,
+    program: parking(({ change }) => ({
+      change: (tx, changes) =>
+        change(
+          tx,
+          changes.map((each) => (isToBeAsked(each) ? calledAgain(each) : each)),
+        ),
     })),
   },
   {
@@ -85,6 +114,10 @@ export const brokenIntents: readonly Exhibit[] = [
 
 function isForAPerson(change: ParkedChange): boolean {
   return isIntent(change.handler) && change.kind === 'dead' && change.reason === 'INTENT_UNKNOWN'
+}
+
+function isToBeAsked(change: ParkedChange): boolean {
+  return change.handler === intentHandler('probed') && change.kind === 'again' && change.reason === 'INTENT_UNKNOWN'
 }
 
 function calledAgain(change: ParkedChange): ParkedChange {
