@@ -72,10 +72,14 @@ export function sqliteQueue<Database extends SqliteDatabase>(
       if (isStuck) await transactions.short((statements) => statements.run(shortenStuck, longestMs, queue, longestMs))
       if (!isReady) return []
       const rows = await transactions.short((statements) => {
-        const taken = statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes))
-        if (taken.length === 0 && limit > 0 && statements.get(visible, queue, 1) !== undefined)
-          throw swallowed('a message was not taken', 'justonce_queue')
-        return taken
+        const takeNow = () =>
+          statements.all<QueueRow>(takeVisible, Math.ceil(visibilityMs), queue, limit, Math.floor(maxBytes))
+        const taken = takeNow()
+        if (taken.length > 0 || limit < 1 || statements.get(visible, queue, 1) === undefined) return taken
+        // It may have become visible this moment. Nobody else can take it meanwhile.
+        const again = takeNow()
+        if (again.length === 0) throw swallowed('a message was not taken', 'justonce_queue')
+        return again
       })
       return rows.sort((a, b) => a.sequence - b.sequence).map(queuedMessage)
     },
