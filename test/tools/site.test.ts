@@ -9,6 +9,8 @@ const files = [
   file('README.md', '# justonce\n\n[start](docs/start.md#go-on) [code](src/index.ts) ![p](docs/picture.png)'),
   file('docs/start.md', '# Start\n\n## Go on\n\n[home](../README.md)\n\n```ts\nconst a = "<b>" // c\n```'),
   file('docs/zh-CN/README.md', '# justonce\n\n## 安装\n\n[here](#安装)'),
+  file('examples/README.md', '# Examples\n\n[one](01-one)'),
+  file('examples/01-one/README.md', '# One'),
   file('docs/guides/new.md', '# A page that nobody has listed'),
 ]
 const site = renderSite(readSections(files))
@@ -24,6 +26,7 @@ test('every page is on the site, also one that nobody has listed', () => {
 test('links lead to pages of the site, and sources are named', () => {
   expect(html('index.html')).toContain('href="start.html#go-on"')
   expect(html('start.html')).toContain('href="index.html"')
+  expect(html('examples/index.html')).toContain('href="01-one/index.html"')
   expect(html('index.html')).toContain('title="src/index.ts"')
   expect(html('index.html')).toContain('src="picture.png"')
 })

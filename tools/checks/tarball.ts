@@ -12,7 +12,7 @@ const alwaysPacked = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'C
 
 /** A tarball holds what was built and the pages: no sources, no tests. */
 export function findTarballProblems(paths: readonly string[]): string[] {
-  const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !/^(?:dist|docs)\//.test(path))
+  const strangers = paths.filter((path) => !alwaysPacked.includes(path) && !/^(?:dist|docs|examples)\//.test(path))
   const tests = paths.filter((path) => path.includes('.test.') || path.startsWith('dist/dashboard/page/'))
   return [
     ...[...strangers, ...tests].map((path) => `the tarball contains ${path}`),

@@ -58,6 +58,8 @@ export function renderPage(page: SitePage, { repository, isPage }: RenderOptions
         if (/^\w+:|^#/.test(href)) return `<a href="${escaped(href)}">${text}</a>`
         const [file = '', anchor] = href.split('#')
         const path = posix.normalize(posix.join(posix.dirname(page.path), file))
+        const readme = `${path.replace(/\/$/, '')}/README.md` // a link to a folder
+        if (isPage(readme)) return `<a href="${relative(page.url, urlOf(readme))}">${text}</a>`
         if (isPage(path)) return `<a href="${relative(page.url, urlOf(path))}${anchor ? `#${anchor}` : ''}">${text}</a>`
         if (path.startsWith('docs/')) return `<a href="${relative(page.url, path.slice('docs/'.length))}">${text}</a>`
         if (repository !== undefined) return `<a href="${repository}/blob/main/${path}">${text}</a>`
