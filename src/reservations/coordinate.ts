@@ -1,11 +1,11 @@
 import type { Clock, Facts } from '../contracts/index.ts'
-import { isJustonceError } from '../errors/index.ts'
+import { isDidNotHappen, isJustonceError } from '../errors/index.ts'
 import { isPermanentError } from '../errors/permanent-error.ts'
 import { databaseNow, type ParticipantState, type ReservationState } from '../facts/index.ts'
 import { callWithin } from '../intents/call.ts'
 import { Board } from './board.ts'
 import { decide } from './decide.ts'
-import { messageOf, type Participant, type ReservationCall, type Step, type Tried } from './participant.ts'
+import { failed, type Participant, type ReservationCall, type Step, type Tried } from './participant.ts'
 
 /** A registered reservation. */
 export interface Reservation<Body = unknown> {
@@ -72,7 +72,7 @@ async function endAll<Body>(
         await call(site, reservation, wanted, participant, step)
         return [[participant, state] as const]
       } catch (cause) {
-        failures.push(new Error(`${step} of ${participant} failed: ${messageOf(cause)}`, { cause }))
+        failures.push(failed(step, participant, cause))
         return []
       }
     }),
@@ -118,7 +118,8 @@ async function tryOne<Body>(
     const answer = await call(site, reservation, wanted, participant, 'try')
     return { kind: answer === 'confirmed' ? 'confirmed' : 'reserved' }
   } catch (error) {
-    return { kind: isPermanentError(error) ? 'refused' : 'failed', error }
+    const isRefused = isPermanentError(error) || (isDidNotHappen(error) && error.permanent)
+    return { kind: isRefused ? 'refused' : 'failed', error }
   }
 }
 

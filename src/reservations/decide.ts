@@ -1,4 +1,4 @@
-import { messageOf, type Tried } from './participant.ts'
+import { failed, messageOf, type Tried } from './participant.ts'
 
 export type Decision =
   | { readonly kind: 'confirm' }
@@ -18,7 +18,7 @@ export function decide(tried: Readonly<Record<string, Tried>>, isLate: boolean):
     if (each.kind !== 'failed') continue
     return isLate
       ? { kind: 'cancel', why: `Time is up. ${because(name, each.error)}` }
-      : { kind: 'undecided', error: each.error }
+      : { kind: 'undecided', error: failed('try', name, each.error) }
   }
   return { kind: 'confirm' }
 }

@@ -1,3 +1,5 @@
+import { anyText } from '../encoding/any-text.ts'
+
 /** One step of a reservation, as a participant gets it. */
 export interface ReservationCall<Body = unknown> {
   /** The name of the reservation, as it was registered. */
@@ -21,7 +23,7 @@ export interface ReservationCall<Body = unknown> {
  */
 export interface Participant<Body = unknown> {
   /**
-   * Sets the resource aside. Throw a `PermanentError` to refuse: then the whole reservation is cancelled. After any other error
+   * Sets the resource aside. Throw a `PermanentError` (or a permanent `DidNotHappen`) to refuse: then the whole reservation is cancelled. After any other error
    * it is tried again, until the time of the reservation is up. If it was cancelled before, refuse; if it was confirmed before,
    * return `'confirmed'`: then the whole reservation is, although the one who decided that has forgotten it.
    */
@@ -43,6 +45,16 @@ export type Tried =
   /** Nobody knows whether it was set aside. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
+/** Never throws: what a participant throws must not keep the others from being cancelled. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    return anyText(error instanceof Error ? error.message : error)
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
+/** An error of ours, because the one that was thrown could mean to an intent that it is over: then nobody would end what was begun. */
+export function failed(step: Step, participant: string, cause: unknown): Error {
+  return new Error(`${step} of ${participant} failed: ${messageOf(cause)}`, { cause })
 }

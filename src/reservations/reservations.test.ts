@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { PermanentError } from '../errors/index.ts'
+import { DidNotHappen, isDidNotHappen, isJustonceError, JustonceError, PermanentError } from '../errors/index.ts'
 import { reservationFact } from '../facts/index.ts'
 import { sqliteStore } from '../stores/sqlite/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -71,6 +71,50 @@ describe('a reservation', () => {
       expect(await run).toEqual({ outcome: 'cancelled', why })
       expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
     }
+  })
+
+  test.for([
+    ['nothing', undefined],
+    ['an object that is no text', Object.create(null)],
+    ['an error whose message is no text', Object.assign(new Error(), { message: 7 })],
+    ['an error that cannot be read', unreadable()],
+  ])('cancels when the time is up although a participant throws %s', async ([, thrown]) => {
+    const world = await openWorld()
+    const { stock, credit } = world.participants
+    const throwing = {
+      ...credit,
+      try() {
+        throw thrown
+      },
+    }
+    const participants = { stock, credit: throwing }
+    await expect(world.run({ participants })).rejects.toThrow('try of credit failed')
+    expect(await world.run({ participants, timeoutMs: 0 })).toMatchObject({ outcome: 'cancelled' })
+    expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
+  })
+
+  // An intent is given up for such errors, and then nobody would give back what the others have set aside.
+  test.for([
+    new DidNotHappen('not now'),
+    new JustonceError('KEY_REUSED', { message: 'reused' }),
+    new JustonceError('INTENT_TIMEOUT', { message: 'of a call inside' }),
+  ])('is repeated whatever a participant throws: %s', async (thrown) => {
+    const world = await openWorld()
+    const fails = () => Promise.reject(thrown)
+    for (const step of ['try', 'confirm'] as const) {
+      const participants = { ...world.participants, credit: { ...world.participants.credit, [step]: fails } }
+      const error = await world.run({ participants }).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(Error)
+      expect(isDidNotHappen(error) || isJustonceError(error)).toBe(false)
+    }
+  })
+
+  test('takes a call that did not happen, and that nobody should repeat, for a refusal', async () => {
+    const world = await openWorld()
+    const refuses = () => Promise.reject(new DidNotHappen('no such account', { permanent: true }))
+    const participants = { ...world.participants, credit: { ...world.participants.credit, try: refuses } }
+    expect(await world.run({ participants })).toEqual({ outcome: 'cancelled', why: 'credit: no such account' })
+    expect((await world.counts()).stock).toEqual({ free: 10, held: 0, taken: 0 })
   })
 
   test('refuses a try that arrives after its cancel', async () => {
@@ -271,6 +315,14 @@ function resource(store: SqliteStore): Participant<Body> {
       tx.prepare('update resource set held = held - ?, taken = taken + ?').run(count, count),
     cancel: (tx, { body: { count } }) =>
       tx.prepare('update resource set held = held - ?, free = free + ?').run(count, count),
+  })
+}
+
+function unreadable(): Error {
+  return Object.defineProperty(new Error(), 'message', {
+    get() {
+      throw new Error('no')
+    },
   })
 }
 
