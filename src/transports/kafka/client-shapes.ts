@@ -7,6 +7,8 @@ export interface KafkaModule {
   readonly Producer: new (options: KafkaClientOptions) => KafkaProducer
   /** Names the client method that looks up a protocol request. Without it, positions cannot be kept in a store. */
   readonly kGetApi?: symbol | undefined
+  /** Names the client method that chooses a server. Without it, the first server is always asked first, even if it has frozen. */
+  readonly kGetBootstrapConnection?: symbol | undefined
   /** Used to read the settings of the topics. Without it, their retention, durability and lag are unknown. */
   readonly Admin?: (new (options: KafkaClientOptions) => KafkaAdmin) | undefined
   /** Maps keys to partitions as the Java client does. The client's own default differs for half of the keys. */

@@ -13,6 +13,9 @@ interface Failure {
   readonly untilMs: number
 }
 
+/** How long the group may take to answer while it is not rebalancing. */
+const answerMs = 5_000
+
 /**
  * Commits how far partitions are settled. It sends one request at a time, which includes everything settled while the
  * previous one was in flight.
@@ -25,6 +28,11 @@ export class Committer {
   readonly #failed = new WeakMap<PartitionLedger, Failure>()
   #running: Promise<void> | undefined
   #ended = false
+  /**
+   * The group has not taken the last position: its coordinator has frozen, or cannot be reached. Messages that were handled need
+   * not wait for it: they are duplicates if they come again.
+   */
+  isLate = false
 
   constructor(settings: KafkaSettings, member: GroupMember, ledgers: () => Iterable<PartitionLedger>) {
     this.#settings = settings
@@ -35,20 +43,22 @@ export class Committer {
 
   /**
    * Resolves when the broker has the position, or the partition is no longer ours. Rejects if the commit failed or took too
-   * long; it is then retried later, if possible.
+   * long; it is then retried later, if possible. A rebalance may take longer than an answer.
    */
-  async committed(ledger: PartitionLedger, patienceMs: number): Promise<void> {
+  async committed(ledger: PartitionLedger, rebalanceMs: number): Promise<void> {
     const { clock, servers } = this.#settings
     const wanted = ledger.settledUpTo
     const before = this.#failed.get(ledger)
-    const until = clock.monotonicMs() + patienceMs
+    const since = clock.monotonicMs()
     this.commit()
     for (;;) {
-      const [seen, leftMs] = [this.#changed.seen(), until - clock.monotonicMs()]
+      const patienceMs = this.#member.mayCommit ? Math.min(answerMs, rebalanceMs) : rebalanceMs
+      const [seen, leftMs] = [this.#changed.seen(), since + patienceMs - clock.monotonicMs()]
       if (!ledger.isOurs || ledger.committed >= wanted || this.#ended) return
       const failure = this.#failed.get(ledger)
       if (failure !== undefined && failure !== before) throw failure.error
       if (leftMs <= 0) {
+        this.isLate = true
         const message = `The group at ${servers} did not take a position within ${patienceMs} ms.`
         throw new JustonceError('BROKER_UNREACHABLE', { message })
       }
@@ -97,6 +107,7 @@ export class Committer {
       } catch (error) {
         onError(error)
         const refused = notTaken(error)
+        if (refused.length === 0) this.isLate = true
         for (const [index, ledger] of ledgers.entries()) {
           const isRefused = refused.some(
             ({ topic, partition }) => topic === ledger.topic && partition === ledger.partition,
@@ -111,6 +122,7 @@ export class Committer {
   }
 
   #took(ledger: PartitionLedger, offset: bigint | undefined): void {
+    this.isLate = false
     ledger.committed = offset ?? ledger.committed
     this.#failed.delete(ledger)
   }

@@ -71,12 +71,13 @@ export class Fetcher {
     this.#consumer = new settings.kafka.Consumer(
       clientOptions(settings, { groupId: settings.group, groupProtocol: 'classic', autocommit: false, strict: false }),
     )
+    settings.turn.attach(this.#consumer, settings.kafka)
     this.#consumer.topics.trackAll(...settings.topics)
     this.#consumer.on('error', (error: unknown) => settings.onError(error))
   }
 
   async metadata(forceUpdate = false): Promise<KafkaMetadata> {
-    return this.#consumer.metadata({ topics: [...this.#topics], forceUpdate })
+    return this.#settings.turn.asking(() => this.#consumer.metadata({ topics: [...this.#topics], forceUpdate }))
   }
 
   /** Which topics can be read, which are refused, and which have a partition without a leader. */
@@ -86,7 +87,7 @@ export class Fetcher {
     await Promise.all(
       topics.map(async (topic) => {
         try {
-          await this.#consumer.metadata({ topics: [topic], forceUpdate: true })
+          await this.#settings.turn.asking(() => this.#consumer.metadata({ topics: [topic], forceUpdate: true }))
           found.present.push(topic)
         } catch (error) {
           if (isTopicRefused(error)) found.refused.push(topic)
@@ -112,7 +113,8 @@ export class Fetcher {
 
   /** The first or last offset of each partition. */
   edges(which: 'earliest' | 'latest', topics: readonly string[]): Promise<Map<string, bigint[]>> {
-    return this.#consumer.listOffsets({ topics: [...topics], timestamp: which === 'earliest' ? earliest : latest })
+    const timestamp = which === 'earliest' ? earliest : latest
+    return this.#settings.turn.asking(() => this.#consumer.listOffsets({ topics: [...topics], timestamp }))
   }
 
   /** Starts a fetch at each broker that leads a wanted partition and has no fetch in flight. */

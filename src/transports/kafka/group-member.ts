@@ -55,6 +55,7 @@ export class GroupMember {
       }),
     )
     this.notes.attach(this.#consumer, settings.kafka)
+    settings.turn.attach(this.#consumer, settings.kafka)
     this.#consumer.topics.trackAll(...settings.topics)
     this.#consumer.on('consumer:group:join', (joined: JoinPayload) => this.#joined(joined))
     // The client has given up joining after a rebalance.
@@ -76,7 +77,7 @@ export class GroupMember {
     const { clock } = this.#settings
     for (let failures = 0; !this.#hasLeft; failures++) {
       try {
-        await this.#consumer.joinGroup()
+        await this.#settings.turn.asking(() => this.#consumer.joinGroup())
         break
       } catch (error) {
         if (this.#hasLeft) break
@@ -123,11 +124,11 @@ export class GroupMember {
   }
 
   async commit(offsets: KafkaOffset[]): Promise<void> {
-    await this.#consumer.commit({ offsets })
+    await this.#settings.turn.asking(() => this.#consumer.commit({ offsets }))
   }
 
   committed(topics: TopicPartitions[]): Promise<Map<string, bigint[]>> {
-    return this.#consumer.listCommittedOffsets({ topics })
+    return this.#settings.turn.asking(() => this.#consumer.listCommittedOffsets({ topics }))
   }
 
   async leave(): Promise<void> {

@@ -120,6 +120,7 @@ export class Session {
     }
     if (touched.size === 0) return
     this.#changed.announce()
+    if (this.#committer.isLate && !this.#isRetiring) return this.#committer.commit()
     // A rebalance can take as long as the slowest member needs to hand over. A session that is retiring does not wait for that.
     const patienceMs = this.#isRetiring ? 3_000 : this.#settings.handOverMs + 10_000
     await Promise.all([...touched].map((ledger) => this.#committer.committed(ledger, patienceMs)))

@@ -1,6 +1,7 @@
 import type { Clock, TransportNotice } from '../../contracts/index.ts'
 import type { KafkaClientOptions, KafkaModule } from './client-shapes.ts'
 import type { ReadingOptions } from './read-record.ts'
+import type { ServerTurn } from './server-turn.ts'
 
 /** How long brokers may take to answer when we leave. */
 export const farewellMs = 3_000
@@ -23,6 +24,7 @@ export interface KafkaSettings extends ClientSettings {
   /** Topics that did not exist when we looked. All their records were added after the group began. */
   readonly cameLater: Set<string>
   readonly publishTo: string
+  readonly turn: ServerTurn
   readonly handOverMs: number
   readonly sessionTimeoutMs: number
   readonly maxBytesPerPartition: number
