@@ -103,10 +103,12 @@ export class Chains {
   take(isWanted: (delivery: Delivery) => boolean, mayBegin: MayBegin = always): TakenBatch {
     const deliveries: Delivery[] = []
     const chains = new Set<Chain>()
+    /** Those among the chains that were looked at which stay. */
+    const left: Chain[] = []
+    let lookedAt = 0
     let isFull = false
-    let place = 0
-    while (!isFull && place < this.#ready.length) {
-      const chain = this.#ready[place] as Chain
+    while (!isFull && lookedAt < this.#ready.length) {
+      const chain = this.#ready[lookedAt++] as Chain
       let wanted = 0
       for (const delivery of chain.waiting) {
         if (!mayBegin(delivery)) break
@@ -115,15 +117,16 @@ export class Chains {
         wanted++
       }
       if (wanted === 0) {
-        place++
+        left.push(chain)
         continue
       }
-      this.#ready.splice(place, 1)
       deliveries.push(...chain.waiting.splice(0, wanted))
       chain.state = 'taken'
       this.#stuck += chain.waiting.length
       chains.add(chain)
     }
+    // All at once: to remove one after the other would move all that stay as often.
+    this.#ready.splice(0, lookedAt, ...left)
     return { deliveries, chains }
   }
 

@@ -23,11 +23,11 @@ test('they are given out one at a time, in the order of asking', () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('two at once are tried after batches have waited for a second, and whoever waits begins then', () => {
+test('two at once are tried after batches have waited for four seconds, and whoever waits begins then', () => {
   const turns = new Turns()
   const begun: string[] = []
   for (const name of ['a', 'b', 'c']) turns.take(() => begun.push(name))
-  expect(waitedMsUntilMore(turns)).toBe(1_000)
+  expect(waitedMsUntilMore(turns)).toBe(4_000)
   expect([turns.limit, begun]).toEqual([2, ['a', 'b']])
 })
 
@@ -45,7 +45,7 @@ test('after each conflict half as many run at once, each time for longer', () =>
     expect(turns.limit).toBe(1)
     return waitedMsUntilMore(turns)
   }
-  expect([afterConflict(), afterConflict(), afterConflict()]).toEqual([4_000, 16_000, 64_000])
+  expect([afterConflict(), afterConflict(), afterConflict()]).toEqual([16_000, 64_000, 256_000])
   for (let i = 0; i < 10; i++) afterConflict()
   expect(afterConflict()).toBe(1_024_000)
 })
@@ -54,7 +54,7 @@ test('several that collide with each other are one conflict', () => {
   const turns = new Turns()
   waitedMsUntilMore(turns)
   for (let i = 0; i < 5; i++) turns.collided(2)
-  expect(waitedMsUntilMore(turns)).toBe(4_000)
+  expect(waitedMsUntilMore(turns)).toBe(16_000)
 })
 
 test('how many ran when they collided counts, not how many were allowed to', () => {

@@ -1,8 +1,8 @@
 /**
- * In milliseconds that batches have waited for their turn. To try more at once costs a conflict where batches collide, which is about
- * as long as a batch may take: then it is a tenth of what could be saved. However often it leads to conflicts, it is tried now and then.
+ * In milliseconds that batches have waited for their turn. To try more at once costs a few conflicts where batches collide, each about
+ * as long as a batch may take: then that is a tenth of what could be saved. However often it leads to conflicts, it is tried now and then.
  */
-const patienceMs = { first: 1_000, most: 1_024_000 }
+const patienceMs = { first: 4_000, most: 1_024_000 }
 
 /**
  * How many batches of a type call their handlers at once, if a batch takes about as long as one of its messages: with handlers that

@@ -57,6 +57,15 @@ describe.skipIf(!postgres.available)('what a handler is lent of pg', () => {
     })
   })
 
+  test('a configuration may be changed once it was sent', async () => {
+    await lent(async ({ tx }) => {
+      const config = { name: 'eleven', text: 'SELECT $1::int AS n', values: [11] }
+      const sent = tx.query(config)
+      Object.assign(config, { name: 'twelve', text: 'SELECT 12 AS n', values: [] })
+      expect((await sent).rows).toEqual([{ n: 11 }])
+    })
+  })
+
   test('it looks like the client it stands for', async () => {
     await lent(async ({ tx }, native) => {
       expect(tx).toBeInstanceOf(pg.Client)

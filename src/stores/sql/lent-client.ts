@@ -7,18 +7,21 @@ export interface Lending {
   readonly hidden: ReadonlySet<PropertyKey>
   /** Members that end the transaction or detach the client from it. */
   readonly ending: ReadonlySet<PropertyKey>
+  /** What only the loan has. */
+  readonly own?: ReadonlyMap<PropertyKey, unknown>
   /** Called instead of an ending member. */
   refuse(what: string): unknown
 }
 
 /** The native client as a borrower sees it. It has the same members, but those that matter go through a ledger. */
 export function lentClient<Native extends object>(native: Native, lending: Lending): Native {
-  const { methods, hidden, ending, refuse } = lending
+  const { methods, hidden, ending, own, refuse } = lending
   const tx: Native = new Proxy(native, {
     get(target, name) {
       const known = methods.get(name)
       if (known !== undefined) return known
       if (hidden.has(name)) return undefined
+      if (own?.has(name)) return own.get(name)
       const member: unknown = Reflect.get(target, name, target)
       if (typeof member !== 'function' || name === 'constructor') return member
       const method = ending.has(name) ? () => refuse(`${String(name)}()`) : onNative(member as Method)

@@ -7,8 +7,9 @@ import { ledgerRules } from '../transactions/ledger-rules.ts'
 import { sayingAborted } from '../transactions/transaction.ts'
 import type { Cell } from '../values-as-text.ts'
 import { gatherWrites } from './gather-writes.ts'
-import { nativeOf, noteNative } from './natives.ts'
+import { native, nativeOf } from './natives.ts'
 import { asText } from './pg-runner.ts'
+import { plainQueries, type SendPlain } from './plain-query.ts'
 
 type Callback = (error: unknown, result?: unknown) => void
 
@@ -33,7 +34,8 @@ export function pgLender<Client extends PgClientShape>(
   connection: Connection<Client> | undefined,
   given: LendSite,
 ): Lender<Client> {
-  const native = nativeOf(client)
+  const own = new Map<PropertyKey, unknown>([[native, nativeOf(client)]])
+  const sendPlain = plainQueries(client, nativeOf(client))
   const site: LedgerSite = {
     ...given,
     lost: () => connection?.lost(),
@@ -49,12 +51,12 @@ export function pgLender<Client extends PgClientShape>(
   }
   return (options) => {
     const ledger = new CallLedger(options, site, rules)
-    const query = lentQuery(client, ledger)
+    const query = lentQuery(client, ledger, sendPlain)
     const methods = new Map<PropertyKey, Method>([['query', options.interleaved ? gathering(client, query) : query]])
     const refuse = (what: string): never => {
       throw ledger.controlled(what)
     }
-    return ledger.loan(noteNative(lentClient(client, { methods, hidden, ending, refuse }), native))
+    return ledger.loan(lentClient(client, { methods, hidden, ending, own, refuse }))
   }
 }
 
@@ -76,13 +78,17 @@ function gathering(client: PgClientShape, query: Method): Method {
   }
 }
 
-function lentQuery(client: PgClientShape, ledger: CallLedger): Method {
+function lentQuery(client: PgClientShape, ledger: CallLedger, sendPlain: SendPlain): Method {
   return (config, values, callback) => {
     if (isSubmittable(config)) return submit(client, ledger, config, [values, callback])
     const text = textOf(config)
     if (hasRows(config)) ledger.shared('rows in portions')
     const given = callbackIn(config, values, callback)
-    if (given === undefined) return ledger.watched(text, () => client.query(config, values) as Promise<unknown>)
+    if (given === undefined) {
+      const send = (): Promise<unknown> =>
+        sendPlain(config, values) ?? (client.query(config, values) as Promise<unknown>)
+      return ledger.watched(text, send)
+    }
     const refusal = ledger.refusal(text)
     if (refusal !== undefined) return void process.nextTick(given, refusal)
     const reporter = reporting(ledger.begin(), given)

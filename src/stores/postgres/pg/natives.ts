@@ -1,12 +1,7 @@
-const natives = new WeakMap<object, object>()
-
-/** Remembers the native client behind a lent one. */
-export function noteNative<Client extends object>(lent: Client, native: object): Client {
-  natives.set(lent, native)
-  return lent
-}
+/** Known only here, so that a borrower cannot ask for what it names. */
+export const native: unique symbol = Symbol('native')
 
 /** The native client, even behind a lent one, because its abilities cannot be seen through the loan. */
 export function nativeOf(client: object): object {
-  return natives.get(client) ?? client
+  return (client as { readonly [native]?: object })[native] ?? client
 }
