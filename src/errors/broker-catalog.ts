@@ -8,6 +8,10 @@ export const brokerCatalog = {
     title: 'A transport should recognise copies by their position, but the store cannot keep positions',
     fix: "Use dedup: 'id', or a store that keeps positions and has parts.",
   },
+  SHARD_UNKNOWN: {
+    title: 'Nobody knows to which shard a message belongs: shardOf() threw, or named none of the shards',
+    fix: 'Publish it again so that shardOf() knows its shard, and discard the dead letter: a redrive would run it in the shard that keeps it.',
+  },
   BROKER_UNREACHABLE: {
     title: 'The broker cannot be reached',
     fix: 'Check the address and whether it is running; the cause says what the client saw.',

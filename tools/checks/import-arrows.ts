@@ -38,6 +38,7 @@ export const layers: readonly Layer[] = [
   { folder: 'leases', mayImport: inner },
   { folder: 'hints', mayImport: inner },
   { folder: 'patterns', mayImport: inner },
+  { folder: 'sharding', mayImport: inner },
   { folder: 'stores/*', mayImport: [...inner, 'stores/sql', 'stores/shared'] },
   { folder: 'transports/*', mayImport: [...inner, 'queues'] },
   { folder: 'testing', mayImport: { everythingExcept: ['dashboard', 'cli'] } },
