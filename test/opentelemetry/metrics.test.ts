@@ -114,11 +114,9 @@ test.each([...Object.entries(processMetrics), ...Object.entries(storeMetrics)])(
   (name, { type }) => {
     const unit = /_seconds(_total)?$/.test(name)
       ? '_seconds'
-      : name.endsWith('_bytes')
-        ? '_bytes'
-        : type === 'gauge' && name.endsWith('_ratio')
-          ? '_ratio'
-          : ''
+      : type === 'gauge' && name.endsWith('_ratio')
+        ? '_ratio'
+        : ''
     const plain = instrumentName(name)
       .replaceAll('.', '_')
       .replace(/_total$/, '')
