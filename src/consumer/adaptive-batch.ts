@@ -20,7 +20,7 @@ export interface EndedBatch {
   readonly tookMs: number
   /** For how long it waited until its handlers might be called. */
   readonly waitedMs: number
-  /** How much of that was spent on the transaction rather than on the messages. */
+  /** How much of that was spent on the transaction and the acknowledgement rather than on the messages. */
   readonly overheadMs: number
   readonly conflicts: number
 }

@@ -17,7 +17,7 @@ export interface BatchResult {
   down: { readonly error: unknown } | undefined
   /** How often a conflict rolled the batch back. A reason to make the next batch smaller. */
   conflicts: number
-  /** How much of the time was spent on opening, claiming and committing rather than on handlers. */
+  /** How much of the time was spent on opening, claiming, committing and acknowledging rather than on handlers. */
   overheadMs: number
   /** Runs and deliveries that are finished, and neither failed nor waiting. */
   wentWell: number

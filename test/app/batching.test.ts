@@ -47,6 +47,26 @@ test('a slow handler gets small batches: its messages do not wait for each other
   expect(transport.settled()).toHaveLength(30)
 })
 
+test('a broker that takes long to acknowledge does not make batches small: it takes as long for one message as for many', async () => {
+  const clock = fakeClock()
+  const transport = memoryTransport()
+  const slow: Transport = {
+    ...transport,
+    async settle(deliveries, settlement) {
+      await clock.sleep(150)
+      await transport.settle(deliveries, settlement)
+    },
+  }
+  const { app, eventsOf } = openApp({ clock, transport, wrapped: slow, batch: { max: 50, budgetMs: 100 } })
+  app.on('note.created', 'tag-note', () => {})
+  transport.send(Array.from({ length: 2000 }, (_, index) => note(`m${index}`)))
+  await app.start()
+  for (let i = 0; i < 300 && transport.settled().length < 2000; i++) await clock.advance(50)
+  const sizes = eventsOf('batch').map(({ messages }) => messages)
+  expect(Math.max(...sizes)).toBe(50)
+  expect(transport.settled()).toHaveLength(2000)
+})
+
 test('a batch that overruns commits what it has; the rest comes first in the next one', async () => {
   const { app, clock, transport, effects, eventsOf } = openApp({ batch: { max: 50, budgetMs: 100 } })
   const order: string[] = []

@@ -1,4 +1,4 @@
-import type { JustonceEvent } from '../../contracts/index.ts'
+import type { Delivery, JustonceEvent } from '../../contracts/index.ts'
 import { unrouted } from '../../encoding/unrouted.ts'
 import type { BatchResult } from '../batch-result.ts'
 import { runTogether } from '../calls/run-in-parts.ts'
@@ -22,13 +22,13 @@ export async function afterTheCommit<Tx>(
   engine: Engine<Tx>,
   feed: Feed,
   committed: Committed<Tx>,
-): Promise<Pick<BatchResult, 'settled' | 'lost' | 'wentWell' | 'background'>> {
+): Promise<Pick<BatchResult, 'settled' | 'lost' | 'wentWell' | 'background' | 'overheadMs'>> {
   const { batch, runs, outcomes, epoch, done, published, intended, lost } = committed
   const background: Promise<void>[] = []
   let wentWell = batch.known.length + batch.refusals.length
   if (lost.length > 0) await feed.positions?.reread(lost)
-  if (feed.inside !== undefined) feed.inside.forget(done)
-  else if (done.length > 0) await feed.acknowledge(done)
+  feed.inside?.forget(done)
+  const overheadMs = feed.inside === undefined && done.length > 0 ? await acknowledged(engine, feed, done) : 0
   if (published.length > 0) {
     engine.outlet.committed(published)
     engine.events.emit({ kind: 'published', messages: published.length })
@@ -65,7 +65,18 @@ export async function afterTheCommit<Tx>(
   tellHints(engine, committed)
   for (const run of runs)
     if (outcomes[run.index]?.kind === 'after-ack') background.push(...(await runAfterAck(engine, feed, run)))
-  return { settled: [...lost, ...done], lost: [...lost], wentWell, background }
+  return { settled: [...lost, ...done], lost: [...lost], wentWell, background, overheadMs }
+}
+
+/** Acknowledges the deliveries. How long that takes says nothing about their handlers: it is about the same for one as for many. */
+export async function acknowledged<Tx>(
+  { clock }: Engine<Tx>,
+  feed: Feed,
+  deliveries: readonly Delivery[],
+): Promise<number> {
+  const begunAt = clock.monotonicMs()
+  await feed.acknowledge(deliveries)
+  return clock.monotonicMs() - begunAt
 }
 
 /** For those who watch keys on which messages wait. */

@@ -10,6 +10,7 @@ import { type Blame, blamedFor } from '../recovery/blame.ts'
 import { type Before, failing, handleAlone, leavesChain } from '../recovery/handle-alone.ts'
 import { noteFailures } from '../recovery/note-failures.ts'
 import type { WhyRolledBack } from '../recovery/why-rolled-back.ts'
+import { acknowledged } from './after-the-commit.ts'
 import { isLeft } from './bookkeeping.ts'
 import type { Committed } from './process-batch.ts'
 import { RolledBack, unwrapped } from './rolled-back.ts'
@@ -138,9 +139,9 @@ class Handling<Tx> {
 
   async #settle(items: readonly Item<Tx>[]): Promise<void> {
     if (items.length === 0) return
-    const { feed, result } = this.#attempts
+    const { engine, feed, result } = this.#attempts
     const deliveries = items.map(({ delivery }) => delivery)
-    await feed.acknowledge(deliveries)
+    result.overheadMs += await acknowledged(engine, feed, deliveries)
     result.settled.push(...deliveries)
     result.wentWell += deliveries.length
   }

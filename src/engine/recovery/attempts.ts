@@ -41,12 +41,12 @@ export class Attempts<Tx> {
     }
     // A commit whose answer was lost may have stored messages without waking the relay.
     if (history.includes('commit-unknown')) engine.wake('relay')
-    const { settled, lost, wentWell, background } = await afterTheCommit(engine, feed, committed)
+    const { settled, lost, wentWell, background, overheadMs } = await afterTheCommit(engine, feed, committed)
     result.settled.push(...settled)
     result.lost.push(...lost)
     result.background.push(...background)
     result.wentWell += wentWell
-    result.overheadMs += committed.overheadMs
+    result.overheadMs += committed.overheadMs + overheadMs
     return { committed }
   }
 
