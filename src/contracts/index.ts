@@ -44,7 +44,7 @@ export type {
 } from './parking.ts'
 export type { Partition, Place, Position, Positioned, PositionMove, Positions, Restore } from './positions.ts'
 export type { MessageToQueue, Queue, QueueCount, QueuedMessage, QueueTicket } from './queue.ts'
-export type { Raised, Retention } from './retention.ts'
+export type { Raised, RecordsSize, Retention } from './retention.ts'
 export type { Schema } from './schema.ts'
 export type {
   Guarantee,

@@ -105,6 +105,8 @@ export const storeMetrics = {
     labels: ['handler'],
   },
   justonce_alerts_firing: { type: 'gauge', help: '1 for each alert that fires.', labels: ['rule'] },
+  justonce_records: { type: 'gauge', help: 'Records, about: what the database knows without counting.', labels: [] },
+  justonce_records_size_bytes: { type: 'gauge', help: 'Bytes of the records and their indexes, about.', labels: [] },
   justonce_horizon_seconds: { type: 'gauge', help: 'How far back the records can prove.', labels: [] },
 } as const satisfies Record<string, MetricDefinition>
 

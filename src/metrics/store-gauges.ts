@@ -35,6 +35,10 @@ export async function storeGauges({
     set('justonce_handler_breakers_open', open.length, each.name)
   }
   for (const { rule, phase } of await alerts()) if (phase !== 'pending') set('justonce_alerts_firing', 1, rule)
+  if (seen.records !== undefined) {
+    set('justonce_records', seen.records.rows)
+    if (seen.records.bytes !== undefined) set('justonce_records_size_bytes', seen.records.bytes)
+  }
   if (seen.horizon !== undefined)
     set('justonce_horizon_seconds', Math.max(0, (Date.now() - seen.horizon.getTime()) / 1_000))
   return gauges

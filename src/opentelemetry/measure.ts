@@ -63,7 +63,7 @@ function observe(meter: MeterShape, definitions: Definitions, read: () => Promis
 
 /** What Prometheus makes of it, by the rules of OpenTelemetry, is the name that our own text has: dashboards fit both. */
 export function instrumentName(name: string): string {
-  const bare = name.replace(/^justonce_/, '').replace(/_(seconds|ratio)(?=_total$|$)/, '')
+  const bare = name.replace(/^justonce_/, '').replace(/_(seconds|ratio|bytes)(?=_total$|$)/, '')
   const base = bare.replace(/_total$/, '')
   // The counter of a gauge with the same name keeps the word that tells them apart.
   return `justonce.${base !== bare && `justonce_${base}` in storeMetrics ? `${base}.total` : base}`
@@ -71,5 +71,6 @@ export function instrumentName(name: string): string {
 
 export function unitOf(name: string): string {
   if (/_seconds(_total)?$/.test(name)) return 's'
+  if (name.endsWith('_bytes')) return 'By'
   return '1'
 }

@@ -1,4 +1,4 @@
-import type { QueueCount } from '../contracts/index.ts'
+import type { QueueCount, RecordsSize } from '../contracts/index.ts'
 import type { HandlerCounts, Pause, ReceivedReport } from '../facts/index.ts'
 import type { WhoAndWhy } from './types.ts'
 
@@ -79,6 +79,8 @@ export interface Overview {
   readonly parked: { readonly waiting: number; readonly dead: number }
   /** Calls outside that have not ended: those that are tried by themselves, and those that wait for a person. */
   readonly intents: { readonly waiting: number; readonly dead: number }
+  /** About how many records there are and how much room they take, as far as the store knows without counting. */
+  readonly records: RecordsSize | undefined
   /** How far back the records can still prove; `undefined` if none was ever removed. */
   readonly horizon: Date | undefined
 }

@@ -114,9 +114,11 @@ test.each([...Object.entries(processMetrics), ...Object.entries(storeMetrics)])(
   (name, { type }) => {
     const unit = /_seconds(_total)?$/.test(name)
       ? '_seconds'
-      : type === 'gauge' && name.endsWith('_ratio')
-        ? '_ratio'
-        : ''
+      : name.endsWith('_bytes')
+        ? '_bytes'
+        : type === 'gauge' && name.endsWith('_ratio')
+          ? '_ratio'
+          : ''
     const plain = instrumentName(name)
       .replaceAll('.', '_')
       .replace(/_total$/, '')

@@ -34,3 +34,9 @@ export function jsonOf(value: unknown): string {
     each instanceof Uint8Array ? { base64: Buffer.from(each).toString('base64') } : each
   return `${JSON.stringify(value, plain, 2)}\n`
 }
+
+/** Bytes as people say them. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1_048_576) return `${Math.ceil(bytes / 1_024)} KiB`
+  return bytes < 1_073_741_824 ? `${Math.round(bytes / 1_048_576)} MiB` : `${(bytes / 1_073_741_824).toFixed(1)} GiB`
+}

@@ -1,6 +1,6 @@
 import type { HandlerView, Overview, ProcessView } from '../../operations/index.ts'
 import { type Desk, operatorCommand } from '../operator-command.ts'
-import { counted, millis, percent, rate, spanOf, timeOf } from '../output/wording.ts'
+import { counted, millis, percent, rate, sizeOf, spanOf, timeOf } from '../output/wording.ts'
 
 export const statusCommand = operatorCommand(
   { name: 'status', summary: 'shows what runs, how fast it is, and what waits' },
@@ -38,6 +38,7 @@ function overviewText({
   queues,
   brokers,
   outgoing,
+  records,
   horizon,
 }: Overview): string {
   const lines = [
@@ -56,6 +57,10 @@ function overviewText({
   for (const [name, { ready, hidden, oldestMs }] of Object.entries(outgoing))
     lines.push(
       `to ${name}: ${ready + hidden} not sent yet${oldestMs === undefined ? '' : `, oldest ${spanOf(oldestMs)}`}`,
+    )
+  if (records !== undefined)
+    lines.push(
+      `about ${counted(records.rows, 'record')}${records.bytes === undefined ? '' : `, ${sizeOf(records.bytes)}`}`,
     )
   if (horizon !== undefined) lines.push(`records reach back to ${timeOf(horizon)}`)
   return lines.map((line) => `${line}\n`).join('')

@@ -47,3 +47,8 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 export function jsonText(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value, undefined, 2) ?? '')
 }
+
+export function size(bytes: number): string {
+  if (bytes < 1_048_576) return `${Math.ceil(bytes / 1_024)} KiB`
+  return bytes < 1_073_741_824 ? `${Math.round(bytes / 1_048_576)} MiB` : `${(bytes / 1_073_741_824).toFixed(1)} GiB`
+}

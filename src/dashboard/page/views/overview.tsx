@@ -1,4 +1,4 @@
-import { count, millis, rate, span } from '../format.ts'
+import { count, millis, rate, size, span } from '../format.ts'
 import { Panel, State, Time, Trouble } from '../parts/small.tsx'
 import { go, link } from '../route.ts'
 import { useAsked } from '../use-asked.ts'
@@ -87,7 +87,7 @@ function Now({ overview }: { readonly overview: Overview | undefined }) {
 
 function Waits({ overview }: { readonly overview: Overview | undefined }) {
   if (overview === undefined) return <Panel title="What waits">{<p class="empty muted">Loading …</p>}</Panel>
-  const { parked, intents, delayed, queues, brokers, outgoing, horizon, store } = overview
+  const { parked, intents, delayed, queues, brokers, outgoing, records, horizon, store } = overview
   const tone = (value: number, bad: string): string => (value > 0 ? bad : '')
   return (
     <Panel title="What waits">
@@ -123,6 +123,13 @@ function Waits({ overview }: { readonly overview: Overview | undefined }) {
               oldestMs={each.oldestMs}
             />
           ))}
+          {records && (
+            <tr>
+              <th scope="row">Records, about</th>
+              <td class="number">{count(records.rows)}</td>
+              <td class="muted">{records.bytes === undefined ? '' : size(records.bytes)}</td>
+            </tr>
+          )}
           <tr>
             <th scope="row">Records reach back</th>
             <td colSpan={2}>{horizon === undefined ? 'to the beginning' : <Time at={horizon} />}</td>
