@@ -49,7 +49,7 @@ describe('justonce for operators', () => {
     expect(await json('messages', 'find', '--id', 'm1')).toMatchObject([{ handler: 'tag-note', state: 'processed' }])
     const story = await run('messages', 'show', 'dead-1')
     expect(story.out).toContain('tag-note: dead since')
-    expect(story.out).toContain("justonce dead-letters redrive --handler 'tag-note' --key 'dead-1'")
+    expect(story.out).toContain("justonce dead-letters redrive --handler='tag-note' --key='dead-1'")
     expect(await run('messages', 'show', 'nothing')).toMatchObject({ code: 1, out: 'Nothing is known of nothing.\n' })
   })
 
