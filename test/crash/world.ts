@@ -112,10 +112,18 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   const eventually = async (fact: () => Promise<boolean>, what: string, patienceMs: number): Promise<void> => {
     const deadline = Date.now() + patienceMs
-    while (!(await fact().catch(() => false))) {
+    let refused: unknown
+    const isSo = () =>
+      fact().catch((error: unknown) => {
+        refused = error
+        return false
+      })
+    while (!(await isSo())) {
       if (Date.now() > deadline) {
+        const left = JSON.stringify(await remaining().catch(String))
         const stories = children.map((child, index) => `--- process ${index + 1}:\n${child.story()}`)
-        throw new Error(`${what} did not happen within ${patienceMs} ms.\n${stories.join('\n')}`)
+        const cause = refused === undefined ? undefined : { cause: refused }
+        throw new Error(`${what} did not happen within ${patienceMs} ms; left: ${left}.\n${stories.join('\n')}`, cause)
       }
       await pause(15)
     }
