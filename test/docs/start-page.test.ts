@@ -62,7 +62,7 @@ test('the steps on SQLite end with each order counted once', { timeout: 180_000 
     return ready + hidden === 0
   })
   expect((await type('node total.ts', folder, env)).trim()).toBe(printed)
-  expect(await type(status, folder, env)).toContain('add-to-revenue')
+  expect(await type(status, folder, env)).toContain('0 dead letters')
 })
 
 const postgres = await requireServer('postgres')
