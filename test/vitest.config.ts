@@ -13,7 +13,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/servers/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores: much of what tests do is to wait.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,

@@ -28,6 +28,8 @@ await broker.idle()
 const pages = await store.transaction(async (tx) => tx.prepare('select * from pages order by page').all())
 console.log(`naive:    ${naive()}`)
 console.log(`justonce: ${pages.map(({ page, views }) => `${page} ${views}`).join(', ')}`)
-console.log(`${deliveries.length} deliveries, ${statements < deliveries.length / 2 ? 'less than half as many' : statements} statements`)
+console.log(
+  `${deliveries.length} deliveries, ${statements < deliveries.length / 2 ? 'less than half as many' : statements} statements`,
+)
 await app.stop()
 await store.close()

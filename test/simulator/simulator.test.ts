@@ -14,7 +14,7 @@ import { story } from './story.ts'
 import { bornIn } from './timed-ids.ts'
 
 /** Enough to be noticed at once when something breaks; `npm run simulate` does as many as one likes. */
-const seedsInTests = 3_000
+const seedsInTests = 1_500
 /** In parts, so that a busy machine is not taken for a world that never ends. */
 const seedsInPart = 300
 const parts = Array.from({ length: seedsInTests / seedsInPart }, (_, index) => index * seedsInPart)
@@ -209,7 +209,7 @@ describe('the real engine in the simulator', () => {
     'the database is the queue $world: what it knows takes effect exactly once, and nothing else does',
     async ({ isRestored }) => {
       const failed: string[] = []
-      for (let seed = 0; seed < 200; seed++) {
+      for (let seed = 0; seed < 100; seed++) {
         const { violations } = await simulate(scenarioOf(seed, false, isRestored, true))
         if (violations.length > 0) failed.push(`seed ${seed}: ${violations.join('; ')}`)
       }
